@@ -1,0 +1,1 @@
+"""The commands, one file a verb, each a thin call of the library."""

@@ -1,0 +1,9 @@
+"""Integer counts of images: they add with ``+``, and every number is derived from them.
+
+The sum of counts does not depend on order or grouping, so any number of workers gives the same totals.
+"""
+
+from segbench.counts.boundaries import BoundaryCounts
+from segbench.counts.scores import MAX_DISTINCT, ScoreCounts
+
+__all__ = ["MAX_DISTINCT", "BoundaryCounts", "ScoreCounts"]

@@ -1,0 +1,91 @@
+"""Counts of the boundary benchmark: four integers a threshold, as in the ``*_ev1.txt`` files of BSDS500."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from segbench.counts.arrays import FloatArray, IntArray, as_counts, frozen
+from segbench.errors import ArgumentError
+
+
+@dataclass(frozen=True, eq=False)
+class BoundaryCounts:
+    """Matched and total boundary pixels of an image, or of many, threshold by threshold.
+
+    Counts of the same thresholds add with ``+``; the sum does not depend on the order.
+
+    Parameters
+    ----------
+    thresholds : array of float64, shape (K,)
+        Rising scores; a prediction pixel is on where ``score >= threshold``.
+    matched_gt, total_gt : array of int64, shape (K,)
+        Ground-truth pixels that found a partner, and all of them, added up over annotators: recall.
+    matched_pred, total_pred : array of int64, shape (K,)
+        Prediction pixels that found a partner with any annotator, and all of them, each counted once: precision.
+
+    Raises
+    ------
+    ArgumentError
+        If lengths differ, thresholds do not rise, or more is matched than there is.
+
+    Examples
+    --------
+    >>> one = BoundaryCounts([0.5], [8], [10], [4], [5])
+    >>> (one + one).matched_gt
+    array([16])
+    """
+
+    thresholds: FloatArray
+    matched_gt: IntArray
+    total_gt: IntArray
+    matched_pred: IntArray
+    total_pred: IntArray
+
+    def __post_init__(self) -> None:
+        thresholds = np.asarray(self.thresholds, dtype=np.float64)
+        object.__setattr__(self, "thresholds", frozen(thresholds))
+        for name in ("matched_gt", "total_gt", "matched_pred", "total_pred"):
+            counts = as_counts(getattr(self, name), name).astype(np.int64, copy=False)
+            if counts.shape != thresholds.shape:
+                raise ArgumentError(f"{name} has {counts.size} entries for {thresholds.size} thresholds")
+            object.__setattr__(self, name, counts)
+        if np.any(np.diff(thresholds) <= 0):
+            raise ArgumentError("thresholds must rise, each once")
+        if np.any(self.matched_gt > self.total_gt) or np.any(self.matched_pred > self.total_pred):
+            raise ArgumentError("more pixels matched than there are")
+
+    def __add__(self, other: BoundaryCounts) -> BoundaryCounts:
+        """Pool two images or sets of images counted at the same thresholds."""
+        if not np.array_equal(self.thresholds, other.thresholds):
+            raise ArgumentError(
+                f"counts at {self.thresholds.size} thresholds and at {other.thresholds.size} others cannot be added; "
+                "count both at the same thresholds"
+            )
+        return BoundaryCounts(
+            self.thresholds,
+            self.matched_gt + other.matched_gt,
+            self.total_gt + other.total_gt,
+            self.matched_pred + other.matched_pred,
+            self.total_pred + other.total_pred,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether every threshold and every count is the same."""
+        if not isinstance(other, BoundaryCounts):
+            return NotImplemented
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("thresholds", "matched_gt", "total_gt", "matched_pred", "total_pred")
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
+
+    @classmethod
+    def sum(cls, counts: Iterable[BoundaryCounts]) -> BoundaryCounts:
+        """Pool any number of counts, at least one."""
+        return functools.reduce(operator.add, counts)

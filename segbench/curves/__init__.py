@@ -1,0 +1,1 @@
+"""Counts to numbers: curves, areas, F-measures, bounds."""

@@ -1,0 +1,40 @@
+"""What segbench raises: one clear sentence that names what was found, what was expected and what to do."""
+
+from __future__ import annotations
+
+
+class SegbenchError(Exception):
+    """Anything segbench refuses; catch this to catch all of it."""
+
+
+class ArgumentError(SegbenchError, ValueError):
+    """A setting or argument is at fault (exit code 2 on the command line)."""
+
+
+class DataError(SegbenchError):
+    """A file or a folder is at fault (exit code 1 on the command line).
+
+    Parameters
+    ----------
+    path : str
+        The file or folder, or the name of the array.
+    what : str
+        What was found and what was expected.
+    hint : str
+        What to do about it; may be empty.
+
+    Examples
+    --------
+    >>> print(DataError("gt/7.png", "3 distinct values (0, 128, 255), expected 2", "say which with --positive"))
+    gt/7.png: 3 distinct values (0, 128, 255), expected 2; say which with --positive
+    """
+
+    def __init__(self, path: str, what: str, hint: str = "") -> None:
+        super().__init__(path, what, hint)
+        self.path = path
+        self.what = what
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """Give path, finding and hint as one sentence."""
+        return f"{self.path}: {self.what}" + (f"; {self.hint}" if self.hint else "")

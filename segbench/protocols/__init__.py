@@ -1,0 +1,1 @@
+"""One image to integer counts: what counts as right, protocol by protocol."""

@@ -1,0 +1,1 @@
+"""Results to people: tables, plots, files."""

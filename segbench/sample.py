@@ -1,0 +1,33 @@
+"""One image as arrays: what loaders give and protocols count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One image with everything that is known about it.
+
+    Parameters
+    ----------
+    name : str
+        The name that ground truth and prediction share, sub-folders included, without extension.
+    ground_truths : tuple of array, each shape (H, W)
+        One an annotator, as stored: a mask, a boundary map, or a label map.
+    predictions : tuple of array
+        One soft map of shape (H, W) as stored (unsigned levels or floats), or label maps, one a threshold.
+    field : array of bool, shape (H, W), optional
+        True where pixels count (the field of view); None where all do.
+    notes : tuple of str
+        What was done to the data while reading, to be shown to the user.
+    """
+
+    name: str
+    ground_truths: tuple[NDArray[Any], ...]
+    predictions: tuple[NDArray[Any], ...]
+    field: NDArray[Any] | None = None
+    notes: tuple[str, ...] = ()
