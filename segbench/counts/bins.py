@@ -40,13 +40,18 @@ def bin_of(scores: NDArray[Any]) -> IntArray:
     scores = np.asarray(scores, dtype=np.float64)
     half = 1 + _octaves(np.float64(0.5))
     top = 2 * half - 1
-    with np.errstate(over="ignore"):
-        mirrored = top - _octaves(np.clip(1.0 - scores, 0.0, 0.5))
-        beyond_one = top + 1 + _octaves(np.maximum(scores, 1.0)) - _octaves(np.float64(1.0))
-    below = np.where(scores < 0, -_octaves(np.abs(scores)), _octaves(np.clip(scores, 0.0, 0.5)))
-    return np.where(scores < 0.5, below, np.where(scores <= 1, mirrored, beyond_one))
+    upper = scores >= 0.5
+    with np.errstate(over="ignore", invalid="ignore"):
+        bins = _octaves(np.where(upper, 1.0 - scores, np.abs(scores)))
+    np.subtract(top, bins, out=bins, where=upper)
+    np.negative(bins, out=bins, where=scores < 0)
+    beyond = scores > 1
+    if beyond.any():
+        bins[beyond] = top + 1 + _octaves(scores[beyond]) - _octaves(np.float64(1.0))
+    return bins
 
 
 def _octaves(magnitude: NDArray[Any] | np.float64) -> IntArray:
     bits: IntArray = np.asarray(magnitude, dtype=np.float64).view(np.int64) >> _MANTISSA_BITS_DROPPED
-    return np.where(np.asarray(magnitude) == 0, 0, np.maximum(bits - _LOWEST_EXPONENT, 0) + 1)
+    numbered: IntArray = np.maximum(bits - _LOWEST_EXPONENT, 0) + (np.asarray(magnitude) != 0)
+    return numbered

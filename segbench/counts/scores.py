@@ -39,6 +39,8 @@ class ScoreCounts:
     highest : array of float, shape (L,), optional
         Of bins, the highest score seen in each; None where counts are exact. A bin whose highest score is its lowest
         holds one score and is exact.
+    exact : bool
+        Never fall back to bins, however many distinct scores there are: 12 to 24 bytes a distinct score.
     threshold_source : str
         Where the thresholds come from when they were not the scores themselves, for instance a tuning set.
 
@@ -61,6 +63,7 @@ class ScoreCounts:
     negatives: IntArray
     ignored: int = 0
     highest: FloatArray | None = None
+    exact: bool = False
     threshold_source: str = ""
 
     def __post_init__(self) -> None:
@@ -81,6 +84,8 @@ class ScoreCounts:
         object.__setattr__(self, "ignored", int(self.ignored))
         if self.ignored < 0:
             raise ArgumentError(f"ignored is {self.ignored}; counts are not negative")
+        if self.exact and self.binned:
+            raise ArgumentError("counts in bins are not exact")
 
     @property
     def total_positives(self) -> int:
@@ -124,14 +129,12 @@ class ScoreCounts:
     @classmethod
     def sum(cls, counts: Iterable[ScoreCounts]) -> ScoreCounts:
         """Pool any number of counts; none at all gives empty counts."""
-        pooled = cls(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
         waiting: list[ScoreCounts] = []
         for part in counts:
             waiting.append(part)
             if len(waiting) == _POOLED_AT_ONCE:
-                pooled = _pool([pooled, *waiting])
-                waiting.clear()
-        return _pool([pooled, *waiting]) if waiting else pooled
+                waiting = [_pool(waiting)]
+        return _pool(waiting)
 
     @classmethod
     def from_points(
@@ -212,7 +215,7 @@ class ScoreCounts:
             np.diff(np.append(0, np.cumsum(counts, dtype=np.int64))[ends], prepend=0)
             for counts in (self.positives, self.negatives)
         )
-        return ScoreCounts(levels, positives, negatives, self.ignored, threshold_source=source)
+        return ScoreCounts(levels, positives, negatives, self.ignored, exact=self.exact, threshold_source=source)
 
     def in_bins(self) -> ScoreCounts:
         """Give the same counts kept in bins."""
@@ -229,25 +232,28 @@ def _as_scores(values: ArrayLike, name: str) -> FloatArray:
 
 
 def _pool(parts: list[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
-    parts = [part for part in parts if part.scores.size or part.ignored]
     ignored = sum(part.ignored for part in parts)
-    parts = [part for part in parts if part.scores.size]
-    if not parts:
-        return ScoreCounts(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64), ignored)
-    if not all(part.scores_known for part in parts):
+    exact = any(part.exact for part in parts)
+    if exact and (in_bins or not all(part.exact for part in parts)):
+        raise ArgumentError("counts kept exact on demand add only to others of their kind, and are not binned")
+    present = [part for part in parts if part.scores.size]
+    if not present:
+        return ScoreCounts(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64), ignored, exact=exact)
+    if not all(part.scores_known for part in present):
         raise ArgumentError("curves given by points without thresholds cannot be added or binned")
-    lowest = np.concatenate([part.scores for part in parts])
-    highest = np.concatenate([part.scores if part.highest is None else part.highest for part in parts])
-    in_bins = in_bins or any(part.binned for part in parts)
+    lowest = np.concatenate([part.scores for part in present])
+    highest = np.concatenate([part.scores if part.highest is None else part.highest for part in present])
+    in_bins = in_bins or any(part.binned for part in present)
     keys: NDArray[Any] = bin_of(lowest) if in_bins else lowest
-    order = np.argsort(-keys, kind="stable")
-    starts = np.flatnonzero(np.diff(keys[order], prepend=np.nan) != 0)
-    if not in_bins and starts.size > MAX_DISTINCT:
+    order = np.argsort(-keys, kind="stable") if len(present) > 1 else slice(None)
+    keys = keys[order]
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    if not (in_bins or exact) and starts.size > MAX_DISTINCT:
         return _pool(parts, in_bins=True)
     positives, negatives = (
-        np.add.reduceat(np.concatenate([getattr(part, name) for part in parts])[order], starts, dtype=np.int64)
+        np.add.reduceat(np.concatenate([getattr(part, name) for part in present])[order], starts, dtype=np.int64)
         for name in ("positives", "negatives")
     )
     lowest = np.minimum.reduceat(lowest[order], starts)
     top = np.maximum.reduceat(highest[order], starts) if in_bins else None
-    return ScoreCounts(lowest, positives, negatives, ignored, top)
+    return ScoreCounts(lowest, positives, negatives, ignored, top, exact)

@@ -1,0 +1,148 @@
+"""Ground-truth values to labels: which values are positive, which are void.
+
+Conventions
+-----------
+A rule names the positive values; everything else that is not void is negative. Without a rule a whole set must hold
+exactly two values, and the larger is positive: anything else would be a guess.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.errors import ArgumentError, DataError
+
+Comparison = Callable[[NDArray[Any], float], NDArray[np.bool_]]
+_COMPARISONS: dict[str, Comparison] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+_RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
+POSITIVE_HINT = "say which values are positive, for instance --positive {example} (Pixels(positive={example!r}))"
+
+
+@dataclass(frozen=True)
+class LabelRule:
+    """Which ground-truth values are positive: a comparison such as ``>=128``, or a list such as ``1,3``.
+
+    Examples
+    --------
+    >>> LabelRule.parse(">= 128")
+    LabelRule(comparison='>=', values=(128.0,))
+    >>> LabelRule.parse("1,3").positive(np.array([0, 1, 2, 3], np.uint8))
+    array([False,  True, False,  True])
+    """
+
+    comparison: str
+    values: tuple[float, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> LabelRule:
+        """Read a rule as written on the command line.
+
+        Raises
+        ------
+        ArgumentError
+            If the text is neither a comparison nor a list of numbers.
+        """
+        found = _RULE.fullmatch(text)
+        comparison, numbers = (found[1], found[2]) if found else ("=", text)
+        try:
+            values = tuple(float(number) for number in numbers.split(","))
+        except ValueError:
+            values = ()
+        if not values or np.isnan(values).any() or (found and len(values) > 1):
+            raise ArgumentError(f"positive={text!r} is no rule; write a value (255), several (1,3) or a bound (>=128)")
+        return cls(comparison, values)
+
+    def positive(self, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell which pixels are positive."""
+        if self.comparison == "=":
+            return equals_any(ground_truth, self.values)
+        return _COMPARISONS[self.comparison](ground_truth, self.values[0])
+
+
+def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.bool_]:
+    """Tell which pixels hold one of a few values."""
+    found: NDArray[np.bool_] = np.zeros(array.shape, dtype=np.bool_)
+    for value in values:
+        found |= array == value
+    return found
+
+
+def two_values(
+    name: str, ground_truth: NDArray[Any], valid: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
+    """Label an image without a rule: the larger of its two values is positive.
+
+    Returns
+    -------
+    labels : array of bool
+        All False where the image holds one value only; `agree_on_positive` settles such images over the whole set.
+    values : tuple of float
+        The one or two values found among valid pixels, rising; empty where no pixel is valid.
+
+    Raises
+    ------
+    DataError
+        If the image holds more than two values.
+    """
+    if ground_truth.dtype == np.bool_:
+        return ground_truth, (0.0, 1.0)
+    among = ground_truth if valid is None else ground_truth[valid]
+    if among.size == 0:
+        return np.zeros(ground_truth.shape, np.bool_), ()
+    lowest, highest = among.min(), among.max()
+    labels = ground_truth == highest
+    if not np.all((among == lowest) | (among == highest)):
+        found = describe(np.unique(among))
+        raise DataError(name, f"ground truth holds {found}, expected two", POSITIVE_HINT.format(example=">=128"))
+    if lowest == highest:
+        return np.zeros(ground_truth.shape, np.bool_), (float(lowest),)
+    return labels, (float(lowest), float(highest))
+
+
+def agree_on_positive(found: Mapping[str, tuple[float, ...]]) -> float | None:
+    """Settle which value is positive over a set of images labelled without a rule.
+
+    Parameters
+    ----------
+    found : mapping of image name to tuple of float
+        The values each image holds.
+
+    Returns
+    -------
+    float or None
+        The larger of the two values; None where no pixel of the set is valid.
+
+    Raises
+    ------
+    DataError
+        If the set as a whole holds one value, or more than two.
+    """
+    holders: dict[float, list[str]] = {}
+    for name, values in found.items():
+        for value in values:
+            holders.setdefault(value, []).append(name)
+    if len(holders) in (0, 2):
+        return max(holders, default=None)
+    listing = "; ".join(
+        f"{value:g} in {len(names)} images ({names[0]!r}{', ...' if len(names) > 1 else ''})"
+        for value, names in sorted(holders.items())
+    )
+    example = f">={sorted(holders)[1]:g}" if len(holders) > 1 else f"{max(*holders, 1):g}"
+    raise DataError(
+        "ground truth",
+        f"the set holds {len(holders)} distinct value{'s'[: len(holders) > 1]}, expected two: {listing}",
+        POSITIVE_HINT.format(example=example),
+    )
+
+
+def describe(values: NDArray[Any]) -> str:
+    """List distinct values, the first eight of many."""
+    shown = ", ".join(f"{value:g}" for value in values[:8].tolist())
+    return f"{values.size} distinct values ({shown}{', ...' if values.size > 8 else ''})"

@@ -1,0 +1,217 @@
+"""The pixel protocol: every pixel is a case, its label from the ground truth, its score from the prediction.
+
+Conventions
+-----------
+1. ``score >= threshold`` is positive; equal scores enter together.
+2. Integer predictions are levels: score = value / maximum of the type (255, 65535); bool is 0 or 1. Floats are scores
+   as they are, of any range. Nothing is stretched to a minimum or maximum.
+3. Levels are counted exactly. Floats are exact while an image holds at most `segbench.counts.MAX_DISTINCT` distinct
+   scores, else they are kept in bins and every figure has certain bounds; ``exact=True`` never bins.
+4. Void pixels and pixels outside the field of view are counted as ignored and nowhere else.
+
+References
+----------
+Arbelaez, Maire, Fowlkes, Malik: Contour Detection and Hierarchical Image Segmentation. PAMI 2011 (pooling over images).
+Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves. ICML 2006 (counts behind both curves).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.counts import MAX_DISTINCT, ScoreCounts
+from segbench.errors import ArgumentError, DataError
+from segbench.protocols.labels import LabelRule, equals_any, two_values
+from segbench.sample import Sample
+
+_NEGATIVE, _POSITIVE, _IGNORED = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class PixelImage:
+    """The counts of one image, and the ground-truth values they rest on.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Counts of the image; of an image with a single value and no rule, all its pixels are negatives.
+    label_values : tuple of float
+        The one or two ground-truth values found where no rule names the positive ones; else empty.
+    """
+
+    counts: ScoreCounts
+    label_values: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pixels:
+    """Settings of the pixel protocol.
+
+    Parameters
+    ----------
+    positive : str, optional
+        Which ground-truth values are positive: ``"255"``, ``"1,3"``, ``">=128"``. None: the set must hold exactly two
+        values, and the larger is positive.
+    void : tuple of float
+        Ground-truth values whose pixels are left out and counted as ignored.
+    invert : bool
+        Low predictions mean positive (black edges on white): levels become 255 - value (65535 - value), floats -value.
+    exact : bool
+        Never bin float scores, whatever memory that takes.
+
+    Raises
+    ------
+    ArgumentError
+        If `positive` is no rule.
+
+    Examples
+    --------
+    >>> Pixels(positive=">=128").signature_fields()["positive"]
+    '>=128'
+    """
+
+    name: ClassVar[str] = "pixels"
+    reads: ClassVar[Literal["masks"]] = "masks"
+
+    positive: str | None = None
+    void: tuple[float, ...] = ()
+    invert: bool = False
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "void", tuple(sorted({float(value) for value in self.void})))
+        if self.positive is not None:
+            LabelRule.parse(self.positive)
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a figure depends on."""
+        return {
+            "positive": "larger" if self.positive is None else self.positive.replace(" ", ""),
+            "void": ",".join(f"{value:g}" for value in self.void) or "none",
+            "invert": "yes" if self.invert else "no",
+            "floats": "exact" if self.exact else f"exact<={MAX_DISTINCT}",
+        }
+
+    def count(self, sample: Sample) -> PixelImage:
+        """Count one image.
+
+        Raises
+        ------
+        DataError
+            If scores are not finite, or the ground truth does not fit the rule.
+        """
+        ground_truth, prediction = sample.ground_truths[0], sample.predictions[0]
+        if ground_truth.dtype.kind == "f" and np.isnan(ground_truth).any():
+            raise DataError(sample.name, f"ground truth holds {np.isnan(ground_truth).sum()} NaN", "give them a value")
+        valid = sample.field
+        if self.void:
+            not_void = ~equals_any(ground_truth, self.void)
+            valid = not_void if valid is None else valid & not_void
+        label_values: tuple[float, ...] = ()
+        if self.positive is None:
+            labels, label_values = two_values(sample.name, ground_truth, valid)
+        else:
+            labels = LabelRule.parse(self.positive).positive(ground_truth)
+        if prediction.dtype.kind in "iu" and prediction.dtype.itemsize > 2:
+            prediction = prediction / np.iinfo(prediction.dtype).max
+        if self.invert:
+            prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
+        counts = _count(sample.name, labels, prediction, valid, exact=self.exact)
+        return PixelImage(counts, label_values)
+
+
+def count_pixels(
+    labels: ArrayLike, scores: ArrayLike, valid: ArrayLike | None = None, *, exact: bool = False
+) -> ScoreCounts:
+    """Count how many positive and negative pixels have each score.
+
+    Parameters
+    ----------
+    labels : array of bool, or of 0 and 1, any shape
+        Ground truth, True where positive.
+    scores : array, the shape of `labels`
+        Higher means more positive. uint8 and uint16 are levels, value / 255 and value / 65535; bool is 0 or 1; other
+        numbers are taken as they are.
+    valid : array of bool, the shape of `labels`, optional
+        True where a pixel counts; the others are counted as ignored, whatever they hold.
+    exact : bool
+        Never fall back to bins, however many distinct scores there are.
+
+    Returns
+    -------
+    ScoreCounts
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ, or labels hold anything but 0 and 1.
+    DataError
+        If a valid score is NaN or infinite.
+
+    Examples
+    --------
+    >>> counts = count_pixels([0, 1, 1], [0.2, 0.9, 0.2])
+    >>> counts.scores.tolist(), counts.positives.tolist(), counts.negatives.tolist()
+    ([0.9, 0.2], [1, 1], [0, 1])
+    """
+    truth, values = np.asarray(labels), np.asarray(scores)
+    if truth.shape != values.shape:
+        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same")
+    if truth.dtype != np.bool_:
+        ones = truth == 1
+        if not np.all(ones | (truth == 0)):
+            raise ArgumentError("labels hold values other than 0 and 1; compare them first, for instance mask >= 128")
+        truth = ones
+    counted = None if valid is None else np.asarray(valid)
+    if counted is not None and (counted.shape != truth.shape or counted.dtype != np.bool_):
+        raise ArgumentError(
+            f"valid has shape {counted.shape} and dtype {counted.dtype}, expected {truth.shape} and bool"
+        )
+    return _count("scores", truth, values, counted, exact=exact)
+
+
+def _count(
+    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], valid: NDArray[np.bool_] | None, *, exact: bool
+) -> ScoreCounts:
+    classes = labels.view(np.uint8) if valid is None else np.where(valid, labels, np.uint8(_IGNORED))
+    classes = np.ascontiguousarray(classes).reshape(-1)
+    scores = np.ascontiguousarray(scores).reshape(-1)
+    if scores.dtype == np.bool_:
+        return _count_levels(classes, scores.view(np.uint8), 2, exact=exact)
+    if scores.dtype in (np.uint8, np.uint16):
+        return _count_levels(classes, scores, 1 << (8 * scores.itemsize), exact=exact)
+    if scores.dtype.kind not in "iuf":
+        raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
+    return _count_numbers(name, classes, scores, exact=exact)
+
+
+def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count: int, *, exact: bool) -> ScoreCounts:
+    from segbench.protocols.kernels import histogram
+
+    table = histogram(classes, levels, level_count)
+    seen = np.flatnonzero(table[_NEGATIVE] + table[_POSITIVE])[::-1]
+    scores = seen / (level_count - 1)
+    ignored = int(table[_IGNORED].sum())
+    return ScoreCounts(scores, table[_POSITIVE, seen], table[_NEGATIVE, seen], ignored, exact=exact)
+
+
+def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any], *, exact: bool) -> ScoreCounts:
+    from segbench.protocols.distinct import distinct_by_class
+
+    if scores.dtype.kind == "f" and not np.isfinite(scores).all():
+        broken = ~np.isfinite(scores) & (classes != _IGNORED)
+        if broken.any():
+            nan = int(np.isnan(scores[broken]).sum())
+            raise DataError(
+                name,
+                f"{nan} NaN and {broken.sum() - nan} infinite scores, expected finite ones",
+                "mend the prediction, or leave those pixels out with a mask",
+            )
+    values, positives, negatives = distinct_by_class(classes, scores, first=_POSITIVE, second=_NEGATIVE)
+    ignored = int(np.count_nonzero(classes == _IGNORED))
+    counts = ScoreCounts(values, positives, negatives, ignored, exact=exact)
+    return counts if exact or values.size <= MAX_DISTINCT else counts.in_bins()
