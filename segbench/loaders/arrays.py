@@ -1,0 +1,152 @@
+"""NumPy files, and the checks that make any array a map."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.errors import DataError
+from segbench.loaders.channels import one_channel
+from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
+
+NPZ_MAGIC = b"PK"
+
+
+def decode_npy(data: bytes, path: str) -> NDArray[Any]:
+    """Decode an NPY file without copying its values.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+    path : str
+        The file, for errors.
+
+    Returns
+    -------
+    array
+        As stored, any shape and plain dtype.
+
+    Raises
+    ------
+    DataError
+        For Python objects and records. Whatever NumPy raises on damaged data comes out as it is.
+    """
+    stream = io.BytesIO(data)
+    version = np.lib.format.read_magic(stream)
+    if version == (1, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    elif version == (2, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_2_0(stream)
+    else:
+        raise DataError(path, f"NPY version {version[0]}.{version[1]}, expected 1.0 or 2.0", "save it with numpy.save")
+    if dtype.hasobject:
+        raise DataError(path, "holds Python objects, which could run code when read", "save a plain array of numbers")
+    count = 1
+    for extent in shape:
+        count *= extent
+    if len(data) - stream.tell() < count * dtype.itemsize:
+        stored = (len(data) - stream.tell()) // max(dtype.itemsize, 1)
+        raise DataError(path, f"truncated: {stored} of {count} values are there", "write the file anew")
+    flat = np.frombuffer(data, dtype, count, stream.tell())
+    return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+
+
+def decode_npz(data: bytes, path: str, role: Role) -> NDArray[Any]:
+    """Decode the one array of an NPZ file, or the one named after its role.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+    path : str
+        The file, for errors.
+    role : {"prediction", "ground truth", "field"}
+        Of several arrays the one named ``prediction``, ``ground_truth`` or ``field`` is taken.
+
+    Returns
+    -------
+    array
+        As stored.
+
+    Raises
+    ------
+    DataError
+        For no array, several arrays none of which bears the role's name, or Python objects.
+    """
+    wanted = role.replace(" ", "_")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        if len(members) != 1 and wanted not in members:
+            names = ", ".join(sorted(members)) or "none"
+            raise DataError(path, f"{len(members)} arrays ({names}), expected one", f"name the one to read {wanted!r}")
+        info = members[wanted] if wanted in members else next(iter(members.values()))
+        if info.file_size > MAX_PIXELS * 8:
+            raise DataError(path, f"unpacks to {info.file_size} bytes", "cut it into parts")
+        with archive.open(info) as member:
+            # A member may unpack to more than it declares; reading no further keeps a bomb from going off.
+            unpacked = member.read(info.file_size)
+    return decode_npy(unpacked, path)
+
+
+def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
+    """Check that an array is one map of plain numbers and bring it into a form that all else can rely on.
+
+    Parameters
+    ----------
+    array : array
+        Shape (H, W), or with further axes of length one, or (H, W, 3) or (H, W, 4) of uint8 or uint16.
+    path : str
+        The file, for errors.
+    role : {"prediction", "ground truth", "field"}
+        Only ground truth may be negative.
+
+    Returns
+    -------
+    Decoded
+        The map, C-contiguous in native byte order. float16 becomes float32; signed integers of a prediction
+        become unsigned. NaN and infinities are kept.
+
+    Raises
+    ------
+    DataError
+        For another shape, another kind of value, or negative integers in a prediction.
+    """
+    array, notes = _flat(array, path, role)
+    if array.size == 0:
+        raise DataError(path, f"no pixels: {size(array.shape)}", "write the file anew")
+    if array.size > MAX_PIXELS:
+        raise DataError(path, f"{size(array.shape)} is more than {MAX_PIXELS} pixels", "cut it into parts")
+    kind, width = array.dtype.kind, array.dtype.itemsize
+    if kind not in "biuf" or width > 8:
+        raise DataError(path, f"values of type {array.dtype}, expected booleans, integers or floats of up to 64 bits")
+    if kind == "i" and role != "ground truth":
+        if array.min() < 0:
+            raise DataError(
+                path,
+                f"negative integers (smallest {array.min()}), expected levels from 0",
+                "save scores as floats or as unsigned integers",
+            )
+        kind = "u"
+    if kind == "f" and width == 2:
+        width = 4
+    return Decoded(np.ascontiguousarray(array, np.dtype(f"{kind}{width}")), notes)
+
+
+def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tuple[str, ...]]:
+    while array.ndim > 2 and 1 in (array.shape[-1], array.shape[0]):
+        array = array[..., 0] if array.shape[-1] == 1 else array[0]
+    if array.ndim == 2:
+        return array, ()
+    if array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype in (np.uint8, np.uint16) and array.size:
+        decoded = one_channel(array, path)
+        return decoded.array, decoded.notes
+    raise DataError(
+        path,
+        f"shape {array.shape} and type {array.dtype}, expected one {role} of shape (H, W)",
+        "save one map a file",
+    )

@@ -1,0 +1,106 @@
+"""Channels to one map: colour to grey, transparency, palettes.
+
+Colour becomes grey as ``skimage.color.rgb2gray`` does it: the luma of ITU-R 709 over values divided by the type's
+maximum, in float64. Where all channels are equal nothing is computed and the dtype stays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.errors import DataError
+from segbench.loaders.decoded import Decoded, Role
+
+LUMA = (0.2125, 0.7154, 0.0721)
+OPAQUE_HINT = "flatten it onto a background, or save it without transparency"
+
+
+def one_channel(image: NDArray[Any], path: str) -> Decoded:
+    """Turn an image of one to four channels into a map.
+
+    Parameters
+    ----------
+    image : array of uint8 or uint16, shape (H, W, C)
+        C = 1 grey, 2 grey and alpha, 3 red green blue, 4 red green blue and alpha.
+    path : str
+        The file, for errors.
+
+    Returns
+    -------
+    Decoded
+        The one channel in its own dtype where the channels are equal, else the luma in float64 of 0..1, and a note.
+
+    Raises
+    ------
+    DataError
+        Where a pixel is not fully opaque.
+    """
+    channels = image.shape[2]
+    if channels in (2, 4):
+        require_opaque(image[..., -1], np.iinfo(image.dtype).max, path)
+    first = image[..., 0]
+    if channels < 3 or (np.array_equal(first, image[..., 1]) and np.array_equal(first, image[..., 2])):
+        return Decoded(np.ascontiguousarray(first))
+    return Decoded(luma(image[..., :3]), ("colour turned to grey (ITU-R 709 luma, 0..1)",))
+
+
+def luma(rgb: NDArray[Any]) -> NDArray[np.float64]:
+    """Give ``skimage.color.rgb2gray`` of an 8- or 16-bit image of shape (H, W, 3)."""
+    scaled = np.multiply(rgb, 1.0 / np.iinfo(rgb.dtype).max, dtype=np.float64)
+    grey: NDArray[np.float64] = scaled @ np.array(LUMA)
+    return grey
+
+
+def require_opaque(alpha: NDArray[Any], opaque: int, path: str) -> None:
+    """Refuse an image with a pixel whose alpha is below `opaque`.
+
+    Raises
+    ------
+    DataError
+        With the number of such pixels.
+    """
+    see_through = int(np.count_nonzero(alpha != opaque))
+    if see_through:
+        raise DataError(
+            path, f"{see_through} of {alpha.size} pixels are not opaque, so their value is unknown", OPAQUE_HINT
+        )
+
+
+def through_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8], role: Role, path: str) -> Decoded:
+    """Turn the indices of a palette image into a map.
+
+    Parameters
+    ----------
+    indices : array of uint8, shape (H, W)
+        One palette index a pixel.
+    palette : array of uint8 or uint16, shape (N, 3)
+        The colours.
+    role : {"prediction", "ground truth", "field"}
+        Ground truth with a coloured palette keeps the index as the label, as PASCAL VOC and DAVIS store labels.
+    path : str
+        The file, for errors.
+
+    Returns
+    -------
+    Decoded
+        Grey levels where the palette is grey; else indices for ground truth and luma for the others, with a note.
+
+    Raises
+    ------
+    DataError
+        Where a pixel's colour is missing from the palette.
+    """
+    grey = bool((palette[:, :1] == palette[:, 1:]).all())
+    if role == "ground truth" and not grey:
+        return Decoded(np.ascontiguousarray(indices), ("coloured palette: its indices are taken as labels",))
+    used = np.flatnonzero(np.bincount(indices.ravel(), minlength=1))
+    if used[-1] >= len(palette):
+        raise DataError(path, f"palette index {used[-1]} in a palette of {len(palette)} colours", "save it anew")
+    colours = palette[used]
+    levels = one_channel(colours[None], path)
+    table = np.zeros(int(used[-1]) + 1, levels.array.dtype)
+    table[used] = levels.array[0]
+    return Decoded(table[indices], levels.notes)

@@ -1,0 +1,57 @@
+"""What every decoder gives, and the few words they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+Role = Literal["prediction", "ground truth", "field"]
+"""What a file is read as: it decides what its colours and negative numbers mean."""
+
+MAX_PIXELS = 178_956_970
+"""The largest image that is decoded: where Pillow, too, takes a file for a decompression bomb."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded:
+    """One file as an array.
+
+    Parameters
+    ----------
+    array : array, shape (H, W)
+        C-contiguous, native byte order, perhaps read-only: bool, integers or float32/float64 as stored.
+    notes : tuple of str
+        What was done to the data on the way, to be shown to the user.
+    """
+
+    array: NDArray[Any]
+    notes: tuple[str, ...] = ()
+
+
+def shown(name: object) -> str:
+    r"""Give a file's name fit for one line of a terminal, whatever it holds.
+
+    Examples
+    --------
+    >>> shown("plain name.png")
+    'plain name.png'
+    >>> print(shown("two\nlines.png"))
+    two\nlines.png
+    """
+    text = str(name)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def size(shape: tuple[int, ...]) -> str:
+    """Give height and width in words.
+
+    Examples
+    --------
+    >>> size((321, 481))
+    '321 x 481 (height x width)'
+    """
+    return f"{shape[0]} x {shape[1]} (height x width)"

@@ -1,0 +1,106 @@
+"""What a user may have meant: the nearest name, and the pattern that makes names pair."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Sequence
+
+COMPARISONS = 20_000
+"""Names compared at most, so that two folders that have nothing in common are refused within a second."""
+
+
+def nearest(names: Sequence[str], candidates: Sequence[str]) -> dict[str, str]:
+    """Find the most similar candidate of each name.
+
+    Parameters
+    ----------
+    names, candidates : sequence of str
+        Names without partner on either side.
+
+    Returns
+    -------
+    dict
+        From name to candidate; without those that resemble none, and those beyond the bounded effort.
+
+    Examples
+    --------
+    >>> nearest(["img_01", "cat"], ["img_O1", "zebra"])
+    {'img_01': 'img_O1'}
+    """
+    found = {}
+    if candidates:
+        for name in names[: max(1, COMPARISONS // len(candidates))]:
+            close = difflib.get_close_matches(name, candidates[:COMPARISONS], n=1, cutoff=0.6)
+            if close:
+                found[name] = close[0]
+    return found
+
+
+def mending_patterns(missing: Sequence[str], extra: Sequence[str]) -> tuple[str, str] | None:
+    """Find the two patterns under which names without partner pair.
+
+    Parameters
+    ----------
+    missing, extra : sequence of str
+        Names of ground truths without prediction and of predictions without ground truth.
+
+    Returns
+    -------
+    tuple of two str, or None
+        Patterns of ground truth and prediction which pair at least half of `missing`.
+
+    Examples
+    --------
+    >>> mending_patterns(["01_manual1", "02_manual1"], ["01_test", "02_test"])
+    ('*_manual1', '*_test')
+    >>> mending_patterns(["1", "2"], ["out/1_mask", "out/2_mask"])
+    ('*', 'out/*_mask')
+    """
+    if not missing or not extra:
+        return None
+    best, pairs = None, 0
+    for gt in _affixes(missing, extra):
+        names = _strip(missing, gt)
+        for pred in _affixes(extra, missing):
+            if gt == pred == ("", ""):
+                continue
+            common = len(names & _strip(extra, pred))
+            if common > pairs:
+                best, pairs = (f"{gt[0]}*{gt[1]}", f"{pred[0]}*{pred[1]}"), common
+    return best if 2 * pairs >= len(missing) else None
+
+
+def _affixes(names: Sequence[str], others: Sequence[str]) -> list[tuple[str, str]]:
+    """Give likely (prefix, suffix) pairs of names: none, what all share, what the first has more than some other."""
+    prefix = _cut(_shared_start(names), at_start=True)
+    suffix = _cut(_shared_start([name[::-1] for name in names])[::-1], at_start=False)
+    found = [("", ""), ("", suffix), (prefix, ""), (prefix, suffix)]
+    for other in others[:200]:
+        before, within, after = names[0].partition(other)
+        if within and other:
+            found.append((before, after))
+    return list(dict.fromkeys(found))[:8]
+
+
+def _shared_start(names: Sequence[str]) -> str:
+    first, last = min(names), max(names)
+    length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    return first[:length]
+
+
+def _cut(affix: str, *, at_start: bool) -> str:
+    """Shorten an affix to where a word ends: what all names share by chance ends within one."""
+    borders = [i for i, c in enumerate(affix) if not c.isalnum()]
+    if not borders:
+        return ""
+    return affix[: borders[-1] + 1] if at_start else affix[borders[0] :]
+
+
+def _strip(names: Collection[str], affix: tuple[str, str]) -> set[str]:
+    prefix, suffix = affix
+    least = len(prefix) + len(suffix)
+    return {
+        name[len(prefix) : len(name) - len(suffix)]
+        for name in names
+        if len(name) > least and name.startswith(prefix) and name.endswith(suffix)
+    }

@@ -1,0 +1,142 @@
+"""One file to one map: which decoder reads it, and one kind of error whatever is wrong with it.
+
+Nothing is rescaled, clipped or resized here, and NaN is let through: the protocols check values. A name's extension
+says how a file is read, upper or lower case. Any damage ends in a `DataError` that names the file.
+"""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from typing import Any
+
+from segbench.errors import DataError
+from segbench.loaders.arrays import as_map, decode_npy, decode_npz
+from segbench.loaders.decoded import Decoded, Role, shown
+from segbench.loaders.quiet import quiet
+from segbench.loaders.raster import FORMATS, decode_raster
+
+EXTENSIONS = (*FORMATS, ".npy", ".npz")
+"""Every extension that `decode` reads, in lower case."""
+
+MAGIC = {
+    b"\x89PNG\r\n\x1a\n": "PNG",
+    b"\xff\xd8\xff": "JPEG",
+    b"BM": "BMP",
+    b"GIF8": "GIF",
+    b"RIFF": "WebP",
+    b"II*\x00": "TIFF",
+    b"MM\x00*": "TIFF",
+    b"II+\x00": "TIFF",
+    b"MM\x00+": "TIFF",
+    b"\x93NUMPY": "NPY",
+    b"PK": "NPZ (or another zip archive)",
+    b"MATLAB 5.0": "MAT",
+    b"MATLAB 7.3": "MAT 7.3",
+    b"\x89HDF": "HDF5",
+    b"\x80": "a Python pickle",
+    b"%PDF": "PDF",
+    b"\x1f\x8b": "gzip",
+    b"version https://git-lfs": "a Git LFS pointer, not the file itself",
+    b"<": "HTML or XML",
+}
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    bytes
+        Its content, at least one byte.
+
+    Raises
+    ------
+    DataError
+        For a missing, unreadable or empty file, or a folder.
+    """
+    name = shown(path)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(name, "there is no such file", "check the path") from None
+    except IsADirectoryError:
+        raise DataError(name, "is a folder, expected a file", "give the file, or folders on both sides") from None
+    except PermissionError:
+        if path.is_dir():  # how Windows answers the reading of a folder
+            raise DataError(name, "is a folder, expected a file", "give the file, or folders on both sides") from None
+        raise DataError(name, "may not be read (permission denied)", "change its permissions") from None
+    except OSError as error:
+        hint = "the links lead in a circle" if error.errno == errno.ELOOP else "check the path and the disk"
+        raise DataError(name, f"cannot be read ({error.strerror})", hint) from None
+    except ValueError:
+        raise DataError(name, "is no name a file can have", "check the path") from None
+    if not data:
+        raise DataError(name, "is empty (0 bytes)", "write the file anew")
+    return data
+
+
+def decode(data: bytes, path: Path, *, role: Role) -> Decoded:
+    """Decode the bytes of one image or array file.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file, as `read_bytes` gives it.
+    path : Path
+        Its name: the extension says how it is read, errors name it.
+    role : {"prediction", "ground truth", "field"}
+        What the file is read as.
+
+    Returns
+    -------
+    Decoded
+        A map of shape (H, W) as stored.
+
+    Raises
+    ------
+    DataError
+        For whatever cannot be read as one map; no other exception leaves, whatever the bytes.
+    """
+    name = shown(path)
+    try:
+        with quiet():
+            return _decode(data, path.suffix.lower(), name, role)
+    except DataError:
+        raise
+    except MemoryError:
+        raise DataError(name, "does not fit into memory", "cut it into parts") from None
+    except Exception as error:
+        raise _damaged(data, path, error) from error
+
+
+def _decode(data: bytes, extension: str, name: str, role: Role) -> Decoded:
+    if extension in FORMATS:
+        return decode_raster(data, FORMATS[extension], name, role)
+    if extension == ".npy":
+        return as_map(decode_npy(data, name), name, role)
+    if extension == ".npz":
+        return as_map(decode_npz(data, name, role), name, role)
+    raise DataError(name, f"extension {shown(extension)!r}, expected one of {' '.join(EXTENSIONS)}", "convert the file")
+
+
+def _damaged(data: bytes, path: Path, error: Exception) -> DataError:
+    """Say in one sentence why a decoder gave up."""
+    expected = path.suffix.lower().removeprefix(".").upper()
+    looks = next((form for magic, form in MAGIC.items() if data.startswith(magic)), "")
+    if looks and not _same_form(looks, path.suffix.lower()):
+        return DataError(shown(path), f"looks like {looks} although its name says {expected}", "rename or convert it")
+    if not looks and path.suffix.lower() not in (".pbm", ".pgm"):
+        return DataError(shown(path), f"is no {expected} file (starts with {data[:8]!r})", "write the file anew")
+    reason = shown(" ".join(str(error).split()) or type(error).__name__)
+    return DataError(shown(path), f"damaged or truncated {expected} file ({reason})", "write the file anew")
+
+
+def _same_form(looks: str, extension: str) -> bool:
+    form: Any = FORMATS.get(extension, extension.removeprefix("."))
+    return looks.split(maxsplit=1)[0].upper().startswith(form.upper())

@@ -1,0 +1,220 @@
+"""Which prediction belongs to which ground truth: by the name they share, nothing left out in silence.
+
+A file's name is its path within the folder without extension, sub-folders kept, in posix form; where names hold more
+than that (``01_manual1``, ``4680.6``) a pattern says which part it is.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from segbench.errors import DataError
+from segbench.loaders.decoded import shown
+from segbench.loaders.hints import mending_patterns, nearest
+from segbench.loaders.listing import Entry, list_folder
+from segbench.loaders.patterns import Pattern, natural
+
+
+@dataclass(frozen=True)
+class SampleFiles:
+    """The files of one image.
+
+    Parameters
+    ----------
+    name : str
+        The name they share, in Unicode's composed form; characters that cannot be printed are escaped.
+    ground_truths : tuple of Path
+        One an annotator, in natural order of the annotators' tags.
+    prediction : Path
+        The soft map.
+    field : Path, optional
+        The mask of the pixels that count.
+    """
+
+    name: str
+    ground_truths: tuple[Path, ...]
+    prediction: Path
+    field: Path | None = None
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """What two folders have in common and what not.
+
+    Parameters
+    ----------
+    files : tuple of SampleFiles
+        What pairs, sorted by name.
+    notes : tuple of str
+        Files left out, to be shown to the user.
+    missing, extra, without_field : tuple of str
+        Names of ground truths without prediction, predictions without ground truth, and images without field mask,
+        each sorted. `pair` gives only pairings where all three are empty.
+    """
+
+    files: tuple[SampleFiles, ...]
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    without_field: tuple[str, ...] = ()
+
+
+def pair(  # noqa: PLR0913  three folders with a pattern each
+    ground_truth: Path,
+    prediction: Path,
+    *,
+    field: Path | None = None,
+    gt_pattern: str = "*",
+    pred_pattern: str = "*",
+    field_pattern: str = "*",
+) -> Pairing:
+    """Find the files of every image and insist that none lacks a partner.
+
+    Parameters
+    ----------
+    ground_truth, prediction : Path
+        Two folders, or two files, which pair whatever their names.
+    field : Path, optional
+        A folder of masks, nonzero where pixels count, or one mask for all images.
+    gt_pattern, pred_pattern, field_pattern : str
+        ``*`` stands for the image's name and ``#``, in `gt_pattern`, for the annotator's tag; see `Pattern.parse`.
+
+    Returns
+    -------
+    Pairing
+        At least one image, nothing missing.
+
+    Raises
+    ------
+    ArgumentError
+        For a pattern that cannot be.
+    DataError
+        For missing or empty folders, two files with one name, and, all in one, whatever does not pair.
+    """
+    pairing = survey(
+        ground_truth,
+        prediction,
+        field=field,
+        gt_pattern=gt_pattern,
+        pred_pattern=pred_pattern,
+        field_pattern=field_pattern,
+    )
+    if pairing.missing or pairing.extra or pairing.without_field:
+        raise _unpaired(pairing, ground_truth, prediction, field)
+    return pairing
+
+
+def survey(  # noqa: PLR0913  as pair
+    ground_truth: Path,
+    prediction: Path,
+    *,
+    field: Path | None = None,
+    gt_pattern: str = "*",
+    pred_pattern: str = "*",
+    field_pattern: str = "*",
+) -> Pairing:
+    """Find what pairs and what does not: as `pair`, but what lacks a partner is listed instead of refused."""
+    patterns = (
+        Pattern.parse(gt_pattern, "--gt-pattern", tagged=True),
+        Pattern.parse(pred_pattern, "--pred-pattern", tagged=False),
+        Pattern.parse(field_pattern, "--field-pattern", tagged=False),
+    )
+    one_field = field is not None and field.is_file()
+    if ground_truth.is_file() and prediction.is_file():
+        if field is not None and not one_field:
+            raise DataError(shown(field), "expected a file, as the others are", "give one mask")
+        return Pairing((SampleFiles(shown(ground_truth.stem), (ground_truth,), prediction, field),))
+    truths, truth_notes = _named(ground_truth, patterns[0])
+    predictions, prediction_notes = _named(prediction, patterns[1])
+    fields, field_notes = _named(field, patterns[2]) if field is not None and not one_field else ({}, ())
+    files = tuple(
+        SampleFiles(
+            name,
+            tuple(Path(entry.path) for entry in truths[name]),
+            Path(predictions[name][0].path),
+            Path(fields[name][0].path) if name in fields else field if one_field else None,
+        )
+        for name in sorted(truths.keys() & predictions.keys())
+    )
+    return Pairing(
+        files,
+        (*truth_notes, *prediction_notes, *field_notes),
+        tuple(sorted(truths.keys() - predictions.keys())),
+        tuple(sorted(predictions.keys() - truths.keys())),
+        tuple(file.name for file in files if file.field is None) if field is not None else (),
+    )
+
+
+def _named(folder: Path, pattern: Pattern) -> tuple[dict[str, list[Entry]], tuple[str, ...]]:
+    """Give the files of each image, in the order of their tags."""
+    listing = list_folder(folder)
+    found: dict[str, list[tuple[str, Entry]]] = {}
+    unfit = 0
+    for entry in listing.entries:
+        match = pattern.match(entry.stem, entry.extension)
+        if match is None:
+            unfit += 1
+        else:
+            name = shown(unicodedata.normalize("NFC", match[0]))
+            found.setdefault(name, []).append((match[1], entry))
+    if not found:
+        example = shown(listing.entries[0].stem)
+        raise DataError(
+            shown(folder),
+            f"none of {unfit} files fits the pattern {pattern.text!r} (the first is {example!r})",
+            "in a pattern * stands for the image's name; the extension may be left out",
+        )
+    _refuse_doubles(folder, found)
+    notes = listing.notes
+    if unfit:
+        notes += (f"{shown(folder)}: {unfit} files that do not fit {pattern.text!r} left out",)
+    return {name: [e for _, e in sorted(tags, key=lambda tag: natural(tag[0]))] for name, tags in found.items()}, notes
+
+
+def _refuse_doubles(folder: Path, found: dict[str, list[tuple[str, Entry]]]) -> None:
+    doubles = []
+    for tags in found.values():
+        if len(tags) > 1:
+            counts = Counter(tag for tag, _ in tags)
+            doubles += [entry.path for tag, entry in tags if counts[tag] > 1]
+    if doubles:
+        listed = "".join(f"\n  {shown(path)}" for path in doubles)
+        raise DataError(
+            shown(folder),
+            f"{len(doubles)} files share their name with another:{listed}",
+            "remove all but one, or say which to take with a pattern such as '*.png'",
+        )
+
+
+def _unpaired(pairing: Pairing, ground_truth: Path, prediction: Path, field: Path | None) -> DataError:
+    parts = []
+    total = len(pairing.files) + len(pairing.missing)
+    if pairing.missing:
+        parts.append(
+            f"{len(pairing.missing)} of {total} ground truths have no prediction:"
+            + _listed(pairing.missing, nearest(pairing.missing, pairing.extra))
+        )
+    if pairing.extra:
+        parts.append(f"{len(pairing.extra)} predictions have no ground truth:" + _listed(pairing.extra, {}))
+    if pairing.without_field and field is not None:
+        parts.append(
+            f"{len(pairing.without_field)} images have no mask in {shown(field)}:" + _listed(pairing.without_field, {})
+        )
+    hint = "add or remove files so that names pair, or say with --gt-pattern and --pred-pattern which part is the name"
+    mending = mending_patterns(pairing.missing, pairing.extra)
+    if mending:
+        flags = [f"{flag} '{shown(p)}'" for flag, p in zip(("--gt-pattern", "--pred-pattern"), mending, strict=True)]
+        hint = "try " + " ".join(flag for flag in flags if not flag.endswith("'*'"))
+    elif not pairing.missing and not pairing.extra:
+        hint = "add the masks, or say with --field-pattern which part of a mask's name is the image's"
+    where = f"{shown(prediction)} against {shown(ground_truth)}"
+    return DataError(where, "\n".join(parts) + "\n", hint)
+
+
+def _listed(names: tuple[str, ...], close: dict[str, str]) -> str:
+    return "".join(
+        f"\n  {shown(name)}" + (f" (nearest: {shown(close[name])})" if name in close else "") for name in names
+    )

@@ -1,0 +1,131 @@
+"""PNG, JPEG, BMP, GIF and WebP through Pillow, without what Pillow would change.
+
+Differences from ``numpy.asarray(PIL.Image.open(...))``: colour PNGs of 16 bits keep all 16 (Pillow gives 8), palettes
+and transparency are resolved, several frames are refused.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.errors import DataError
+from segbench.loaders.channels import OPAQUE_HINT, one_channel, through_palette
+from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+FORMATS = {
+    ".png": "PNG",
+    ".apng": "PNG",
+    ".jpg": "JPEG",
+    ".jpeg": "JPEG",
+    ".jpe": "JPEG",
+    ".jfif": "JPEG",
+    ".bmp": "BMP",
+    ".dib": "BMP",
+    ".gif": "GIF",
+    ".webp": "WEBP",
+}
+MULTICHANNEL = ("RGB", "RGBA", "LA")
+
+
+def decode_raster(data: bytes, form: str, path: str, role: Role) -> Decoded:
+    """Decode an image that Pillow reads.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+    form : str
+        Pillow's name of the format.
+    path : str
+        The file, for errors.
+    role : {"prediction", "ground truth", "field"}
+        Decides what a coloured palette means.
+
+    Returns
+    -------
+    Decoded
+        bool for 1-bit images, uint8, uint16, or float64 where colour was turned to grey.
+
+    Raises
+    ------
+    DataError
+        For several frames, transparency, colour spaces other than grey and RGB. Whatever Pillow itself raises
+        on damaged data comes out as it is.
+    """
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(data), formats=(form,))
+    if image.width * image.height > MAX_PIXELS:
+        raise DataError(path, f"{size(image.size[::-1])} is more than {MAX_PIXELS} pixels", "cut it into parts")
+    frames = getattr(image, "n_frames", 1)
+    if frames != 1:
+        raise DataError(path, f"{frames} frames, expected one image", "save one file an image")
+    mode = image.mode
+    if mode == "P":
+        return _palette(image, role, path)
+    if form == "PNG" and data[24] == 16 and mode in MULTICHANNEL:
+        pixels = _sixteen_bits(data, colour_type=data[25])
+    elif mode in MULTICHANNEL or mode in ("1", "L") or mode.startswith("I;16"):
+        pixels = np.asarray(image)
+    else:
+        raise DataError(path, f"colour space {mode}, expected grey or RGB", "convert it to grey")
+    if "transparency" in image.info:
+        _require_unused(pixels, image.info["transparency"], path)
+    return Decoded(pixels) if pixels.ndim == 2 else one_channel(pixels, path)
+
+
+def _palette(image: Image.Image, role: Role, path: str) -> Decoded:
+    indices = np.asarray(image)
+    palette = np.array(image.getpalette("RGB"), np.uint8).reshape(-1, 3)
+    decoded = through_palette(indices, palette, role, path)
+    transparency = image.info.get("transparency")
+    if transparency is None or decoded.array is indices:
+        return decoded
+    if isinstance(transparency, bytes):
+        see_through = np.flatnonzero(np.frombuffer(transparency, np.uint8) < 255)
+    else:
+        see_through = np.array([transparency])
+    count = int(np.isin(indices, see_through).sum())
+    if count:
+        raise DataError(path, f"{count} of {indices.size} pixels have a transparent palette colour", OPAQUE_HINT)
+    return decoded
+
+
+def _sixteen_bits(data: bytes, colour_type: int) -> NDArray[np.uint16]:
+    """Decode a 16-bit PNG with several channels, of which Pillow would keep the upper eight bits only.
+
+    Pillow's decoder runs twice, unpacking the upper bytes ("16B") and, by the raw mode for the other byte order,
+    the lower bytes ("16L"). Grey with alpha has no such pair but the layout of 8-bit RGBA, and is read as that.
+    """
+    if colour_type == 4:
+        raw = _unpacked(data, "RGBA")
+        return np.ascontiguousarray(raw).view(">u2").astype(np.uint16, order="C")
+    mode = "RGBA" if colour_type == 6 else "RGB"
+    pixels = _unpacked(data, f"{mode};16B").astype(np.uint16)
+    pixels <<= 8
+    pixels |= _unpacked(data, f"{mode};16L")
+    return pixels
+
+
+def _unpacked(data: bytes, rawmode: str) -> NDArray[np.uint8]:
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(data), formats=("PNG",))
+    image.tile = [tile._replace(args=rawmode) for tile in image.tile]
+    return np.asarray(image)
+
+
+def _require_unused(pixels: NDArray[Any], key: int | tuple[int, ...], path: str) -> None:
+    """Refuse an image that uses the value it declares transparent."""
+    hit = pixels == np.asarray(key).astype(pixels.dtype)
+    count = int(np.count_nonzero(hit if hit.ndim == 2 else hit.all(axis=2)))
+    if count:
+        total = pixels.shape[0] * pixels.shape[1]
+        raise DataError(path, f"{count} of {total} pixels have the colour declared transparent", OPAQUE_HINT)

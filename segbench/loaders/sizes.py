@@ -1,0 +1,56 @@
+"""Maps of one image must have one size; where they do not, say what it looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from segbench.errors import DataError
+from segbench.loaders.decoded import size
+
+HINT = "save all maps of an image at one size; nothing is resized"
+
+
+def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
+    """Refuse maps of different sizes.
+
+    Parameters
+    ----------
+    named : sequence of (str, shape)
+        Each file and its (H, W); the first is what the others are held against.
+
+    Raises
+    ------
+    DataError
+        With both sizes, for the first file that differs.
+    """
+    first, expected = named[0]
+    for name, shape in named[1:]:
+        if shape != expected:
+            guess = relation(shape, expected)
+            looks = f" ({guess})" if guess else ""
+            raise DataError(name, f"{size(shape)}, expected {size(expected)} as in {first}{looks}", HINT)
+
+
+def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
+    """Say in words how a size may have come about; empty where nothing fits.
+
+    Examples
+    --------
+    >>> relation((481, 321), (321, 481))
+    'it looks transposed'
+    >>> relation((320, 480), (321, 481))
+    'it is off by 1 and 1 pixels'
+    >>> relation((160, 240), (320, 480))
+    'it is smaller by a factor of 2'
+    """
+    height, width = shape
+    if shape == expected[::-1]:
+        return "it looks transposed"
+    off = abs(height - expected[0]), abs(width - expected[1])
+    if max(off) <= 2:
+        return f"it is off by {off[0]} and {off[1]} pixels"
+    for ours, theirs, word in ((shape, expected, "larger"), (expected, shape, "smaller")):
+        factor = ours[0] // theirs[0]
+        if factor > 1 and ours == (theirs[0] * factor, theirs[1] * factor):
+            return f"it is {word} by a factor of {factor}"
+    return ""
