@@ -1,1 +1,27 @@
-"""Counts to numbers: curves, areas, F-measures, bounds."""
+"""Counts to numbers: curves, areas, F-measures, bounds.
+
+Every function takes counts and nothing else, so a figure can be drawn again from a results file without an image.
+"""
+
+from segbench.curves.areas import auc_pr, auc_roc, average_precision
+from segbench.curves.curve import Curve, pr_curve, roc_curve
+from segbench.curves.fmeasure import BestF, best_f, fpr_at_tpr
+from segbench.curves.hull import achievable_pr_curve, roc_hull
+from segbench.curves.summary import Summary, pixel_image_figures, pixel_summary
+
+__all__ = [
+    "BestF",
+    "Curve",
+    "Summary",
+    "achievable_pr_curve",
+    "auc_pr",
+    "auc_roc",
+    "average_precision",
+    "best_f",
+    "fpr_at_tpr",
+    "pixel_image_figures",
+    "pixel_summary",
+    "pr_curve",
+    "roc_curve",
+    "roc_hull",
+]

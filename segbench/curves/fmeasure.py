@@ -1,0 +1,165 @@
+"""F-measures, and the operating points they choose.
+
+Conventions
+-----------
+F is (1 + beta^2) TP / (beta^2 P + TP + FP), the weighted harmonic mean of precision and recall; above 1, beta favours
+recall. The best F is over the points of the curve, one a distinct score; among equals the highest threshold wins.
+Without positives F is undefined, and the point reported is the one at the highest score: such an image pools the false
+positives that no threshold of its own can avoid. (BSDS's code counts such an image's F as 0 instead.)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from segbench.counts import ScoreCounts
+from segbench.curves.points import Points, cumulate
+from segbench.errors import ArgumentError
+
+_POINTS_AT_ONCE = 2**17
+_CLOSE = 1 - 1e-14
+
+
+@dataclass(frozen=True)
+class BestF:
+    """The point of a curve with the best F.
+
+    Parameters
+    ----------
+    f, precision, recall : float
+        In [0, 1]; nan without positives (precision: without predictions).
+    threshold : float
+        Highest threshold that attains it, ``score >= threshold``; nan where scores are not known.
+    tp, fp : int
+        True and false positives there.
+    """
+
+    f: float
+    precision: float
+    recall: float
+    threshold: float
+    tp: int
+    fp: int
+
+
+def best_f(counts: ScoreCounts, *, beta: float = 1.0) -> BestF:
+    """Best F over all thresholds.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Pixels of an image or of many.
+    beta : float
+        Weight of recall against precision, above 0.
+
+    Returns
+    -------
+    BestF
+        Of the highest threshold among equals, told apart in exact arithmetic.
+
+    Raises
+    ------
+    ArgumentError
+        If `beta` is not a number above 0.
+
+    Examples
+    --------
+    >>> best_f(ScoreCounts([3, 2, 1], [2, 1, 1], [0, 0, 9]))
+    BestF(f=0.8571428571428571, precision=1.0, recall=0.75, threshold=2.0, tp=3, fp=0)
+    """
+    if not (math.isfinite(beta) and beta > 0):
+        raise ArgumentError(f"beta is {beta!r}; expected a number above 0")
+    points = cumulate(counts)
+    if counts.scores.size == 0:
+        return BestF(math.nan, math.nan, math.nan, math.nan, 0, 0)
+    k = best_point(points, beta=beta)
+    tp, fp, positives = int(points[0][k]), int(points[1][k]), int(points[0][-1])
+    return BestF(
+        f=f_of(tp, fp, positives, beta=beta),
+        precision=tp / (tp + fp) if tp + fp else math.nan,
+        recall=tp / positives if positives else math.nan,
+        threshold=float(counts.scores[k - 1]),
+        tp=tp,
+        fp=fp,
+    )
+
+
+def f_of(tp: int, fp: int, positives: int, *, beta: float = 1.0) -> float:
+    """F of one point; nan without positives.
+
+    Examples
+    --------
+    >>> f_of(7, 3, 9)
+    0.736...
+    """
+    return (1 + beta**2) * tp / (beta**2 * positives + tp + fp) if positives else math.nan
+
+
+def best_point(points: Points, *, beta: float = 1.0) -> int:
+    """Number the point with the best F, at least 1; the first among equals."""
+    tp, fp = points
+    positives = int(tp[-1])
+    if positives == 0:
+        return 1
+    offset = beta**2 * positives
+    # Ranked by TP / (beta^2 P + TP + FP), to which F is proportional; near-ties of the floats are settled in integers.
+    best, close = 0.0, []
+    for start in range(1, tp.size, _POINTS_AT_ONCE):
+        some = tp[start : start + _POINTS_AT_ONCE].astype(np.float64)
+        ratio = some / (some + fp[start : start + _POINTS_AT_ONCE] + offset)
+        best = max(best, float(ratio.max()))
+        close.append((start, ratio))
+        close = [(first, ratio) for first, ratio in close if ratio.max() >= best * _CLOSE]
+    weight = Fraction(beta) ** 2
+    chosen, hits, base = 0, 0, 1
+    for start, ratio in close:
+        for k in (np.flatnonzero(ratio >= best * _CLOSE) + start).tolist():
+            t = int(tp[k])
+            # Multiplied through by the denominator of beta^2, so that every number is an integer.
+            ranked = weight.numerator * positives + weight.denominator * (t + int(fp[k]))
+            if t * base > hits * ranked:
+                chosen, hits, base = k, t, ranked
+    return chosen
+
+
+def fpr_at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> float:
+    """False positive rate at the highest threshold whose true positive rate reaches `tpr`.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Pixels of an image or of many.
+    tpr : float
+        Between 0 and 1, read as the decimal it is written as: 0.9 of 10 positives is 9.
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan without positives or without negatives.
+
+    Raises
+    ------
+    ArgumentError
+        If `tpr` is outside [0, 1].
+
+    Examples
+    --------
+    >>> fpr_at_tpr(ScoreCounts([3, 2, 1], [10, 9, 1], [0, 1, 3]))
+    0.25
+    """
+    points = cumulate(counts)
+    k = first_reaching(points, tpr)
+    negatives = int(points[1][-1])
+    return int(points[1][k]) / negatives if negatives and points[0][-1] else math.nan
+
+
+def first_reaching(points: Points, share: float) -> int:
+    """Number the first point whose recall reaches `share`, by comparing integers."""
+    if not 0 <= share <= 1:
+        raise ArgumentError(f"a rate of {share!r} was asked for; expected 0 to 1")
+    needed = math.ceil(Fraction(repr(float(share))) * int(points[0][-1]))
+    return int(np.searchsorted(points[0], needed))

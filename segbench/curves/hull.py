@@ -1,0 +1,92 @@
+"""The ROC convex hull, and the achievable PR curve that is the same hull read in PR space.
+
+Vertices are found by exact integer comparison at any counts. A hull made on the data it describes is optimistic, since
+its thresholds were chosen by the answer; `segbench.thresholds_from` takes them from a tuning set instead.
+
+References
+----------
+Davis and Goadrich, "The relationship between precision-recall and ROC curves", ICML 2006, corollary 3.1.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.counts import ScoreCounts
+from segbench.curves.curve import Curve
+from segbench.curves.points import Points, cumulate
+
+_FITS_INT64 = 2**63
+
+
+def roc_hull(counts: ScoreCounts) -> Curve:
+    """Convex hull of the ROC curve: the best that can be had by choosing among, and mixing, its thresholds.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Pixels of an image or of many.
+
+    Returns
+    -------
+    Curve
+        The vertices only, `optimistic`.
+
+    Examples
+    --------
+    >>> hull = roc_hull(ScoreCounts([3, 2, 1], [2, 1, 1], [0, 3, 1]))
+    >>> hull.tp.tolist(), hull.fp.tolist(), hull.thresholds.tolist()
+    ([0, 2, 4], [0, 0, 4], [inf, 3.0, 1.0])
+    """
+    return _hull(counts, "roc")
+
+
+def achievable_pr_curve(counts: ScoreCounts) -> Curve:
+    """Achievable PR curve: the confusion counts of the ROC hull, read in PR space.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Pixels of an image or of many.
+
+    Returns
+    -------
+    Curve
+        The vertices only, `optimistic`. It dominates every PR curve that the thresholds allow.
+
+    Examples
+    --------
+    >>> counts = ScoreCounts([3, 2, 1], [2, 1, 1], [0, 3, 1])
+    >>> achievable_pr_curve(counts).precision.tolist()
+    [1.0, 1.0, 0.5]
+    """
+    return _hull(counts, "pr")
+
+
+def hull_vertices(points: Points) -> NDArray[np.int64]:
+    """Number the hull's vertices among cumulative points, the first and the last included."""
+    from segbench.curves import kernels
+
+    tp, fp = points
+    vertices: NDArray[np.int64] = kernels.hull_vertices(tp, fp, products_fit=int(tp[-1]) * int(fp[-1]) < _FITS_INT64)
+    return vertices
+
+
+def hull_points(points: Points) -> Points:
+    """Keep the hull's vertices of cumulative points."""
+    vertices = hull_vertices(points)
+    tp, fp = points[0][vertices], points[1][vertices]
+    tp.flags.writeable = fp.flags.writeable = False
+    return tp, fp
+
+
+def _hull(counts: ScoreCounts, space: Literal["roc", "pr"]) -> Curve:
+    points = cumulate(counts)
+    vertices = hull_vertices(points)
+    tp, fp = (values[vertices] for values in points)
+    tp.flags.writeable = fp.flags.writeable = False
+    scores = counts.scores[vertices[1:] - 1]
+    return Curve(space, tp, fp, scores, optimistic=True, threshold_source=counts.threshold_source)

@@ -1,0 +1,226 @@
+"""Compiled loops over the points of a curve; imported only where one is called, because Numba is slow to load.
+
+Every kernel takes the cumulative counts of `segbench.curves.points`: tp, fp from (0, 0) to (P, N), read-only integers.
+Areas under PR curves come multiplied by P. Long sums are compensated (Kahan), so their error does not grow with length.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Counts = NDArray[Any]
+Integer = np.signedinteger[Any]
+
+_compiled = njit(cache=True, nogil=True, error_model="numpy")
+
+_SERIES_BELOW = 1 / 32  # below it u - log1p(u) loses digits; above it ten terms of the series would not do
+_DIRECT_STEPS = 64  # steps summed one by one before Euler-Maclaurin is exact to the last digit
+
+
+@_compiled
+def segment_area(a: float, f: float, b: float, g: float) -> float:
+    """Give the integral of t / (t + FP(t)) for t from a to b, FP(t) running straight from f to g.
+
+    The textbook form subtracts logarithms of neighbouring large numbers and loses every digit at pixel counts.
+    """
+    width = b - a
+    if width == 0.0:
+        return 0.0
+    start = a + f
+    gained = width + (g - f)
+    if start == 0.0:
+        return width * (width / gained)
+    u = gained / start
+    if u < _SERIES_BELOW:
+        second = 1 / 11 - u / 12
+        for k in range(10, 1, -1):
+            second = 1 / k - u * second
+        first = 1.0 - u * second
+    else:
+        log = math.log1p(u)
+        first = log / u
+        second = (u - log) / (u * u)
+    return (width / start) * (a * first + width * second)
+
+
+@_compiled
+def segment_trapezoid(a: float, f: float, b: float, g: float) -> float:
+    """Give the same integral by the trapezoid rule over whole true positives (Davis and Goadrich, section 4).
+
+    The first steps are added one by one; the rest is the exact area plus Euler-Maclaurin's difference of the two rules.
+    """
+    width = b - a
+    if width == 0.0:
+        return 0.0
+    skew = (g - f) / width
+    slope = 1.0 + skew
+    start = a + f
+    steps = int(min(width, _DIRECT_STEPS))
+    before = a / start if start > 0.0 else 1.0 / slope
+    total = 0.0
+    for x in range(1, steps + 1):
+        precision = (a + x) / (start + slope * x)
+        total += (before + precision) / 2
+        before = precision
+    if width > steps:
+        total += segment_area(a + steps, f + skew * steps, b, g)
+        near, far = start / slope + steps, start / slope + width
+        difference = (1 / near**2 - 1 / far**2) / 12
+        difference -= (1 / near**4 - 1 / far**4) / 120
+        difference += (1 / near**6 - 1 / far**6) / 252
+        total += (a * skew - f) / slope / slope * difference
+    return total
+
+
+@_compiled
+def pr_area_exact(tp: Counts, fp: Counts) -> float:
+    """Sum the exact areas of all segments, times P."""
+    total = lost = 0.0
+    for k in range(1, tp.size):
+        if tp[k] != tp[k - 1]:
+            part = segment_area(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k])) - lost
+            new = total + part
+            lost = (new - total) - part
+            total = new
+    return total
+
+
+@_compiled
+def pr_area_trapezoid(tp: Counts, fp: Counts) -> float:
+    """Sum the trapezoids over whole true positives of all segments, times P."""
+    total = lost = 0.0
+    for k in range(1, tp.size):
+        if tp[k] != tp[k - 1]:
+            part = segment_trapezoid(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k])) - lost
+            new = total + part
+            lost = (new - total) - part
+            total = new
+    return total
+
+
+@_compiled
+def pr_area_linear(tp: Counts, fp: Counts) -> float:
+    """Sum the areas under straight lines between PR points, times P; level up to the first point with predictions."""
+    total = 0.0
+    before = -1.0
+    for k in range(1, tp.size):
+        predicted = float(tp[k]) + float(fp[k])
+        if predicted == 0.0:
+            continue
+        precision = tp[k] / predicted
+        if before < 0.0:
+            before = precision
+        total += float(tp[k] - tp[k - 1]) * (before + precision) / 2
+        before = precision
+    return total
+
+
+@_compiled
+def precision_steps(tp: Counts, fp: Counts) -> float:
+    """Sum precision over the positives, each at the threshold of its own score: average precision times P."""
+    total = lost = 0.0
+    for k in range(1, tp.size):
+        gained = float(tp[k] - tp[k - 1])
+        if gained > 0.0:
+            part = gained * (tp[k] / (float(tp[k]) + float(fp[k]))) - lost
+            new = total + part
+            lost = (new - total) - part
+            total = new
+    return total
+
+
+@_compiled
+def lowest_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> float:
+    """Give the lowest that `precision_steps` can be when the order inside loose bins is not known.
+
+    Negatives come first there, and each positive has a score of its own.
+    """
+    total = lost = 0.0
+    for k in range(1, tp.size):
+        before, now, false = float(tp[k - 1]), float(tp[k]), float(fp[k])
+        if now == before:
+            continue
+        part = (now - before) * (now / (now + false))
+        if loose[k - 1] and false > 0.0:
+            ends = now / (now + false) - before / (before + false)
+            part = segment_trapezoid(before, false, now, false) + ends / 2
+        part -= lost
+        new = total + part
+        lost = (new - total) - part
+        total = new
+    return total
+
+
+@_compiled
+def roc_area(tp: Counts, fp: Counts) -> float:
+    """Sum the trapezoids under the ROC points, times P N."""
+    total = lost = 0.0
+    for k in range(1, tp.size):
+        gained = float(fp[k] - fp[k - 1])
+        if gained > 0.0:
+            part = gained * (float(tp[k - 1]) + float(tp[k])) / 2 - lost
+            new = total + part
+            lost = (new - total) - part
+            total = new
+    return total
+
+
+@_compiled
+def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integer) -> bool | np.bool_:
+    """Tell whether next_rise / next_run <= rise / run, exactly, by Euclid's divisions: no product can overflow.
+
+    A run of 0 stands for a vertical line, steeper than all others.
+    """
+    while True:
+        if run == 0:
+            return True
+        if next_run == 0:
+            return False
+        whole, next_whole = rise // run, next_rise // next_run
+        if whole != next_whole:
+            return next_whole < whole
+        # Equal whole parts: compare the fractions left over, which is comparing their inverses the other way round.
+        left, next_left = rise - whole * run, next_rise - next_whole * next_run
+        rise, run, next_rise, next_run = next_run, next_left, run, left
+
+
+@_compiled
+def hull_vertices(tp: Counts, fp: Counts, *, products_fit: bool) -> NDArray[np.int64]:
+    """Number the vertices of the ROC convex hull, first and last included; points on a straight edge are left out.
+
+    Parameters
+    ----------
+    tp, fp : array of int
+        Points of the curve.
+    products_fit : bool
+        Whether P times N stays below 2**63, so that cross products can be taken directly.
+    """
+    chain = np.empty(1024, np.int64)
+    chain[0] = 0
+    size = 1
+    for k in range(1, tp.size):
+        t, f = np.int64(tp[k]), np.int64(fp[k])
+        last = chain[size - 1]
+        if t == tp[last] and f == fp[last]:
+            continue
+        while size > 1:
+            b, a = chain[size - 1], chain[size - 2]
+            rise, run = np.int64(fp[b]) - np.int64(fp[a]), np.int64(tp[b]) - np.int64(tp[a])
+            next_rise, next_run = f - np.int64(fp[b]), t - np.int64(tp[b])
+            if products_fit and next_rise * run > rise * next_run:
+                break
+            if not products_fit and not not_steeper(rise, run, next_rise, next_run):
+                break
+            size -= 1
+        if size == chain.size:
+            longer = np.empty(2 * size, np.int64)
+            longer[:size] = chain
+            chain = longer
+        chain[size] = k
+        size += 1
+    return chain[:size].copy()

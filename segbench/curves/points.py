@@ -1,0 +1,39 @@
+"""The points of a curve: cumulative integers, one point a distinct score, from (0, 0) to (P, N)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.counts import ScoreCounts
+
+Points = tuple[NDArray[Any], NDArray[Any]]
+
+_FITS_INT32 = 2**31
+
+
+def cumulate(counts: ScoreCounts) -> Points:
+    """Give true and false positives at each threshold, ``score >= threshold``, from (0, 0) to (P, N).
+
+    Returns
+    -------
+    tp, fp : array of int, shape (L + 1,), read-only
+        int32 where the counts are and the totals fit, so that a long curve takes 8 bytes a point; else int64.
+
+    Examples
+    --------
+    >>> tp, fp = cumulate(ScoreCounts([0.9, 0.1], [3, 1], [0, 6]))
+    >>> tp.tolist(), fp.tolist()
+    ([0, 3, 4], [0, 0, 6])
+    """
+    return _running(counts.positives), _running(counts.negatives)
+
+
+def _running(counts: NDArray[Any]) -> NDArray[Any]:
+    small = counts.dtype == np.int32 and counts.sum(dtype=np.int64) < _FITS_INT32
+    running = np.zeros(counts.size + 1, dtype=np.int32 if small else np.int64)
+    np.cumsum(counts, dtype=running.dtype, out=running[1:])
+    running.flags.writeable = False
+    return running
