@@ -1,0 +1,125 @@
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+import scipy.integrate
+from hypothesis import given
+from hypothesis import strategies as st
+
+from segbench.counts import ScoreCounts
+from segbench.curves import auc_pr, auc_roc, average_precision, pr_curve, roc_curve
+from segbench.errors import ArgumentError
+
+COUNT = st.integers(0, 10**12) | st.integers(0, 50) | st.integers(0, 12).map(lambda power: 10**power)
+
+
+def two_levels(a, f, w, x):
+    """Make counts whose curve goes straight to (TP, FP) = (a, f), then straight on by (w, x)."""
+    return ScoreCounts([2, 1], [a, w], [f, x])
+
+
+def textbook_area(a, f, w, x):
+    """Integrate the same two segments by the textbook's difference of logarithms, in 100 digits."""
+    with localcontext() as context:
+        context.prec = 100
+        a, f, w, x = (Decimal(value) for value in (a, f, w, x))
+        area = a * a / (a + f) if a else Decimal(0)
+        if w:
+            slope, start = (w + x) / w, a + f
+            offset = (start - slope * a) / slope
+            area += w / slope
+            if start:
+                area -= offset / slope * (((a + w + offset) / (a + offset)).ln())
+        return float(area / (a + w))
+
+
+@given(COUNT, COUNT, COUNT, COUNT)
+def test_exact_area_is_right_to_the_last_digits_at_any_counts(a, f, w, x):
+    if a + w == 0:
+        return
+    assert auc_pr(two_levels(a, f, w, x)) == pytest.approx(textbook_area(a, f, w, x), rel=2e-14)
+
+
+@pytest.mark.parametrize("scale", [1, 10, 10**3, 10**6, 10**9, 10**12])
+@pytest.mark.parametrize("shape", [(0, 1, 1, 1), (3, 1, 1, 1), (1, 0, 4, 3), (0, 7, 2, 0), (1, 9, 1, 900)])
+def test_exact_area_agrees_with_numerical_integration(scale, shape):
+    a, f, w, x = (int(value * scale) for value in shape)
+
+    def precision(t):
+        false = f * t / a if t < a else f + x * (t - a) / w
+        return t / (t + false) if t + false else 1.0
+
+    area, _ = scipy.integrate.quad(precision, 0, a + w, points=[a] if a else None, epsabs=0, epsrel=1e-12, limit=500)
+    assert auc_pr(two_levels(a, f, w, x)) == pytest.approx(area / (a + w), rel=1e-10)
+
+
+def test_no_digits_are_lost_where_one_pixel_follows_a_thousand_million():
+    counts = ScoreCounts([3, 2, 1], [0, 1, 1], [10**9, 1, 0])
+    assert auc_pr(counts) == pytest.approx((0.5e-9 + 1.5e-9) / 2, rel=1e-8)
+
+
+@given(st.integers(0, 40), st.integers(0, 400), st.integers(1, 3000), st.integers(0, 5000))
+def test_trapezoid_is_the_sum_over_whole_true_positives(a, f, w, x):
+    t = np.arange(a + w + 1)
+    false = np.where(t <= a, f * t / max(a, 1) if a else f, f + x * (t - a) / w)
+    precision = np.divide(t, t + false, out=np.zeros(t.size), where=t + false > 0)
+    first = (a, f) if a else (w, x)
+    if not (a == 0 and f > 0):
+        precision[0] = first[0] / sum(first)
+    expected = np.sum(precision[1:] + precision[:-1]) / 2 / (a + w)
+    assert auc_pr(two_levels(a, f, w, x), method="trapezoid") == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("factor", [2, 7, 10**6])
+def test_counts_times_a_factor_leave_the_exact_area_alone_but_not_the_trapezoids(factor):
+    once = ScoreCounts([3, 2, 1], [1, 5, 2], [0, 9, 40])
+    times = ScoreCounts(once.scores, once.positives * factor, once.negatives * factor)
+    assert auc_pr(times) == pytest.approx(auc_pr(once), rel=1e-14)
+    assert abs(auc_pr(times, method="trapezoid") - auc_pr(once, method="trapezoid")) > 1e-4
+    assert auc_pr(times, method="trapezoid") == pytest.approx(auc_pr(once), rel=0.04 / factor)
+
+
+def test_a_straight_line_in_pr_space_claims_too_much():
+    counts = ScoreCounts([2, 1], [1, 9], [0, 90])
+    assert auc_pr(counts, method="linear") == pytest.approx(0.1 + 0.9 * (1 + 0.1) / 2)
+    assert auc_pr(counts) < 0.3
+
+
+def test_perfect_is_one_and_reversed_is_zero():
+    assert auc_roc(ScoreCounts([2, 1], [5, 0], [0, 7])) == 1
+    assert auc_pr(ScoreCounts([2, 1], [5, 0], [0, 7])) == 1
+    assert average_precision(ScoreCounts([2, 1], [5, 0], [0, 7])) == 1
+    assert auc_roc(ScoreCounts([2, 1], [0, 5], [7, 0])) == 0
+
+
+def test_one_score_for_all_is_chance():
+    counts = ScoreCounts([1], [3], [9])
+    assert auc_roc(counts) == 0.5
+    assert auc_pr(counts) == auc_pr(counts, method="linear") == average_precision(counts) == 0.25
+
+
+def test_an_area_that_is_not_defined_is_nan():
+    without_positives, without_negatives = ScoreCounts([1], [0], [4]), ScoreCounts([1], [4], [0])
+    empty = ScoreCounts([], [], [])
+    for counts in (without_positives, empty):
+        assert np.isnan([auc_roc(counts), auc_pr(counts), average_precision(counts)]).all()
+    assert np.isnan(auc_roc(without_negatives))
+    assert auc_pr(without_negatives) == 1
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(ArgumentError, match="'simpson'"):
+        auc_pr(ScoreCounts([1], [1], [1]), method="simpson")
+
+
+def test_the_area_of_a_curve_is_that_of_its_counts():
+    counts = ScoreCounts([3, 2, 1], [1, 5, 2], [0, 9, 40])
+    assert roc_curve(counts).area == auc_roc(counts)
+    assert pr_curve(counts).area == auc_pr(counts)
+
+
+def test_int32_counts_beyond_its_range_do_not_wrap_round():
+    half = np.full(2, 2**30, dtype=np.int32)
+    narrow, wide = ScoreCounts([2, 1], half, half[::-1]), ScoreCounts([2, 1], half.astype(np.int64), half)
+    assert pr_curve(narrow).tp.tolist() == [0, 2**30, 2**31]
+    assert auc_roc(narrow) == auc_roc(wide) == 0.5

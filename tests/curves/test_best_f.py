@@ -1,0 +1,94 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from segbench.counts import ScoreCounts
+from segbench.curves import best_f, fpr_at_tpr
+from segbench.errors import ArgumentError
+
+LEVELS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=15)
+
+
+def levels(pairs):
+    positives, negatives = zip(*pairs, strict=True)
+    return ScoreCounts(np.arange(len(pairs))[::-1], positives, negatives)
+
+
+@given(LEVELS, st.sampled_from([0.25, 0.3, 1.0, 2.0, 3.7]))
+def test_best_f_is_the_first_maximum_in_fractions(pairs, beta):
+    counts = levels(pairs)
+    if counts.total_positives == 0:
+        return
+    weight = Fraction(beta) ** 2
+    tp, fp = np.cumsum(counts.positives).tolist(), np.cumsum(counts.negatives).tolist()
+    f = [(1 + weight) * t / (weight * tp[-1] + t + g) for t, g in zip(tp, fp, strict=True)]
+    best = best_f(counts, beta=beta)
+    first = f.index(max(f))
+    assert (best.tp, best.fp, best.threshold) == (tp[first], fp[first], counts.scores[first])
+    assert best.f == pytest.approx(float(max(f)), rel=1e-15)
+
+
+def test_precision_and_recall_are_those_of_the_point():
+    best = best_f(ScoreCounts([3, 2, 1], [2, 1, 1], [1, 0, 9]))
+    assert (best.precision, best.recall, best.f) == (0.75, 0.75, 0.75)
+
+
+def test_beta_favours_recall_above_one_and_precision_below():
+    counts = ScoreCounts([2, 1], [5, 5], [0, 10])
+    assert best_f(counts, beta=0.5).recall == 0.5
+    assert best_f(counts, beta=2).recall == 1
+
+
+def test_among_equals_the_highest_threshold_wins():
+    # F is 2/3 at both: 2 * 1 / (2 + 1) and 2 * 2 / (2 + 4).
+    best = best_f(ScoreCounts([2, 1], [1, 1], [0, 2]))
+    assert (best.f, best.threshold) == (2 / 3, 2)
+
+
+def test_the_best_of_a_long_curve_is_found_past_its_first_piece():
+    positives = np.zeros(400_000, np.int64)
+    positives[300_000] = 10**6
+    best = best_f(ScoreCounts(np.arange(400_000)[::-1], positives, np.ones(400_000, int)))
+    assert best.threshold == 399_999 - 300_000
+    assert (best.tp, best.fp) == (10**6, 300_001)
+
+
+def test_without_positives_f_is_undefined_and_the_highest_score_stands():
+    best = best_f(ScoreCounts([3, 2], [0, 0], [4, 9]))
+    assert np.isnan([best.f, best.recall]).all()
+    assert (best.threshold, best.tp, best.fp, best.precision) == (3, 0, 4, 0)
+
+
+def test_without_pixels_nothing_is_defined():
+    best = best_f(ScoreCounts([], [], []))
+    assert np.isnan([best.f, best.precision, best.recall, best.threshold]).all()
+
+
+@pytest.mark.parametrize("beta", [0, -1, np.nan, np.inf])
+def test_a_beta_that_is_no_positive_number_is_refused(beta):
+    with pytest.raises(ArgumentError, match="beta"):
+        best_f(ScoreCounts([1], [1], [1]), beta=beta)
+
+
+@pytest.mark.parametrize(
+    ("tpr", "total", "needed"), [(0.95, 20, 19), (0.95, 21, 20), (0.9, 10, 9), (0.3, 10, 3), (1.0, 7, 7), (0.7, 10, 7)]
+)
+def test_a_rate_is_read_as_the_decimal_it_is_written_as(tpr, total, needed):
+    # Level k, from 0, has one positive and one negative each.
+    counts = ScoreCounts(np.arange(total)[::-1], np.ones(total, int), np.ones(total, int))
+    assert fpr_at_tpr(counts, tpr=tpr) == needed / total
+
+
+def test_fpr_is_taken_where_the_rate_is_first_reached():
+    assert fpr_at_tpr(ScoreCounts([4, 3, 2, 1], [10, 0, 9, 1], [1, 2, 3, 4])) == 6 / 10
+    assert fpr_at_tpr(ScoreCounts([2, 1], [3, 0], [0, 4])) == 0
+
+
+def test_fpr_without_a_class_is_undefined_and_a_rate_beyond_one_refused():
+    assert np.isnan(fpr_at_tpr(ScoreCounts([1], [0], [4])))
+    assert np.isnan(fpr_at_tpr(ScoreCounts([1], [4], [0])))
+    with pytest.raises(ArgumentError, match="95"):
+        fpr_at_tpr(ScoreCounts([1], [4], [4]), tpr=95)
