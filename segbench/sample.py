@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
+
+Reads = Literal["masks", "boundaries", "regions"]
+"""What the files of an image are read as."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +27,8 @@ class Sample:
         True where pixels count (the field of view); None where all do.
     notes : tuple of str
         What was done to the data while reading, to be shown to the user.
+    ground_truth_files, prediction_file : tuple of str, str
+        Where they come from, as errors name them.
     """
 
     name: str
@@ -31,3 +36,5 @@ class Sample:
     predictions: tuple[NDArray[Any], ...]
     field: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
+    ground_truth_files: tuple[str, ...] = ()
+    prediction_file: str = ""

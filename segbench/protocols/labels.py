@@ -100,7 +100,7 @@ def two_values(
     labels = ground_truth == highest
     if not np.all((among == lowest) | (among == highest)):
         found = describe(np.unique(among))
-        raise DataError(name, f"ground truth holds {found}, expected two", POSITIVE_HINT.format(example=">=128"))
+        raise DataError(name, f"{found}, expected two", POSITIVE_HINT.format(example=">=128"))
     if lowest == highest:
         return np.zeros(ground_truth.shape, np.bool_), (float(lowest),)
     return labels, (float(lowest), float(highest))

@@ -18,7 +18,7 @@ Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves. ICML 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.counts import MAX_DISTINCT, ScoreCounts
 from segbench.errors import ArgumentError, DataError
 from segbench.protocols.labels import LabelRule, equals_any, two_values
-from segbench.sample import Sample
+from segbench.sample import Reads, Sample
 
 _NEGATIVE, _POSITIVE, _IGNORED = 0, 1, 2
 
@@ -75,7 +75,7 @@ class Pixels:
     """
 
     name: ClassVar[str] = "pixels"
-    reads: ClassVar[Literal["masks"]] = "masks"
+    reads: ClassVar[Reads] = "masks"
 
     positive: str | None = None
     void: tuple[float, ...] = ()
@@ -105,22 +105,23 @@ class Pixels:
             If scores are not finite, or the ground truth does not fit the rule.
         """
         ground_truth, prediction = sample.ground_truths[0], sample.predictions[0]
+        ground_truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
         if ground_truth.dtype.kind == "f" and np.isnan(ground_truth).any():
-            raise DataError(sample.name, f"ground truth holds {np.isnan(ground_truth).sum()} NaN", "give them a value")
+            raise DataError(ground_truth_file, f"holds {np.isnan(ground_truth).sum()} NaN", "give them a value")
         valid = sample.field
         if self.void:
             not_void = ~equals_any(ground_truth, self.void)
             valid = not_void if valid is None else valid & not_void
         label_values: tuple[float, ...] = ()
         if self.positive is None:
-            labels, label_values = two_values(sample.name, ground_truth, valid)
+            labels, label_values = two_values(ground_truth_file, ground_truth, valid)
         else:
             labels = LabelRule.parse(self.positive).positive(ground_truth)
         if prediction.dtype.kind in "iu" and prediction.dtype.itemsize > 2:
             prediction = prediction / np.iinfo(prediction.dtype).max
         if self.invert:
             prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
-        counts = _count(sample.name, labels, prediction, valid, exact=self.exact)
+        counts = _count(sample.prediction_file or sample.name, labels, prediction, valid, exact=self.exact)
         return PixelImage(counts, label_values)
 
 

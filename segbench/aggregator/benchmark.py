@@ -1,0 +1,178 @@
+"""Many images to one result: pair the files, count each image, pool what was counted."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+
+from segbench.aggregator.codec import EncodedCounts, decode, encode
+from segbench.aggregator.executors import answers
+from segbench.aggregator.figures import Protocol
+from segbench.aggregator.result import Result
+from segbench.aggregator.signature import signature
+from segbench.aggregator.store import ResultsFile
+from segbench.aggregator.tasks import Outcome, Task, count_images
+from segbench.counts import ScoreCounts
+from segbench.errors import DataError
+from segbench.loaders.pairing import pair
+from segbench.protocols.labels import agree_on_positive
+from segbench.protocols.pixels import Pixels
+
+_IMAGES_A_BATCH = 16
+_BATCHES_WANTED = 64
+_PIXELS = Pixels()
+
+
+class FailedImages(UserWarning):
+    """Some images could not be counted and are missing from every figure."""
+
+
+def evaluate(
+    ground_truth: str | PathLike[str],
+    prediction: str | PathLike[str],
+    protocol: Protocol = _PIXELS,
+    *,
+    field: str | PathLike[str] | None = None,
+    gt_pattern: str = "*",
+    pred_pattern: str = "*",
+    field_pattern: str = "*",
+    method: str | None = None,
+    results: str | PathLike[str] | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Result:
+    """Benchmark one method: a folder of predictions against a folder of ground truth.
+
+    Parameters
+    ----------
+    ground_truth, prediction : path
+        Two folders, whose files pair by name without extension, sub-folders kept; or two files.
+    protocol : Pixels, optional
+        What counts as right, with its settings; ``Pixels()`` if left out.
+    field : path, optional
+        Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.
+    gt_pattern, pred_pattern, field_pattern : str
+        How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``.
+    method : str, optional
+        Name of the method; by default that of the prediction folder.
+    results : path, optional
+        Results file to keep the counts in. Images that lie there under the same settings and whose files have not
+        changed are not counted again.
+    executor : concurrent.futures.Executor, optional
+        Where to count; by default here, one image after another. The result does not depend on it.
+    progress : callable, optional
+        Called with the number of images done and the number of all.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    DataError
+        If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
+        What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
+    """
+    pairing = pair(
+        Path(ground_truth),
+        Path(prediction),
+        field=None if field is None else Path(field),
+        gt_pattern=gt_pattern,
+        pred_pattern=pred_pattern,
+        field_pattern=field_pattern,
+    )
+    method = method or Path(prediction).absolute().stem
+    fields = protocol.signature_fields()
+    outcomes: dict[str, Outcome] = {}
+    with ExitStack() as stack:
+        store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
+        known: dict[str, Outcome] = {}
+        if store:
+            run = store.begin(method, protocol.name, fields)
+            known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
+        tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
+        size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
+        batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
+        for batch in answers(executor, partial(count_images, protocol), batches):
+            if store:
+                store.save(run, batch)
+            outcomes |= {
+                outcome.name: outcome if outcome.counts or outcome.failure else known[outcome.name] for outcome in batch
+            }
+            if progress:
+                progress(len(outcomes), len(tasks))
+        result = assemble(method, protocol.name, fields, outcomes.values(), notes=pairing.notes)
+        if store:
+            store.finish(run, outcomes, result.signature, pairing.notes)
+    if result.failed:
+        warnings.warn(
+            f"{len(result.failed)} of {len(outcomes)} images could not be counted and are in no figure; "
+            f"the first: {next(iter(result.failed.values()))}",
+            FailedImages,
+            stacklevel=2,
+        )
+    return result
+
+
+def load_results(path: str | PathLike[str]) -> list[Result]:
+    """Read the complete runs of a results file, in the order in which they were first made.
+
+    Raises
+    ------
+    DataError
+        If the file is none, or holds no complete run.
+    """
+    with ResultsFile(Path(path)) as store:
+        results = [
+            assemble(run.method, run.protocol, run.settings, store.outcomes(run.key), notes=run.notes)
+            for run in store.runs()
+            if run.signature
+        ]
+    if not results:
+        raise DataError(str(path), "holds no complete run", "repeat the run; it goes on where it stopped")
+    return results
+
+
+def assemble(
+    method: str,
+    protocol: str,
+    settings: Mapping[str, str],
+    outcomes: Iterable[Outcome],
+    *,
+    notes: tuple[str, ...] = (),
+) -> Result:
+    """Put together what came of each image, in sorted order of names."""
+    by_name = sorted(outcomes, key=lambda outcome: outcome.name)
+    counted = {outcome.name: outcome for outcome in by_name if outcome.counts}
+    repeated = Counter(note for outcome in counted.values() for note in outcome.notes)
+    return Result(
+        method,
+        protocol,
+        settings,
+        signature(protocol, settings, {name: outcome.ground_truth_digest for name, outcome in counted.items()}),
+        EncodedCounts(_with_positive_agreed(counted)),
+        {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
+        (*notes, *(f"{note} ({count} images)" for note, count in repeated.items())),
+    )
+
+
+def _with_positive_agreed(counted: Mapping[str, Outcome]) -> dict[str, bytes]:
+    """Count as positive the images that hold nothing but the value which the set shows to be positive."""
+    packed = {name: outcome.counts for name, outcome in counted.items() if outcome.counts}
+    unruled = {name: outcome.label_values for name, outcome in counted.items() if outcome.label_values}
+    if not unruled:
+        return packed
+    positive = agree_on_positive(unruled)
+    for name, values in unruled.items():
+        if values == (positive,):
+            counts = decode(packed[name])
+            if isinstance(counts, ScoreCounts):
+                packed[name] = encode(replace(counts, positives=counts.negatives, negatives=counts.positives))
+    return packed

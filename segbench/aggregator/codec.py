@@ -1,0 +1,92 @@
+"""Counts as a few hundred bytes: how they travel between processes, wait in memory and lie in the results file.
+
+A JSON header names the arrays, their types follow in one block, and zlib packs the whole. Scores that are levels (k,
+k / 255, k / 65535, k / (thresholds + 1)) are written as the whole numbers k when that gives back every bit. Reading
+never unpickles.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.counts import BoundaryCounts, ScoreCounts
+
+Counts = ScoreCounts | BoundaryCounts
+
+_KINDS: dict[str, type[Counts]] = {"scores": ScoreCounts, "boundaries": BoundaryCounts}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_LEVEL = 3
+
+
+def encode(counts: Counts) -> bytes:
+    """Pack counts into bytes; the same counts always give the same bytes."""
+    header: dict[str, Any] = {"kind": _NAMES[type(counts)]}
+    arrays: dict[str, list[Any]] = {}
+    blocks = []
+    for field in dataclasses.fields(counts):
+        value = getattr(counts, field.name)
+        if isinstance(value, np.ndarray):
+            packed, scale = _whole_levels(value)
+            packed = _smallest(packed)
+            arrays[field.name] = [packed.dtype.str, value.dtype.str, scale, value.size]
+            blocks.append(packed.tobytes())
+        else:
+            header[field.name] = value
+    header["arrays"] = arrays
+    return zlib.compress(b"".join([json.dumps(header, separators=(",", ":")).encode(), b"\n", *blocks]), _LEVEL)
+
+
+def decode(data: bytes) -> Counts:
+    """Unpack what `encode` packed."""
+    header_line, _, block = zlib.decompress(data).partition(b"\n")
+    values: dict[str, Any] = json.loads(header_line)
+    kind = _KINDS[values.pop("kind")]
+    offset = 0
+    for name, (stored, dtype, scale, size) in values.pop("arrays").items():
+        array: NDArray[Any] = np.frombuffer(block, np.dtype(stored), size, offset)
+        offset += array.nbytes
+        values[name] = (array / scale if scale else array).astype(dtype)
+    return kind(**values)
+
+
+class EncodedCounts(Mapping[str, Counts]):
+    """Counts by image name, kept packed and unpacked when asked for; names are in sorted order."""
+
+    def __init__(self, packed: Mapping[str, bytes]) -> None:
+        self._packed = dict(sorted(packed.items()))
+
+    def __getitem__(self, name: str) -> Counts:
+        """Unpack the counts of one image."""
+        return decode(self._packed[name])
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the names of the images, sorted."""
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        """Count the images."""
+        return len(self._packed)
+
+
+def _whole_levels(array: NDArray[Any]) -> tuple[NDArray[Any], float]:
+    if array.dtype.kind != "f" or not array.size or not np.isfinite(array).all() or np.abs(array).max() > 2**31:
+        return array, 0.0
+    for scale in (1.0, 255.0, 65535.0, array.size + 1.0):
+        levels = np.rint(array * scale)
+        if np.array_equal((levels / scale).astype(array.dtype), array):
+            return levels.astype(np.int64), scale
+    return array, 0.0
+
+
+def _smallest(array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype.kind != "i":
+        return array
+    lowest, highest = (int(array.min()), int(array.max())) if array.size else (0, 0)
+    return array.astype(np.result_type(np.min_scalar_type(lowest), np.min_scalar_type(highest)))

@@ -1,0 +1,56 @@
+"""The protocols by name: what counts their images, and what turns their counts into figures.
+
+A new protocol is one more row of `PROTOCOLS`.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from segbench.counts import ScoreCounts
+from segbench.curves import Curve, Summary, pixel_image_figures, pixel_summary, pr_curve
+from segbench.protocols.pixels import PixelImage
+from segbench.sample import Reads, Sample
+
+
+class Protocol(typing.Protocol):
+    """Settings that know how to count an image."""
+
+    name: ClassVar[str]
+    reads: ClassVar[Reads]
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a figure depends on."""
+
+    def count(self, sample: Sample) -> PixelImage:
+        """Count one image."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How the counts of a protocol become figures.
+
+    Parameters
+    ----------
+    summary : callable
+        From the counts of all images, by name.
+    image : callable
+        From the counts of one image.
+    curve : callable
+        From pooled counts: the precision-recall curve.
+    pool : callable
+        From the counts of many images to their sum.
+    """
+
+    summary: Callable[[Mapping[str, Any]], Summary]
+    image: Callable[[Any], Summary]
+    curve: Callable[[Any], Curve]
+    pool: Callable[[Any], Any]
+
+
+PROTOCOLS: dict[str, Figures] = {
+    "pixels": Figures(pixel_summary, pixel_image_figures, pr_curve, ScoreCounts.sum),
+}

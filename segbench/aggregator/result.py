@@ -1,0 +1,77 @@
+"""What came of one method: counts image by image, and every figure drawn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from segbench.aggregator.codec import Counts
+from segbench.aggregator.figures import PROTOCOLS
+from segbench.curves import Curve, Summary
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The counts of a method on a set of images, and what follows from them.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    protocol : str
+        ``"pixels"``, ``"boundaries"`` or ``"regions"``.
+    settings : mapping of str to str
+        The protocol's settings, as in the signature.
+    signature : str
+        All it takes to get the same numbers again.
+    counts : mapping of image name to counts
+        Integer counts of each image, sorted by name.
+    failed : mapping of image name to str
+        The images that could not be counted, and why.
+    notes : tuple of str
+        What was done to the data while reading.
+    """
+
+    method: str
+    protocol: str
+    settings: Mapping[str, str]
+    signature: str
+    counts: Mapping[str, Counts]
+    failed: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def pooled(self) -> Counts:
+        """The sum of the counts of all images."""
+        pooled: Counts = PROTOCOLS[self.protocol].pool(self.counts.values())
+        return pooled
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The figures over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
+        return PROTOCOLS[self.protocol].summary(self.counts)
+
+    @cached_property
+    def curve(self) -> Curve:
+        """The pooled precision-recall curve."""
+        return PROTOCOLS[self.protocol].curve(self.pooled)
+
+    @property
+    def per_image(self) -> Mapping[str, Summary]:
+        """The figures of each image alone, drawn when asked for."""
+        return _ImageFigures(self)
+
+
+class _ImageFigures(Mapping[str, Summary]):
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def __getitem__(self, name: str) -> Summary:
+        return PROTOCOLS[self._result.protocol].image(self._result.counts[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._result.counts)
+
+    def __len__(self) -> int:
+        return len(self._result.counts)

@@ -1,0 +1,52 @@
+"""The command line: its verbs, and what the shell is told when something is wrong."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from segbench._version import __version__
+from segbench.cli.demo import demo
+from segbench.cli.plot import plot
+from segbench.cli.run import run
+from segbench.cli.show import show
+from segbench.errors import ArgumentError, SegbenchError
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and figures out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for verb in (run, show, plot, demo):
+    app.command()(verb)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"segbench {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line: exit 0 when done, 1 when the data is at fault, 2 when the command line is."""
+    try:
+        app()
+    except SegbenchError as error:
+        typer.secho(f"segbench: {error}", fg="red", err=True)
+        sys.exit(2 if isinstance(error, ArgumentError) else 1)
+    except BrokenPipeError:
+        # Whoever read our output has had enough of it, as head does.
+        sys.stderr.close()
+        sys.exit(0)

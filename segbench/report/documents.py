@@ -1,0 +1,47 @@
+"""Results as JSON, in the form that scripts rely on."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from segbench.aggregator.result import Result
+
+SCHEMA = 1
+
+
+def json_document(results: Sequence[Result], *, per_image: bool = False) -> str:
+    """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
+
+    Undefined figures are null, with the reason under ``undefined``; figures known within limits only have them under
+    ``bounds``. ``images`` and ``failed`` are numbers, ``failures`` says why; ``per_image`` holds the figures of each
+    image where asked for.
+    """
+    return json.dumps({"schema": SCHEMA, "runs": [_run(result, per_image) for result in results]}, indent=2) + "\n"
+
+
+def _run(result: Result, per_image: bool) -> dict[str, Any]:  # noqa: FBT001  handed on from the keyword of its caller
+    summary = result.summary
+    run: dict[str, Any] = {
+        "method": result.method,
+        "protocol": result.protocol,
+        "signature": result.signature,
+        "images": len(result.counts),
+        "failed": len(result.failed),
+        "summary": _finite(summary),
+        "intervals": {},
+        "bounds": {key: list(bounds) for key, bounds in summary.bounds.items()},
+        "undefined": dict(summary.undefined),
+        "settings": dict(result.settings),
+        "notes": list(result.notes),
+        "failures": dict(result.failed),
+    }
+    if per_image:
+        run["per_image"] = {name: _finite(figures) for name, figures in result.per_image.items()}
+    return run
+
+
+def _finite(figures: Mapping[str, float]) -> dict[str, float | None]:
+    return {key: value if math.isfinite(value) else None for key, value in figures.items()}

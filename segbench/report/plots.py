@@ -1,0 +1,160 @@
+"""Plots fit for a paper: precision-recall with lines of equal F as the field draws it, and ROC."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from segbench.aggregator.result import Result
+from segbench.counts import ScoreCounts
+from segbench.curves import Curve, roc_curve
+from segbench.errors import ArgumentError, DataError
+from segbench.report.palette import GUIDE, ISO_F, ISO_F_TEXT, line_style
+from segbench.report.points import FloatArray, pr_points, roc_points
+from segbench.report.tables import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Kind = Literal["pr", "roc"]
+FORMATS = (".pdf", ".svg", ".png")
+
+
+def plot_results(results: Sequence[Result], *, kind: Kind = "pr", ax: Axes | None = None) -> Axes:
+    """Draw the pooled curves of several methods, the best first in the legend.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Results of the pixel protocol; methods without a defined curve are named in the legend and not drawn.
+    kind : {"pr", "roc"}
+        Precision-recall (with lines of equal F, the point of best F, and the prevalence a random score would reach),
+        or ROC (with the diagonal).
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = ax or _new_axes()
+    _frame_pr(ax) if kind == "pr" else _frame_roc(ax)
+    rank = "ods_f" if kind == "pr" else "auc_roc"
+    ordered = sorted(results, key=lambda result: (-np.nan_to_num(result.summary[rank], nan=-1), result.method))
+    for position, result in enumerate(ordered):
+        style = line_style(position)
+        figure = "F" if kind == "pr" else "AUC"
+        label = f"[{figure}={_three_digits(result.summary[rank])}] {result.method}"
+        x, y = _points(result, kind)
+        ax.plot(x, y, color=style.colour, linestyle=style.dashes, label=label, zorder=3)
+        if kind == "pr":
+            best = (result.summary["ods_recall"], result.summary["ods_precision"])
+            ax.plot(*best, "o", color=style.colour, markersize=5, zorder=4)
+    if kind == "pr":
+        _draw_prevalences(ax, results)
+    ax.legend(loc="lower left" if kind == "pr" else "lower right", fontsize="small", framealpha=0.9)
+    return ax
+
+
+def plot_curve(curve: Curve, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+    """Draw one curve in its space; see `Curve.plot`."""
+    ax = ax or _new_axes()
+    _frame_pr(ax) if curve.space == "pr" else _frame_roc(ax)
+    x, y = pr_points(curve) if curve.space == "pr" else roc_points(curve)
+    name = "achievable, optimistic" if curve.optimistic else "AUC-PR" if curve.space == "pr" else "AUC-ROC"
+    ax.plot(x, y, color=line_style(len(ax.lines)).colour, label=label or f"{name} {number(curve.area)}", zorder=3)
+    ax.legend(loc="lower left" if curve.space == "pr" else "lower right", fontsize="small")
+    return ax
+
+
+def save_plot(results: Sequence[Result], path: Path, *, kind: Kind = "pr") -> None:
+    """Draw results into a file; PDF and SVG keep lines as lines and text as text.
+
+    Raises
+    ------
+    ArgumentError
+        If the name does not end in .pdf, .svg or .png.
+    DataError
+        If the file cannot be written.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends so")
+    import matplotlib as mpl
+
+    with mpl.rc_context({"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}):
+        figure = plot_results(results, kind=kind).get_figure(root=True)
+        undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower())
+        try:
+            if figure:
+                figure.savefig(path, dpi=200, bbox_inches="tight", metadata=undated)
+        except OSError as error:
+            raise DataError(str(path), f"cannot be written ({error.strerror})", "give another place") from error
+
+
+def _new_axes() -> Axes:
+    # Not pyplot: a library must neither keep figures alive nor choose a window system.
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(5, 5), layout="constrained").subplots()
+
+
+def _frame(ax: Axes, x: str, y: str) -> None:
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel=x, ylabel=y, aspect="equal")
+    ticks = np.linspace(0, 1, 6)
+    ax.set_xticks(ticks)
+    ax.set_yticks(ticks)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def _frame_pr(ax: Axes) -> None:
+    if ax.get_xlabel() == "Recall":
+        return
+    _frame(ax, "Recall", "Precision")
+    for f in np.arange(1, 10) / 10:
+        recall = np.linspace(f / (2 - f), 1, 200)
+        ax.plot(recall, f * recall / (2 * recall - f), color=ISO_F, linewidth=0.8, zorder=1)
+        ax.annotate(
+            f"F={f:.1f}",
+            (1, f / (2 - f)),
+            xytext=(3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="x-small",
+            color=ISO_F_TEXT,
+            annotation_clip=False,
+        )
+
+
+def _frame_roc(ax: Axes) -> None:
+    if ax.get_xlabel() == "False positive rate":
+        return
+    _frame(ax, "False positive rate", "True positive rate")
+    ax.plot([0, 1], [0, 1], color=GUIDE, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+
+
+def _draw_prevalences(ax: Axes, results: Sequence[Result]) -> None:
+    prevalences = {
+        round(curve.positives / (curve.positives + curve.negatives), 4)
+        for curve in (result.curve for result in results)
+        if curve.positives
+    }
+    for rank, prevalence in enumerate(sorted(prevalences)):
+        label = None if rank else f"prevalence {_three_digits(prevalence)}" if len(prevalences) == 1 else "prevalences"
+        ax.axhline(prevalence, color=GUIDE, linewidth=0.8, linestyle=(0, (1, 2)), zorder=2, label=label)
+
+
+def _points(result: Result, kind: Kind) -> tuple[FloatArray, FloatArray]:
+    if kind == "pr":
+        return pr_points(result.curve)
+    if not isinstance(result.pooled, ScoreCounts):
+        raise ArgumentError(f"the {result.protocol} protocol has no ROC curve, for it knows no true negatives")
+    return roc_points(roc_curve(result.pooled))
+
+
+def _three_digits(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3f}".replace("0.", ".", 1) if value < 1 else "1.000"

@@ -1,0 +1,154 @@
+"""Tables of figures: a line a method, or a line an image; for the terminal, Markdown, LaTeX, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from segbench.aggregator.result import Result
+from segbench.curves import Summary
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: the key of a figure, what the field calls it, and whether a higher figure is better."""
+
+    key: str
+    title: str
+    best: Literal["highest", "lowest", "none"] = "none"
+
+
+COLUMNS: Mapping[str, tuple[Column, ...]] = {
+    "pixels": (
+        Column("ods_f", "ODS", "highest"),
+        Column("ods_precision", "P"),
+        Column("ods_recall", "R"),
+        Column("ods_threshold", "at"),
+        Column("ois_f", "OIS", "highest"),
+        Column("mean_image_f", "mean", "highest"),
+        Column("auc_pr", "AUC-PR", "highest"),
+        Column("auc_pr_achievable", "hull*", "highest"),
+        Column("average_precision", "AP", "highest"),
+        Column("auc_roc", "ROC", "highest"),
+        Column("fpr_at_95_tpr", "FPR95", "lowest"),
+    ),
+}
+IMAGE_COLUMNS: Mapping[str, tuple[Column, ...]] = {
+    "pixels": tuple(
+        Column(key, key)
+        for key in (
+            "f",
+            "precision",
+            "recall",
+            "threshold",
+            "auc_roc",
+            "auc_pr",
+            "average_precision",
+            "positives",
+            "negatives",
+            "ignored",
+        )
+    ),
+}
+FOOTNOTES: Mapping[str, tuple[str, ...]] = {
+    "pixels": (
+        "ODS, OIS, mean: best F of the pool, of each image pooled, of each image averaged; P, R, at: of the ODS",
+        "* achievable AUC-PR: thresholds chosen on the very images it describes, so optimistic",
+    ),
+}
+
+
+def number(value: float, bounds: tuple[float, float] | None = None) -> str:
+    """Write a figure as the field does: four digits, no leading zero; bounds as ``.8123 ±.0002``.
+
+    Examples
+    --------
+    >>> number(0.81234), number(1.0), number(1234), number(math.nan), number(0.5, (0.4998, 0.5001))
+    ('.8123', '1.0000', '1234', '-', '.5000 ±.0002')
+    """
+    if isinstance(value, int):
+        return str(value)
+    if math.isnan(value):
+        return "-"
+    text = _short(value)
+    if bounds is None or not math.isfinite(value):
+        return text
+    spread = max(bounds[1] - value, value - bounds[0])
+    rounded_up = math.ceil(round(spread * 10_000, 6)) / 10_000
+    return f"{text} ±{_short(rounded_up)}"
+
+
+def _short(value: float) -> str:
+    if value != 0 and abs(value) < 5e-5:
+        return f"{value:.2g}"
+    text = f"{value:.4f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text
+
+
+def cell(summary: Summary, column: Column) -> str:
+    """Write one figure of a summary."""
+    return number(summary[column.key], summary.bounds.get(column.key))
+
+
+def best_of(results: Sequence[Result], column: Column) -> float:
+    """Find the best figure of a column; NaN where the column has none."""
+    values = [result.summary[column.key] for result in results]
+    defined = [value for value in values if not math.isnan(value)]
+    if column.best == "none" or not defined:
+        return math.nan
+    return max(defined) if column.best == "highest" else min(defined)
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], form: str) -> str:
+    """Write rows of text as ``"csv"``, ``"markdown"`` or ``"latex"`` (booktabs)."""
+    if form == "csv":
+        lines = io.StringIO()
+        csv.writer(lines, lineterminator="\n").writerows([header, *rows])
+        return lines.getvalue()
+    from tabulate import tabulate
+
+    style = {"markdown": "github", "latex": "latex_booktabs"}[form]
+    table: str = tabulate(rows, header, tablefmt=style, disable_numparse=True)
+    return table + "\n"
+
+
+def method_rows(results: Sequence[Result], *, exact: bool) -> tuple[list[str], list[list[str]]]:
+    """Give header and rows of a table with a line a method, for results of one protocol.
+
+    With `exact`, every key of the summary is a column and figures keep all their digits, for other programs.
+    """
+    if exact:
+        keys = list(results[0].summary)
+        header = ["method", *keys, "images", "failed", "signature"]
+        return header, [
+            [
+                result.method,
+                *(_digits(result.summary[key]) for key in keys),
+                str(len(result.counts)),
+                str(len(result.failed)),
+                result.signature,
+            ]
+            for result in results
+        ]
+    columns = COLUMNS[results[0].protocol]
+    rows = [[result.method, *(cell(result.summary, column) for column in columns)] for result in results]
+    return ["method", *(column.title for column in columns)], rows
+
+
+def image_rows(results: Sequence[Result], *, exact: bool) -> tuple[list[str], list[list[str]]]:
+    """Give header and rows of a table with a line an image and method, for results of one protocol."""
+    columns = IMAGE_COLUMNS[results[0].protocol]
+    rows = []
+    for result in results:
+        for name, figures in result.per_image.items():
+            cells = [_digits(figures[column.key]) if exact else cell(figures, column) for column in columns]
+            rows.append([result.method, name, *cells])
+    return ["method", "image", *(column.title for column in columns)], rows
+
+
+def _digits(value: float) -> str:
+    return "" if math.isnan(value) else repr(value)

@@ -1,0 +1,93 @@
+"""What the terminal shows of results: a table, what failed, what was noted, the signatures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from segbench.aggregator.result import Result
+from segbench.report.tables import COLUMNS, FOOTNOTES, best_of, cell, image_rows
+
+_SHOWN_FAILURES = 20
+_WIDEST = 10_000
+
+
+def show_results(results: Sequence[Result], console: Console) -> None:
+    """Print a table a protocol, the best figure of each column in bold, then all that must be known about it."""
+    for protocol, group in groupby(sorted(results, key=lambda result: result.protocol), lambda result: result.protocol):
+        _show_protocol(protocol, list(group), console)
+
+
+def show_images(results: Sequence[Result], console: Console) -> None:
+    """Print a table with a line an image and method."""
+    header, rows = image_rows(results, exact=False)
+    table = _empty_table()
+    for position, title in enumerate(header):
+        table.add_column(title, justify="left" if position < 2 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(escape(text) for text in row))
+    _print_whole(table, console)
+
+
+def _show_protocol(protocol: str, results: list[Result], console: Console) -> None:
+    results.sort(key=_by_f)
+    table = _empty_table()
+    table.add_column("method", no_wrap=True)
+    for column in COLUMNS[protocol]:
+        table.add_column(column.title, justify="right", no_wrap=True)
+    for result in results:
+        texts = [Text(result.method)]
+        for column in COLUMNS[protocol]:
+            best = result.summary[column.key] == best_of(results, column) and len(results) > 1
+            texts.append(Text(cell(result.summary, column), style="bold" if best else ""))
+        table.add_row(*texts)
+    _print_whole(table, console)
+    for footnote in FOOTNOTES[protocol]:
+        console.print(footnote, style="dim", highlight=False, markup=False, soft_wrap=True)
+    for result in results:
+        _show_remarks(result, console)
+    for signature in dict.fromkeys(result.signature for result in results):
+        console.print(signature, style="dim", highlight=False, markup=False, soft_wrap=True)
+
+
+def _show_remarks(result: Result, console: Console) -> None:
+    def say(text: str, style: str) -> None:
+        console.print(f"{result.method}: {text}", style=style, highlight=False, markup=False, soft_wrap=True)
+
+    for note in result.notes:
+        say(note, "dim")
+    reasons: dict[str, list[str]] = {}
+    for key, reason in result.summary.undefined.items():
+        reasons.setdefault(reason, []).append(key)
+    for reason, keys in reasons.items():
+        say(f"undefined ({reason}): {', '.join(keys)}", "yellow")
+    if result.failed:
+        say(f"{len(result.failed)} images failed and are in no figure:", "red")
+        for reason in list(result.failed.values())[:_SHOWN_FAILURES]:
+            console.print(f"  {reason}", style="red", highlight=False, markup=False, soft_wrap=True)
+        if len(result.failed) > _SHOWN_FAILURES:
+            say(f"... and {len(result.failed) - _SHOWN_FAILURES} more, all listed by --format json", "red")
+
+
+def _empty_table() -> Table:
+    return Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+
+
+def _print_whole(table: Table, console: Console) -> None:
+    """Print a table without cutting a digit, however narrow the terminal."""
+    needed = console.measure(table, options=console.options.update(width=_WIDEST)).maximum
+    own_width = console.width
+    console.width = max(own_width, needed)
+    console.print(table, soft_wrap=True)
+    console.width = own_width
+
+
+def _by_f(result: Result) -> tuple[float, str]:
+    f = result.summary["ods_f"]
+    return (math.inf if math.isnan(f) else -f, result.method)
