@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from segbench.errors import DataError
+from segbench.loaders import matlab, netpbm, tiff
 from segbench.loaders.arrays import as_map, decode_npy, decode_npz
 from segbench.loaders.decoded import Decoded, Role, shown
 from segbench.loaders.quiet import quiet
 from segbench.loaders.raster import FORMATS, decode_raster
 
-EXTENSIONS = (*FORMATS, ".npy", ".npz")
+EXTENSIONS = (*FORMATS, *tiff.EXTENSIONS, *netpbm.EXTENSIONS, *matlab.EXTENSIONS, ".npy", ".npz")
 """Every extension that `decode` reads, in lower case."""
 
 MAGIC = {
@@ -106,7 +107,7 @@ def decode(data: bytes, path: Path, *, role: Role) -> Decoded:
     name = shown(path)
     try:
         with quiet():
-            return _decode(data, path.suffix.lower(), name, role)
+            return _decode(data, path, role)
     except DataError:
         raise
     except MemoryError:
@@ -115,9 +116,16 @@ def decode(data: bytes, path: Path, *, role: Role) -> Decoded:
         raise _damaged(data, path, error) from error
 
 
-def _decode(data: bytes, extension: str, name: str, role: Role) -> Decoded:
+def _decode(data: bytes, path: Path, role: Role) -> Decoded:
+    extension, name = path.suffix.lower(), shown(path)
     if extension in FORMATS:
         return decode_raster(data, FORMATS[extension], name, role)
+    if extension in tiff.EXTENSIONS:
+        return tiff.decode_tiff(data, name, role)
+    if extension in netpbm.EXTENSIONS:
+        return netpbm.decode_netpbm(data, name)
+    if extension in matlab.EXTENSIONS:
+        return matlab.one_map(matlab.read_mat(data, path), path, role)
     if extension == ".npy":
         return as_map(decode_npy(data, name), name, role)
     if extension == ".npz":

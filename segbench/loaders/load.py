@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
+from numpy.typing import NDArray
+
+from segbench.loaders import matlab
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.sizes import require_same_size
+from segbench.loaders.sizes import require_doubled_size, require_same_size
 from segbench.sample import Sample
 
 Reads = Literal["masks", "boundaries", "regions"]
+"""What a protocol needs the files to be read as."""
+
+Maps: TypeAlias = tuple[NDArray[Any], ...]
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,7 @@ def read(files: SampleFiles) -> RawFiles:
     return RawFiles(files, ground_truths, prediction, field, digests)
 
 
-def decode_sample(raw: RawFiles, reads: Reads) -> Sample:  # noqa: ARG001
+def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
     """Decode what `read` gave.
 
     Parameters
@@ -99,10 +106,20 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:  # noqa: ARG001
     reads : {"masks", "boundaries", "regions"}
         What the files are read as.
 
+        masks
+            Ground truth as stored, a .mat cell ``groundTruth`` as the ``Boundaries`` of each annotator; one soft
+            prediction.
+        boundaries
+            Ground truth as for masks; a soft prediction, the ``ucm2`` of a .mat file as stored, that is of
+            (2 h + 1) x (2 w + 1) pixels (no other prediction may have that size), or its ``segs``.
+        regions
+            Ground truth as label maps, those of a cell ``groundTruth`` from ``Segmentation``; predictions as for
+            boundaries, but a single map is a label map.
+
     Returns
     -------
     Sample
-        Arrays as stored, the field as bool (nonzero is inside), all of one size.
+        Arrays as stored, the field as bool (nonzero is inside), all but ``ucm2`` of one size.
 
     Raises
     ------
@@ -111,24 +128,50 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:  # noqa: ARG001
     """
     files = raw.files
     notes: dict[str, None] = {}
-    ground_truths = []
+    truths: list[tuple[str, NDArray[Any]]] = []
     for path, data in zip(files.ground_truths, raw.ground_truths, strict=True):
-        decoded = decode(data, path, role="ground truth")
-        ground_truths.append(decoded.array)
-        notes |= dict.fromkeys(f"ground truth: {note}" for note in decoded.notes)
-    decoded = decode(raw.prediction, files.prediction, role="prediction")
-    notes |= dict.fromkeys(f"prediction: {note}" for note in decoded.notes)
+        maps, said = _ground_truths(data, path, reads)
+        truths += ((shown(path), array) for array in maps)
+        notes |= dict.fromkeys(f"ground truth: {note}" for note in said)
+    predictions, said, doubled = _predictions(raw.prediction, files.prediction, reads)
+    notes |= dict.fromkeys(f"prediction: {note}" for note in said)
+    sizes = [(name, array.shape) for name, array in truths]
+    if doubled:
+        require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
+    else:
+        sizes.append((shown(files.prediction), predictions[0].shape))
     field = None
     if files.field is not None and raw.field is not None:
         mask = decode(raw.field, files.field, role="field")
         notes |= dict.fromkeys(f"field: {note}" for note in mask.notes)
         field = mask.array != 0
-    named = [(shown(path), array.shape) for path, array in zip(files.ground_truths, ground_truths, strict=True)]
-    named.append((shown(files.prediction), decoded.array.shape))
-    if field is not None:
-        named.append((shown(files.field), field.shape))
-    require_same_size(named)
-    return Sample(files.name, tuple(ground_truths), (decoded.array,), field, tuple(notes))
+        sizes.append((shown(files.field), field.shape))
+    require_same_size(sizes)
+    return Sample(files.name, tuple(array for _, array in truths), predictions, field, tuple(notes))
+
+
+def _ground_truths(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...]]:
+    """Give one map an annotator in the file, and notes."""
+    if path.suffix.lower() in matlab.EXTENSIONS:
+        contents = matlab.read_mat(data, path)
+        if "groundTruth" in contents:
+            part: matlab.Part = "Segmentation" if reads == "regions" else "Boundaries"
+            note = f"{part} of groundTruth, one map an annotator"
+            return matlab.annotators(contents, path, part), (note,) if reads == "masks" else ()
+    decoded = decode(data, path, role="ground truth")
+    return (decoded.array,), decoded.notes
+
+
+def _predictions(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...], bool]:
+    """Give the soft map or the label maps in the file, notes, and whether it is a map at twice the resolution."""
+    if reads != "masks" and path.suffix.lower() in matlab.EXTENSIONS:
+        contents = matlab.read_mat(data, path)
+        if "ucm2" in contents:
+            return (matlab.ucm2(contents, path),), (), True
+        if "segs" in contents:
+            return matlab.segs(contents, path), (), False
+    decoded = decode(data, path, role="ground truth" if reads == "regions" else "prediction")
+    return (decoded.array,), decoded.notes, False
 
 
 def load(files: SampleFiles, reads: Reads) -> Loaded:

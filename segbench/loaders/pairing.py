@@ -62,7 +62,7 @@ class Pairing:
     without_field: tuple[str, ...] = ()
 
 
-def pair(  # noqa: PLR0913  three folders with a pattern each
+def pair(
     ground_truth: Path,
     prediction: Path,
     *,
@@ -107,7 +107,7 @@ def pair(  # noqa: PLR0913  three folders with a pattern each
     return pairing
 
 
-def survey(  # noqa: PLR0913  as pair
+def survey(
     ground_truth: Path,
     prediction: Path,
     *,

@@ -7,6 +7,8 @@ and transparency are resolved, several frames are refused.
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +33,8 @@ FORMATS = {
     ".gif": "GIF",
     ".webp": "WEBP",
 }
+SPREAD = {2: 85, 4: 17}
+"""What levels of 2- and 4-bit grey PNGs are multiplied by to fill 8 bits."""
 MULTICHANNEL = ("RGB", "RGBA", "LA")
 
 
@@ -67,6 +71,8 @@ def decode_raster(data: bytes, form: str, path: str, role: Role) -> Decoded:
     frames = getattr(image, "n_frames", 1)
     if frames != 1:
         raise DataError(path, f"{frames} frames, expected one image", "save one file an image")
+    if form == "PNG":
+        _check_png(data, path)
     mode = image.mode
     if mode == "P":
         return _palette(image, role, path)
@@ -76,9 +82,30 @@ def decode_raster(data: bytes, form: str, path: str, role: Role) -> Decoded:
         pixels = np.asarray(image)
     else:
         raise DataError(path, f"colour space {mode}, expected grey or RGB", "convert it to grey")
+    spread = SPREAD.get(data[24], 1) if form == "PNG" and mode == "L" else 1
     if "transparency" in image.info:
-        _require_unused(pixels, image.info["transparency"], path)
-    return Decoded(pixels) if pixels.ndim == 2 else one_channel(pixels, path)
+        _require_unused(pixels, np.multiply(image.info["transparency"], spread), path)
+    if pixels.ndim == 3:
+        return one_channel(pixels, path)
+    notes = () if spread == 1 else (f"{data[24]}-bit grey spread to 0..255, as PNG defines it",)
+    return Decoded(pixels, notes)
+
+
+def _check_png(data: bytes, path: str) -> None:
+    """Refuse a PNG with a damaged or missing chunk of pixels.
+
+    Pillow checks every other chunk; for these it relies on the checksum of the whole stream, which it does not reach
+    in every file. The check takes about a hundredth of the decoding.
+    """
+    view = memoryview(data)
+    position, kind = 8, b""
+    while kind != b"IEND" and position + 12 <= len(data):
+        (length,) = struct.unpack_from(">I", data, position)
+        kind = data[position + 4 : position + 8]
+        stop = position + 8 + length
+        if kind == b"IDAT" and zlib.crc32(view[position + 4 : stop]).to_bytes(4, "big") != data[stop : stop + 4]:
+            raise DataError(path, f"damaged or truncated PNG (at byte {position})", "write the file anew")
+        position = stop + 4
 
 
 def _palette(image: Image.Image, role: Role, path: str) -> Decoded:
@@ -122,9 +149,9 @@ def _unpacked(data: bytes, rawmode: str) -> NDArray[np.uint8]:
     return np.asarray(image)
 
 
-def _require_unused(pixels: NDArray[Any], key: int | tuple[int, ...], path: str) -> None:
+def _require_unused(pixels: NDArray[Any], key: NDArray[Any], path: str) -> None:
     """Refuse an image that uses the value it declares transparent."""
-    hit = pixels == np.asarray(key).astype(pixels.dtype)
+    hit = pixels == key.astype(pixels.dtype)
     count = int(np.count_nonzero(hit if hit.ndim == 2 else hit.all(axis=2)))
     if count:
         total = pixels.shape[0] * pixels.shape[1]

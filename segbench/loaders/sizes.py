@@ -31,6 +31,27 @@ def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
             raise DataError(name, f"{size(shape)}, expected {size(expected)} as in {first}{looks}", HINT)
 
 
+def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
+    """Refuse a ``ucm2`` that has not (2 h + 1) x (2 w + 1) pixels where ground truth has h x w.
+
+    Parameters
+    ----------
+    found, truth : (str, shape)
+        File and size of the prediction and of the ground truth.
+
+    Raises
+    ------
+    DataError
+        With both sizes.
+    """
+    expected = tuple(2 * extent + 1 for extent in truth[1])
+    if found[1] != expected:
+        guess = relation(found[1], expected)
+        looks = f" ({guess})" if guess else ""
+        what = f"ucm2 is {size(found[1])}, expected {size(expected)}, 2 h + 1 and 2 w + 1 of {truth[0]}{looks}"
+        raise DataError(found[0], what, HINT)
+
+
 def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
     """Say in words how a size may have come about; empty where nothing fits.
 
@@ -46,6 +67,8 @@ def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
     height, width = shape
     if shape == expected[::-1]:
         return "it looks transposed"
+    if shape == (2 * expected[0] + 1, 2 * expected[1] + 1):
+        return "it has 2 h + 1 and 2 w + 1 pixels, as a ucm2 has, which the boundaries and regions protocols read"
     off = abs(height - expected[0]), abs(width - expected[1])
     if max(off) <= 2:
         return f"it is off by {off[0]} and {off[1]} pixels"

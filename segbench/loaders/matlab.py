@@ -1,0 +1,187 @@
+"""What the field keeps in .mat files: BSDS500 ground truth, ultrametric contour maps, segmentations, single maps.
+
+BSDS500 ground truth is a cell ``groundTruth`` of one struct an annotator, with ``Boundaries`` (0 or 1) and
+``Segmentation`` (labels from 1); CrackForest has a struct in place of the cell. ``ucm2`` is a contour map at twice the
+resolution, of (2 h + 1) x (2 w + 1) pixels; ``segs`` a cell of label maps, one a threshold.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.errors import DataError
+from segbench.loaders.arrays import as_map
+from segbench.loaders.decoded import Decoded, Role, shown, size
+from segbench.loaders.mat5 import BadMatError, Value, variables
+
+EXTENSIONS = (".mat",)
+Part = Literal["Boundaries", "Segmentation"]
+
+
+def read_mat(data: bytes, path: Path) -> dict[str, Value]:
+    """Read the variables of a .mat file.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+    path : Path
+        Its name, for errors.
+
+    Returns
+    -------
+    dict
+        From name to an array (sparse ones filled), a text, a list for a cell, a list of dicts for a struct array,
+        or None for what is not read (objects, function handles, complex numbers).
+
+    Raises
+    ------
+    DataError
+        For version 7.3 and version 4, for damaged files, and for no variables at all.
+    """
+    name = shown(path)
+    if data.startswith((b"MATLAB 7.3", b"\x89HDF")):
+        raise DataError(name, "is a MAT-file of version 7.3 (HDF5), expected version 5", "save it with -v7 in MATLAB")
+    try:
+        found = variables(data)
+    except MemoryError:
+        raise DataError(name, "does not fit into memory", "cut it into parts") from None
+    except BadMatError as error:
+        what = f"damaged or truncated MAT file, or none of version 5 ({error})"
+        raise DataError(name, what, "save it anew, with -v7 in MATLAB") from None
+    except Exception as error:
+        raise DataError(name, f"damaged or truncated MAT file ({error})", "save it anew") from error
+    if not found:
+        raise DataError(name, "holds no variable", "save it anew")
+    return found
+
+
+def annotators(contents: dict[str, Value], path: Path, part: Part) -> tuple[NDArray[Any], ...]:
+    """Give one part of a BSDS ground truth, one map an annotator.
+
+    Parameters
+    ----------
+    contents : dict
+        What `read_mat` gave.
+    path : Path
+        The file, for errors.
+    part : {"Boundaries", "Segmentation"}
+        Which map of each annotator.
+
+    Returns
+    -------
+    tuple of array, each shape (H, W)
+        As stored, in the order stored.
+
+    Raises
+    ------
+    DataError
+        Where there is no ``groundTruth``, it is built otherwise, or sizes differ.
+    """
+    cell = contents.get("groundTruth")
+    if not isinstance(cell, list):
+        raise _lacks("groundTruth", contents, path)
+    maps = []
+    for number, item in enumerate(cell, start=1):
+        annotator = item[0] if isinstance(item, list) and len(item) == 1 else item
+        array = annotator.get(part) if isinstance(annotator, dict) else None
+        if not isinstance(array, np.ndarray):
+            raise DataError(shown(path), f"annotator {number} has no map {part}", "expected a struct as in BSDS500")
+        maps.append(as_map(array, f"{shown(path)}, annotator {number}", "ground truth").array)
+    return _same_size(maps, path, "annotators")
+
+
+def ucm2(contents: dict[str, Value], path: Path) -> NDArray[Any]:
+    """Give the ultrametric contour map at twice the resolution.
+
+    Returns
+    -------
+    array, shape (2 h + 1, 2 w + 1)
+        As stored.
+
+    Raises
+    ------
+    DataError
+        Where there is none, or it has an even side.
+    """
+    array = contents.get("ucm2")
+    if not isinstance(array, np.ndarray):
+        raise _lacks("ucm2", contents, path)
+    found = as_map(array, shown(path), "prediction").array
+    if not (found.shape[0] % 2 and found.shape[1] % 2):
+        what = f"ucm2 is {size(found.shape)}, expected odd sides, 2 h + 1 and 2 w + 1"
+        raise DataError(shown(path), what, "write the map at twice the resolution")
+    return found
+
+
+def segs(contents: dict[str, Value], path: Path) -> tuple[NDArray[Any], ...]:
+    """Give the label maps of a set of segmentations.
+
+    Returns
+    -------
+    tuple of array, each shape (H, W)
+        As stored, in the order stored.
+
+    Raises
+    ------
+    DataError
+        Where there are none, or sizes differ.
+    """
+    cell = contents.get("segs")
+    if not isinstance(cell, list) or not cell:
+        raise _lacks("segs", contents, path)
+    maps = []
+    for number, array in enumerate(cell, start=1):
+        if not isinstance(array, np.ndarray):
+            raise DataError(shown(path), f"segs {{{number}}} is no label map", "expected a cell of label maps")
+        maps.append(as_map(array, f"{shown(path)}, segmentation {number}", "ground truth").array)
+    return _same_size(maps, path, "segmentations")
+
+
+def one_map(contents: dict[str, Value], path: Path, role: Role) -> Decoded:
+    """Give the only map among the variables, or the one named after its role.
+
+    Parameters
+    ----------
+    contents : dict
+        What `read_mat` gave.
+    path : Path
+        The file, for errors.
+    role : {"prediction", "ground truth", "field"}
+        Of several maps the one named ``prediction``, ``ground_truth`` or ``field`` is taken.
+
+    Returns
+    -------
+    Decoded
+        The map as stored.
+
+    Raises
+    ------
+    DataError
+        Where no or several variables are maps. Single numbers beside a map are no maps.
+    """
+    wanted = role.replace(" ", "_")
+    maps = {name: value for name, value in contents.items() if isinstance(value, np.ndarray) and value.size > 1}
+    if wanted not in maps and len(maps) != 1:
+        names = ", ".join(sorted(shown(name) for name in contents))
+        what = f"{len(maps)} of the variables ({names}) are maps, expected one"
+        hint = "choose the boundaries or regions protocol" if contents.keys() & {"groundTruth", "segs"} else ""
+        raise DataError(shown(path), what, hint or f"name the one to read {wanted!r}")
+    return as_map(maps[wanted] if wanted in maps else next(iter(maps.values())), shown(path), role)
+
+
+def _same_size(maps: list[NDArray[Any]], path: Path, what: str) -> tuple[NDArray[Any], ...]:
+    sizes = sorted({array.shape for array in maps})
+    if len(sizes) != 1:
+        found = " and ".join(size(shape) for shape in sizes) or "none"
+        raise DataError(shown(path), f"{len(maps)} {what} of the sizes {found}, expected one size", "save it anew")
+    return tuple(maps)
+
+
+def _lacks(wanted: str, contents: dict[str, Value], path: Path) -> DataError:
+    names = ", ".join(sorted(shown(name) for name in contents))
+    return DataError(shown(path), f"has no {wanted}, only {names}", "check that this is the file meant")

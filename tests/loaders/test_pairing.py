@@ -1,0 +1,234 @@
+"""Which files pair, and what is said when some do not."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from segbench.errors import ArgumentError, DataError
+from segbench.loaders.pairing import pair, survey
+
+
+def make(folder: Path, *names: str) -> Path:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def names(pairing):
+    return [file.name for file in pairing.files]
+
+
+def test_pairs_by_stem_and_keeps_subfolders(tmp_path):
+    gt = make(tmp_path / "gt", "b.png", "city/a.PNG", "a.png")
+    pred = make(tmp_path / "pred", "a.npy", "b.tif", "city/a.jpg")
+    pairing = pair(gt, pred)
+    assert names(pairing) == ["a", "b", "city/a"]
+    assert pairing.files[2].ground_truths == (gt / "city/a.PNG",)
+    assert pairing.files[2].prediction == pred / "city/a.jpg"
+    assert pairing.files[0].field is None
+    assert pairing.notes == ()
+
+
+def test_two_files_pair_whatever_their_names(tmp_path):
+    gt, pred = make(tmp_path, "left.png") / "left.png", make(tmp_path, "right.npy") / "right.npy"
+    (file,) = pair(gt, pred).files
+    assert (file.name, file.ground_truths, file.prediction) == ("left", (gt,), pred)
+
+
+@pytest.mark.parametrize(
+    ("gt_names", "pattern", "expected"),
+    [
+        (["01_manual1.gif", "02_manual1.gif"], "*_manual1", {"01": ["01_manual1.gif"], "02": ["02_manual1.gif"]}),
+        (["x/01_manual1.gif"], "*_manual1.gif", {"x/01": ["x/01_manual1.gif"]}),
+        (
+            ["4680_left_0170.10.png", "4680_left_0170.6.png", "4680_left_0170.9.png"],
+            "*.#",
+            {"4680_left_0170": ["4680_left_0170.6.png", "4680_left_0170.9.png", "4680_left_0170.10.png"]},
+        ),
+        (
+            ["ah/im1.ppm", "vk/im1.ppm", "vk/im2.ppm"],
+            "#/*",
+            {"im1": ["ah/im1.ppm", "vk/im1.ppm"], "im2": ["vk/im2.ppm"]},
+        ),
+        (["a/1.png", "a/2.png"], "*/#", {"a": ["a/1.png", "a/2.png"]}),
+        (
+            ["Image_01L_1stHO.png", "Image_01L_2ndHO.png"],
+            "*_#",
+            {"Image_01L": ["Image_01L_1stHO.png", "Image_01L_2ndHO.png"]},
+        ),
+    ],
+)
+def test_patterns_tell_names_from_tags(tmp_path, gt_names, pattern, expected):
+    gt = make(tmp_path / "gt", *gt_names)
+    pred = make(tmp_path / "pred", *(f"{name}.png" for name in expected))
+    pairing = pair(gt, pred, gt_pattern=pattern)
+    found = {f.name: [p.relative_to(gt).as_posix() for p in f.ground_truths] for f in pairing.files}
+    assert found == expected
+
+
+@pytest.mark.parametrize("pattern", ["", "name", "**", "*_#_#", ".png"])
+def test_impossible_patterns_are_refused(tmp_path, pattern):
+    folder = make(tmp_path / "gt", "a.png")
+    with pytest.raises(ArgumentError, match="--gt-pattern"):
+        pair(folder, folder, gt_pattern=pattern)
+
+
+def test_predictions_have_no_annotators(tmp_path):
+    folder = make(tmp_path / "gt", "a.1.png")
+    with pytest.raises(ArgumentError, match=r"--pred-pattern.*annotator"):
+        pair(folder, folder, pred_pattern="*.#")
+
+
+def test_files_that_do_not_fit_are_counted(tmp_path):
+    gt = make(tmp_path / "gt", "a_mask.png", "a.png", "b.png")
+    pred = make(tmp_path / "pred", "a.png")
+    pairing = pair(gt, pred, gt_pattern="*_mask")
+    assert names(pairing) == ["a"]
+    assert pairing.notes == (f"{gt}: 2 files that do not fit '*_mask' left out",)
+
+
+def test_a_pattern_that_fits_nothing_shows_a_name(tmp_path):
+    gt = make(tmp_path / "gt", "a.png")
+    with pytest.raises(DataError, match=r"none of 1 files fits the pattern '\*_mask' \(the first is 'a'\)"):
+        pair(gt, gt, gt_pattern="*_mask")
+
+
+def test_clutter_is_passed_over_and_unknown_extensions_are_listed(tmp_path):
+    gt = make(
+        tmp_path / "gt", "a.png", "Thumbs.db", ".DS_Store", "desktop.ini", "__MACOSX/a.png", ".git/b.png",
+        "readme.txt", "list.txt", "Makefile",
+    )  # fmt: skip
+    pred = make(tmp_path / "pred", "a.png")
+    pairing = pair(gt, pred)
+    assert names(pairing) == ["a"]
+    assert pairing.notes == (f"{gt}: 3 other files left out: .txt (2), no extension (1)",)
+
+
+def test_two_files_of_one_name_are_refused_and_both_listed(tmp_path):
+    gt = make(tmp_path / "gt", "a.png", "a.jpg", "b.png")
+    with pytest.raises(DataError, match="share their name") as caught:
+        pair(gt, gt)
+    assert "a.png" in str(caught.value)
+    assert "a.jpg" in str(caught.value)
+    assert "b.png" not in str(caught.value)
+    assert names(pair(gt, gt, gt_pattern="*.png", pred_pattern="*.png")) == ["a", "b"]
+
+
+def test_all_that_does_not_pair_is_listed(tmp_path):
+    gt = make(tmp_path / "gt", *(f"img{i:03}.png" for i in range(300)), "only_here.png")
+    pred = make(tmp_path / "pred", *(f"img{i:03}.png" for i in range(7, 300)), "only_there.png", "imgO01.png")
+    with pytest.raises(DataError) as caught:
+        pair(gt, pred)
+    text = str(caught.value)
+    assert "8 of 301 ground truths have no prediction" in text
+    assert "2 predictions have no ground truth" in text
+    for name in ("img000", "img006", "only_here", "only_there"):
+        assert f"\n  {name}" in text
+    assert "img001 (nearest: imgO01)" in text
+    assert "img007" not in text
+    assert "--pred-pattern" in text
+    surveyed = survey(gt, pred)
+    assert len(surveyed.files) == 293
+    assert surveyed.missing == (*(f"img{i:03}" for i in range(7)), "only_here")
+    assert surveyed.extra == ("imgO01", "only_there")
+
+
+@pytest.mark.parametrize(
+    ("gt_name", "pred_name", "flags"),
+    [
+        ("{}_manual1.gif", "{}.png", "try --gt-pattern '*_manual1'"),
+        ("{}.png", "{}_pred.png", "try --pred-pattern '*_pred'"),
+        ("{}_manual1.gif", "{}_test.png", "try --gt-pattern '*_manual1' --pred-pattern '*_test'"),
+        ("{}.png", "out/{}.png", "try --pred-pattern 'out/*'"),
+        ("{}.png", "sal_{}.png", "try --pred-pattern 'sal_*'"),
+    ],
+)
+def test_the_flag_that_mends_names_is_found_and_mends_them(tmp_path, gt_name, pred_name, flags):
+    stems = [f"{i}1" for i in range(12)]
+    gt = make(tmp_path / "gt", *(gt_name.format(stem) for stem in stems))
+    pred = make(tmp_path / "pred", *(pred_name.format(stem) for stem in stems))
+    with pytest.raises(DataError) as caught:
+        pair(gt, pred)
+    assert caught.value.hint == flags
+    words = flags.replace("'", "").split()
+    given = dict(zip(words[1::2], words[2::2], strict=True))
+    keywords = {flag.removeprefix("--").replace("-", "_"): pattern for flag, pattern in given.items()}
+    assert names(pair(gt, pred, **keywords)) == sorted(stems)
+
+
+def test_folders_with_nothing_in_common_are_refused_in_bounded_effort(tmp_path):
+    gt = make(tmp_path / "gt", *(f"a{i:05}.png" for i in range(3000)))
+    pred = make(tmp_path / "pred", *(f"z{i * 7:06}y.png" for i in range(3000)))
+    with pytest.raises(DataError) as caught:
+        pair(gt, pred)
+    assert str(caught.value).count("\n  ") == 6000
+
+
+def test_field_masks_pair_too(tmp_path):
+    gt = make(tmp_path / "gt", "01.gif", "02.gif")
+    field = make(tmp_path / "mask", "01_test_mask.gif", "02_test_mask.gif", "03_test_mask.gif")
+    pairing = pair(gt, gt, field=field, field_pattern="*_test_mask")
+    assert [f.field for f in pairing.files] == [field / "01_test_mask.gif", field / "02_test_mask.gif"]
+    with pytest.raises(DataError, match="2 images have no mask") as caught:
+        pair(gt, gt, field=field)
+    assert "--field-pattern" in caught.value.hint
+    one = field / "01_test_mask.gif"
+    assert [f.field for f in pair(gt, gt, field=one).files] == [one, one]
+
+
+def test_folders_that_cannot_be_used(tmp_path):
+    good = make(tmp_path / "good", "a.png")
+    empty = make(tmp_path / "empty")
+    hidden = make(tmp_path / "hidden", ".a.png")
+    texts = make(tmp_path / "texts", "a.txt")
+    for folder, expected in [
+        (tmp_path / "none", "no such folder"),
+        (empty, "is an empty folder"),
+        (hidden, "is an empty folder"),
+        (texts, r"has no image or array in it, only .txt \(1\); files may end in .png"),
+        (good / "a.png", "is a file, expected a folder"),
+    ]:
+        for gt, pred in [(folder, good), (good, folder)]:
+            with pytest.raises(DataError, match=expected):
+                pair(gt, pred)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows forbids these names")
+def test_hostile_names_and_links(tmp_path):
+    odd = [
+        "with space.png",
+        "quote'\".png",
+        "two\nlines.png",
+        "\udcff\udcfe.png",
+        "..png",
+        "...png",
+        "ünï.png",
+        "-x.png",
+    ]
+    gt = make(tmp_path / "gt", *(name for name in odd if not name.startswith(".")))
+    (gt / "loop").symlink_to(gt)
+    (gt / "self").symlink_to("self")
+    (gt / "dead.png").symlink_to("nowhere.png")
+    os.mkfifo(gt / "pipe.png")
+    pairing = pair(gt, gt)
+    assert sorted(names(pairing)) == sorted(
+        ["with space", "quote'\"", r"two\nlines", r"\udcff\udcfe", "ünï", "-x", "dead"]
+    )
+    "".join(names(pairing)).encode("utf-8")
+    assert "links to folders already listed (1)" in pairing.notes[0]
+    assert "pipes and devices (1)" in pairing.notes[0]
+    other = make(tmp_path / "pred", "a.png")
+    with pytest.raises(DataError) as caught:
+        pair(gt, other)
+    str(caught.value).encode("utf-8")
+    assert r"two\nlines" in str(caught.value)
+
+
+def test_composed_and_decomposed_letters_are_one_name(tmp_path):
+    gt = make(tmp_path / "gt", "u\u0308.png")
+    pred = make(tmp_path / "pred", "\u00fc.png")
+    assert names(pair(gt, pred)) == ["\u00fc"]
