@@ -11,9 +11,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-RADIX_BITS = 11
-_BUCKETS = 1 << RADIX_BITS
-
 
 @njit(cache=True, nogil=True)
 def histogram(classes: NDArray[Any], levels: NDArray[Any], level_count: int) -> NDArray[Any]:
@@ -54,27 +51,26 @@ def scores_of(keys: NDArray[Any]) -> None:
 
 @njit(cache=True, nogil=True)
 def radix_sort(keys: NDArray[Any], spare: NDArray[Any]) -> None:
-    """Sort uint32 keys in place; `spare` is scratch of the same size."""
-    mask = np.uint32(_BUCKETS - 1)
-    starts = np.zeros((3, _BUCKETS), np.int64)
+    """Sort uint32 keys in place, a byte at a time; `spare` is scratch of the same size."""
+    byte = np.uint32(255)
+    starts = np.zeros((4, 256), np.int64)
     for key in keys:
-        for digit in range(3):
-            starts[digit, (key >> np.uint32(RADIX_BITS * digit)) & mask] += 1
-    for digit in range(3):
+        for digit in range(4):
+            starts[digit, (key >> np.uint32(8 * digit)) & byte] += 1
+    for digit in range(4):
         position = 0
-        for bucket in range(_BUCKETS):
+        for bucket in range(256):
             count = starts[digit, bucket]
             starts[digit, bucket] = position
             position += count
     source, target = keys, spare
-    for digit in range(3):
-        shift = np.uint32(RADIX_BITS * digit)
+    for digit in range(4):
+        shift, next_free = np.uint32(8 * digit), starts[digit]
         for key in source:
-            bucket = (key >> shift) & mask
-            target[starts[digit, bucket]] = key
-            starts[digit, bucket] += 1
+            bucket = (key >> shift) & byte
+            target[next_free[bucket]] = key
+            next_free[bucket] += 1
         source, target = target, source
-    keys[:] = source
 
 
 @njit(cache=True, nogil=True)

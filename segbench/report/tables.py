@@ -33,7 +33,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("auc_pr", "AUC-PR", "highest"),
         Column("auc_pr_achievable", "hull*", "highest"),
         Column("average_precision", "AP", "highest"),
-        Column("auc_roc", "ROC", "highest"),
+        Column("auc_roc", "AUC-ROC", "highest"),
         Column("fpr_at_95_tpr", "FPR95", "lowest"),
     ),
 }

@@ -1,0 +1,156 @@
+"""What counting costs beyond decoding, and what a curve costs beside scikit-learn: ratios taken in one run.
+
+    python scripts/bench_pixels.py [--quick]
+
+Prints, against the goal of each: the time of ``evaluate`` over the time of decoding the same bytes with the same
+decoder, for 8-bit PNGs of 481x321 and of 8 megapixels; twice the images; two processes; memory; and the time and
+memory of a curve from ten million float32 scores over scikit-learn's. Machines are noisy: each ratio is the median of
+several taken side by side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import resource
+import statistics
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+from scipy.ndimage import gaussian_filter, zoom
+from sklearn.metrics import precision_recall_curve
+
+import segbench
+from segbench.aggregator.executors import process_pool
+from segbench.loaders.images import decode
+
+SMALL, LARGE = (321, 481), (2448, 3264)
+
+
+def seconds(function: Callable[[], object]) -> float:
+    """Time one call."""
+    gc.collect()
+    started = time.perf_counter()
+    function()
+    return time.perf_counter() - started
+
+
+def paired_ratio(ours: Callable[[], object], peer: Callable[[], object], rounds: int) -> tuple[float, float, float]:
+    """Give medians of our time, the peer's, and their ratio pair by pair."""
+    pairs = [(seconds(ours), seconds(peer)) for _ in range(rounds)]
+    return (
+        statistics.median(a for a, _ in pairs),
+        statistics.median(b for _, b in pairs),
+        statistics.median(a / b for a, b in pairs),
+    )
+
+
+def write_pairs(folder: Path, count: int, shape: tuple[int, int]) -> None:
+    """Write masks of blobs and soft predictions with an edge detector's look: mostly dark, smooth, noisy."""
+    for kind in ("gt", "pred"):
+        (folder / kind).mkdir(parents=True)
+    for i in range(count):
+        rng = np.random.default_rng(i)
+        coarse = gaussian_filter(rng.normal(size=(shape[0] // 8 + 1, shape[1] // 8 + 1)), 2)
+        field = zoom(coarse, 8, order=1)[: shape[0], : shape[1]]
+        mask = field > field.std()
+        soft = np.clip(255 * np.exp(-((field / field.std() - 1) ** 2) * 4) + rng.normal(0, 6, shape) - 8, 0, 255)
+        iio.imwrite(folder / "gt" / f"{i:04}.png", (mask * 255).astype(np.uint8))
+        iio.imwrite(folder / "pred" / f"{i:04}.png", soft.astype(np.uint8))
+
+
+def decode_all(folder: Path) -> None:
+    """Read and decode every file as the loaders do, and nothing else."""
+    for kind, role in (("gt", "ground truth"), ("pred", "prediction")):
+        for path in sorted((folder / kind).iterdir()):
+            decode(path.read_bytes(), path, role=role)
+
+
+def peak_megabytes() -> float:
+    """Give the largest memory this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def report(what: str, ratio: float, goal: str, detail: str) -> None:
+    """Print one line of the table."""
+    print(f"{what:<52} {ratio:6.2f} x   goal {goal:<12} {detail}", flush=True)
+
+
+def bench_folders(root: Path, count: int, shape: tuple[int, int], goal: str, rounds: int) -> None:
+    """Compare evaluate with bare decoding."""
+    folder = root / f"{count}x{shape[0]}"
+    write_pairs(folder, count, shape)
+    ours, bare, ratio = paired_ratio(
+        lambda: segbench.evaluate(folder / "gt", folder / "pred"), lambda: decode_all(folder), rounds
+    )
+    per_image = f"{ours / count * 1000:.2f} ms an image, decoding {bare / count * 1000:.2f}"
+    report(f"evaluate / decode, {count} pairs of {shape[1]}x{shape[0]}", ratio, goal, per_image)
+
+
+def bench_growth(root: Path, count: int, rounds: int) -> None:
+    """Compare twice the images with once, in time and memory, and two processes with one."""
+    once, twice = root / f"{count}x{SMALL[0]}", root / "twice"
+    write_pairs(twice, 2 * count, SMALL)
+    segbench.evaluate(once / "gt", once / "pred")
+    before = peak_megabytes()
+    double, single, ratio = paired_ratio(
+        lambda: segbench.evaluate(twice / "gt", twice / "pred"),
+        lambda: segbench.evaluate(once / "gt", once / "pred"),
+        rounds,
+    )
+    grown = peak_megabytes() - before
+    report("twice the images / once", ratio, "2", f"{double:.2f} s, {single:.2f} s; peak memory grew by {grown:.0f} MB")
+    with process_pool(2) as pool:
+        segbench.evaluate(once / "gt", once / "pred", executor=pool)
+        one, two, ratio = paired_ratio(
+            lambda: segbench.evaluate(twice / "gt", twice / "pred"),
+            lambda: segbench.evaluate(twice / "gt", twice / "pred", executor=pool),
+            rounds,
+        )
+    report("one process / two", ratio, ">= 1.7", f"{one:.2f} s, {two:.2f} s")
+
+
+def bench_curve(size: int, rounds: int) -> None:
+    """Compare an exact curve from float32 scores with scikit-learn's."""
+    rng = np.random.default_rng(0)
+    labels = rng.random(size) < 0.1
+    scores = np.clip(rng.normal(0.3, 0.2, size) + 0.3 * labels, 0, 1).astype(np.float32)
+
+    def curve() -> float:
+        return segbench.pr_curve(segbench.count_pixels(labels, scores, exact=True)).area
+
+    curve()
+    peer, ours, ratio = paired_ratio(lambda: precision_recall_curve(labels, scores), curve, rounds)
+    report(f"scikit-learn's curve / ours, {size:.0e} float32", ratio, ">= 10", f"{peer:.2f} s, {ours:.3f} s")
+    tracemalloc.start()
+    curve()
+    peak = tracemalloc.get_traced_memory()[1] / size
+    tracemalloc.stop()
+    print(f"{'memory of that curve, beyond its input':<52} {peak:6.1f} bytes a pixel, goal < 24")
+
+
+def main() -> None:
+    """Run all of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work, to see that it runs")
+    quick = parser.parse_args().quick
+    count, large, size, rounds = (40, 2, 10**6, 3) if quick else (400, 20, 10**7, 7)
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        write_pairs(root / "warm", 2, SMALL)
+        segbench.evaluate(root / "warm" / "gt", root / "warm" / "pred")
+        bench_folders(root, count, SMALL, "<= 1.5", rounds)
+        bench_growth(root, count, rounds)
+        bench_folders(root, large, LARGE, "<= 1.15", rounds)
+        bench_curve(size, rounds)
+    print(f"Python {sys.version.split()[0]}, NumPy {np.__version__}")
+
+
+if __name__ == "__main__":
+    main()
