@@ -1,0 +1,1 @@
+"""What `make_datasets.py` is made of: pictures, outlines, classical methods and the papers' tables."""
