@@ -1,0 +1,53 @@
+"""The demo set: nine pictures, the ground truth of two tasks and eight classical methods' predictions."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from demo_data import edges, objects
+from demo_data.files import write_mask, write_picture, write_scores
+from demo_data.measured import depth_edges, horse_silhouette, motorcycle_disparity, without_background
+from demo_data.outlines import FOLDER, annotation, boundaries
+from demo_data.pictures import SIZES, small_picture
+
+# 64 grey levels keep the edge maps small, and 99 thresholds still tell them apart.
+EDGE_STEP = 4
+
+
+def make_demo(folder: Path) -> None:
+    """Write the pictures, both tasks' ground truth and every method's predictions under `folder`."""
+    for name in SIZES:
+        write_ground_truth(folder, name)
+        path = folder / "images" / f"{name}.jpg"
+        write_picture(path, small_picture(name))
+        # The methods see what ships, so that anyone can repeat them on it.
+        picture = np.asarray(Image.open(path))
+        for method, detect in objects.METHODS.items():
+            write_scores(folder / "objects" / "predictions" / method / f"{name}.png", detect(picture))
+        for method, detect in edges.METHODS.items():
+            write_scores(folder / "edges" / "predictions" / method / f"{name}.png", detect(picture), EDGE_STEP)
+
+
+def write_ground_truth(folder: Path, name: str) -> None:
+    """Write the masks and boundary maps of one picture, of a second annotator too where there is one."""
+    mask, edge_map = ground_truth(name)
+    write_mask(folder / "objects" / "ground_truth" / f"{name}.png", mask)
+    write_mask(folder / "edges" / "ground_truth" / f"{name}.png", edge_map)
+    if (FOLDER / f"{name}.2.toml").exists():
+        second = annotation(f"{name}.2", SIZES[name])
+        write_mask(folder / "objects" / "ground_truth_second" / f"{name}.png", second.objects)
+        write_mask(folder / "edges" / "ground_truth" / f"{name}.2.png", boundaries(second.regions))
+
+
+def ground_truth(name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Object mask and boundary map of the first annotator, or of the measurement where there is one."""
+    if name == "horse":
+        silhouette = horse_silhouette()
+        return silhouette, boundaries(silhouette)
+    drawn = annotation(name, SIZES[name])
+    if name == "motorcycle":
+        disparity = motorcycle_disparity()
+        return without_background(drawn.objects, disparity), depth_edges(disparity)
+    return drawn.objects, boundaries(drawn.regions)
