@@ -51,6 +51,41 @@ def bin_of(scores: NDArray[Any]) -> IntArray:
     return bins
 
 
+def bin_floor(scores: NDArray[Any]) -> NDArray[np.float64]:
+    """Give the lowest score that the bin of each score can hold: as a threshold it cuts between bins, in any data.
+
+    Parameters
+    ----------
+    scores : array of float
+        Finite scores of any range.
+
+    Returns
+    -------
+    array of float64
+        Not above the scores, and in the same bins.
+
+    Examples
+    --------
+    >>> bin_floor(np.array([0.0, 0.3, 0.5, 1.0]))
+    array([0.        , 0.29980469, 0.5       , 1.        ])
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    octaves = _octaves(np.where((scores >= 0.5) & (scores <= 1), 1.0 - scores, np.abs(scores)))
+    lower, upper = _edge(octaves), _edge(octaves + 1)
+    edge = np.where(scores < 0, -upper, np.where((scores < 0.5) | (scores > 1), lower, 1.0 - upper))
+    bins = bin_of(scores)
+    # Bins of mirrored scores leave their lower edge out, and some hold a single float.
+    for floor in (np.nextafter(edge, np.inf), edge):
+        scores = np.where(bin_of(floor) == bins, floor, scores)
+    return scores
+
+
+def _edge(octaves: IntArray) -> NDArray[np.float64]:
+    """Give the magnitude at which an octave's part begins."""
+    edges = ((octaves - 1 + _LOWEST_EXPONENT) << _MANTISSA_BITS_DROPPED).view(np.float64)
+    return np.where(octaves <= 1, 0.0, edges)
+
+
 def _octaves(magnitude: NDArray[Any] | np.float64) -> IntArray:
     bits: IntArray = np.asarray(magnitude, dtype=np.float64).view(np.int64) >> _MANTISSA_BITS_DROPPED
     numbered: IntArray = np.maximum(bits - _LOWEST_EXPONENT, 0) + (np.asarray(magnitude) != 0)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.counts.arrays import FloatArray, IntArray, as_counts, frozen
 from segbench.counts.bins import bin_of
+from segbench.counts.thresholds import Thresholds
 from segbench.errors import ArgumentError
 
 MAX_DISTINCT = 65_536
@@ -180,15 +181,16 @@ class ScoreCounts:
         moved = (gained_tp > 0) | (gained_fp > 0)
         return cls(scores[moved], gained_tp[moved], gained_fp[moved])
 
-    def at(self, thresholds: ArrayLike, *, source: str = "thresholds given") -> ScoreCounts:
+    def at(self, thresholds: ArrayLike | Thresholds, *, source: str = "") -> ScoreCounts:
         """Keep only the points of the curve at given thresholds, ``score >= threshold``.
 
         Parameters
         ----------
-        thresholds : array of float
+        thresholds : array of float, or Thresholds
             In any order, repeats allowed. Scores below the lowest are kept as one last level at minus infinity.
         source : str
-            Where the thresholds come from; kept as `threshold_source`.
+            Where the thresholds come from, when they are no `Thresholds` and do not say so themselves; kept as
+            `threshold_source`.
 
         Raises
         ------
@@ -200,6 +202,7 @@ class ScoreCounts:
         >>> ScoreCounts([3, 2, 1], [1, 1, 1], [0, 2, 5]).at([2]).negatives
         array([2, 5])
         """
+        source = source or getattr(thresholds, "source", "thresholds given")
         levels = np.unique(np.append(np.asarray(thresholds, dtype=np.float64), -np.inf))[::-1]
         if np.isnan(levels).any() or not self.scores_known:
             raise ArgumentError("thresholds must be numbers, and the scores of the counts known")
@@ -207,8 +210,8 @@ class ScoreCounts:
             inside = np.searchsorted(-self.highest, -levels, "right") != np.searchsorted(-self.scores, -levels, "right")
             if inside.any():
                 raise ArgumentError(
-                    f"threshold {levels[inside][0]!r} falls inside a bin of scores; count with exact=True, or use a "
-                    "threshold among .scores"
+                    f"threshold {levels[inside][0]} falls inside a bin of scores; count with exact=True, or take "
+                    "thresholds from counts kept in bins too, tuning.in_bins()"
                 )
         ends = np.searchsorted(-self.scores, -levels, "right")
         positives, negatives = (

@@ -4,24 +4,34 @@ Every function takes counts and nothing else, so a figure can be drawn again fro
 """
 
 from segbench.curves.areas import auc_pr, auc_roc, average_precision
+from segbench.curves.conversion import ConfusionPoints, from_pr, from_roc
 from segbench.curves.curve import Curve, pr_curve, roc_curve
+from segbench.curves.dominance import Dominance, RecallRange, dominates
 from segbench.curves.fmeasure import BestF, best_f, fpr_at_tpr
 from segbench.curves.hull import achievable_pr_curve, roc_hull
 from segbench.curves.summary import Summary, pixel_image_figures, pixel_summary
+from segbench.curves.tuning import thresholds_from
 
 __all__ = [
     "BestF",
+    "ConfusionPoints",
     "Curve",
+    "Dominance",
+    "RecallRange",
     "Summary",
     "achievable_pr_curve",
     "auc_pr",
     "auc_roc",
     "average_precision",
     "best_f",
+    "dominates",
     "fpr_at_tpr",
+    "from_pr",
+    "from_roc",
     "pixel_image_figures",
     "pixel_summary",
     "pr_curve",
     "roc_curve",
     "roc_hull",
+    "thresholds_from",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -94,6 +94,10 @@ class Curve:
         precision: FloatArray = np.divide(self.tp, predicted, out=predicted)
         precision[:blank] = precision[blank]
         return precision
+
+    def in_space(self, space: Literal["roc", "pr"]) -> Curve:
+        """Give the same points to be read, drawn and measured in the other space."""
+        return replace(self, space=space)
 
     @cached_property
     def area(self) -> float:

@@ -1,0 +1,136 @@
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from segbench.counts import ScoreCounts
+from segbench.curves import RecallRange, auc_pr, auc_roc, dominates, from_pr, roc_hull
+from segbench.errors import ArgumentError
+
+P, N = 12, 20
+# Points on the way from (0, 0) to (P, N), the same totals for every curve.
+STEPS = st.lists(st.tuples(st.integers(0, P), st.integers(0, N)), max_size=6)
+
+
+def curve(points):
+    tp, fp = (sorted(column) for column in zip(*points, strict=True)) if points else ([], [])
+    return ScoreCounts.from_points(tp, fp, P, N)
+
+
+def false_positives(counts, t):
+    """Fewest false positives at t true positives, read off the definition in fractions."""
+    tp, fp = (np.append(0, np.cumsum(part)).tolist() for part in (counts.positives, counts.negatives))
+    for k in range(1, len(tp)):
+        if tp[k] >= t > tp[k - 1]:
+            return fp[k - 1] + Fraction(fp[k] - fp[k - 1], tp[k] - tp[k - 1]) * (t - tp[k - 1])
+    return Fraction(0)
+
+
+GRID = [Fraction(k, 24) * P for k in range(1, 25)]
+
+
+@given(STEPS, STEPS)
+def test_dominance_is_what_the_definition_says_on_a_grid(first, second):
+    a, b = curve(first), curve(second)
+    result = dominates(a, b)
+    excess = [false_positives(a, t) - false_positives(b, t) for t in GRID]
+    if result.holds:
+        assert max(excess) <= 0
+        assert np.isnan(result.witness_recall)
+    else:
+        witness = Fraction(result.witness_recall) * P
+        # The recall comes as a float: step off a possible kink to the nearest fraction that it stands for.
+        witness = witness.limit_denominator(10**6)
+        assert false_positives(a, witness) > false_positives(b, witness)
+    if max(excess) > 0:
+        assert not result.holds
+
+
+@given(STEPS, STEPS)
+def test_ranges_name_the_leader_everywhere(first, second):
+    a, b = curve(first), curve(second)
+    ranges = dominates(a, b).ranges
+    assert (ranges[0].low, ranges[-1].high) == (0, 1)
+    for earlier, later in itertools.pairwise(ranges):
+        assert earlier.high == later.low
+        assert earlier.leader != later.leader
+    for part in ranges:
+        # Jumps lie at whole true positives; nothing jumps an irrational-looking way into a range.
+        inside = Fraction(part.low) * Fraction(2, 5) + Fraction(part.high) * Fraction(3, 5)
+        excess = false_positives(a, inside * P) - false_positives(b, inside * P)
+        assert {"a": excess < 0, "b": excess > 0, "equal": abs(excess) < 1e-9}[part.leader]
+
+
+@given(STEPS, STEPS)
+def test_dominance_orders_both_areas(first, second):
+    a, b = curve(first), curve(second)
+    if dominates(a, b).holds:
+        assert auc_roc(a) >= auc_roc(b) - 1e-12
+        assert auc_pr(a) >= auc_pr(b) - 1e-12
+
+
+@given(STEPS)
+def test_the_hull_dominates_its_curve_and_a_curve_itself(points):
+    counts = curve(points)
+    hull = roc_hull(counts)
+    assert dominates(ScoreCounts.from_points(hull.tp, hull.fp, P, N), counts).holds
+    itself = dominates(counts, counts)
+    assert itself.holds
+    assert itself.ranges == (RecallRange(0.0, 1.0, "equal"),)
+
+
+@given(STEPS, STEPS)
+def test_both_ways_only_when_equal(first, second):
+    a, b = curve(first), curve(second)
+    there, back = dominates(a, b), dominates(b, a)
+    assert (there.holds and back.holds) == (there.ranges == (RecallRange(0.0, 1.0, "equal"),))
+    turned = {"a": "b", "b": "a", "equal": "equal"}
+    assert [turned[part.leader] for part in back.ranges] == [part.leader for part in there.ranges]
+    assert back.crossings == there.crossings
+
+
+def test_rp_6_3_the_two_curves_cross():
+    # The paper joins its PR points by straight lines and reads crossings at recall .2 and .6. Joined as Davis and
+    # Goadrich do, the curves cross at other recalls, but between them the lead is the same in either space.
+    blue = from_pr([0.1, 0.4, 0.6], [1, 2 / 3, 6 / 11], positives=10, negatives=10).counts()
+    red = from_pr([0.1, 0.5, 0.8], [0.5, 5 / 8, 8 / 13], positives=10, negatives=10).counts()
+    result = dominates(blue, red)
+    # FP(4) = 2 and 2.5, FP(5) = 3.5 and 3: the excess goes from -.5 to .5 over one true positive.
+    assert result.crossings == pytest.approx((0.45,))
+    assert [part.leader for part in result.ranges] == ["a", "b"]
+    assert not result.holds
+    assert not dominates(red, blue).holds
+    assert result.witness_recall > 0.45
+    assert dominates(red, blue).witness_recall < 0.45
+
+
+def test_a_jump_is_a_crossing_too():
+    a = ScoreCounts([3, 2, 1], [2, 0, 2], [0, 6, 0])
+    b = ScoreCounts([3, 2, 1], [2, 0, 2], [3, 0, 3])
+    result = dominates(a, b)
+    assert result.crossings == (0.5,)
+    assert 0.5 < result.witness_recall <= 1
+
+
+def test_one_false_positive_in_a_million_million_decides():
+    x = 10**12
+    a, b = ScoreCounts.from_points([x], [x], 3 * x, 3 * x), ScoreCounts.from_points([x], [x + 1], 3 * x, 3 * x)
+    assert dominates(a, b).holds
+    assert dominates(b, a).witness_recall == 1 / 3
+
+
+def test_different_ground_truth_is_refused():
+    with pytest.raises(ArgumentError, match="a has 4 positives and 9 negatives, b has 4 and 8"):
+        dominates(ScoreCounts([1], [4], [9]), ScoreCounts([1], [4], [8]))
+    with pytest.raises(ArgumentError, match="both are needed"):
+        dominates(ScoreCounts([1], [4], [0]), ScoreCounts([1], [4], [0]))
+
+
+def test_bins_make_the_answer_uncertain():
+    exact = ScoreCounts([0.5, 0.1], [2, 2], [1, 3])
+    loose = ScoreCounts([0.5, 0.1], [2, 2], [1, 3], highest=[0.5001, 0.1])
+    assert dominates(exact, exact.in_bins()).certain
+    assert not dominates(exact, loose).certain

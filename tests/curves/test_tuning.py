@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from segbench.counts import ScoreCounts, Thresholds
+from segbench.counts.bins import bin_floor, bin_of
+from segbench.curves import pixel_summary, pr_curve, roc_hull, thresholds_from
+from segbench.errors import ArgumentError
+
+
+def test_a_test_set_is_cut_at_the_tuning_set_s_hull():
+    # Hull of the tuning set: (2, 0) at .9, (3, 3) at .5 is above the line to (4, 4), so .9 and .1 remain.
+    tuning = ScoreCounts([0.9, 0.5, 0.1], [2, 1, 1], [0, 3, 1])
+    test = ScoreCounts([0.95, 0.6, 0.2, 0.05], [1, 0, 1, 2], [1, 0, 0, 4])
+    curve = pr_curve(test.at(thresholds_from(tuning, source="images 1 to 9")))
+    assert curve.thresholds.tolist() == [np.inf, 0.9, 0.1, -np.inf]
+    assert curve.tp.tolist() == [0, 1, 2, 4]
+    assert curve.fp.tolist() == [0, 1, 1, 5]
+    assert curve.threshold_source == "images 1 to 9"
+    assert not curve.optimistic
+
+
+def test_on_its_own_data_the_tuned_curve_is_the_optimistic_hull():
+    rng = np.random.default_rng(0)
+    tuning = ScoreCounts(np.arange(50)[::-1], rng.integers(0, 9, 50), rng.integers(0, 9, 50))
+    tuned, hull = pr_curve(tuning.at(thresholds_from(tuning))), roc_hull(tuning)
+    assert tuned.area == hull.in_space("pr").area
+    assert hull.optimistic
+
+
+def test_the_summary_keeps_the_source():
+    tuning = ScoreCounts([0.9, 0.5, 0.1], [2, 1, 1], [0, 3, 1])
+    images = {name: tuning.at(thresholds_from(tuning, source="validation")) for name in "ab"}
+    assert pixel_summary(images).threshold_source == "validation"
+
+
+@given(st.lists(st.floats(0, 1) | st.floats(-4, 4) | st.floats(0.999, 1), min_size=1))
+def test_the_floor_of_a_bin_is_its_lowest_float(scores):
+    scores = np.array(scores)
+    floors = bin_floor(scores)
+    assert np.all(floors <= scores)
+    assert np.array_equal(bin_of(floors), bin_of(scores))
+    assert np.all(bin_of(np.nextafter(floors, -np.inf)) < bin_of(scores))
+
+
+def test_thresholds_of_binned_counts_cut_other_binned_counts():
+    rng = np.random.default_rng(0)
+    tuning, test = (
+        ScoreCounts(np.unique(rng.random(500))[::-1], rng.integers(0, 3, 500), rng.integers(0, 3, 500))
+        for _ in range(2)
+    )
+    thresholds = thresholds_from(tuning.in_bins())
+    binned = test.in_bins().at(thresholds)
+    assert binned == test.at(thresholds)
+    inside = test.in_bins()
+    k = int(np.argmax(inside.highest > inside.scores))
+    with pytest.raises(ArgumentError, match="in_bins"):
+        inside.at([inside.highest[k]])
+
+
+def test_a_tuning_set_without_a_class_or_scores_is_refused():
+    with pytest.raises(ArgumentError, match="0 positives and 3 negatives"):
+        thresholds_from(ScoreCounts([1], [0], [3]))
+    with pytest.raises(ArgumentError, match="not known"):
+        thresholds_from(ScoreCounts.from_points([1], [1], 2, 2))
+
+
+def test_thresholds_fall_each_once_and_hold_no_nan():
+    thresholds = Thresholds([0.1, 0.7, 0.1], "tuning")
+    assert (np.asarray(thresholds).tolist(), len(thresholds)) == ([0.7, 0.1], 2)
+    with pytest.raises(ArgumentError, match="NaN"):
+        Thresholds([np.nan], "tuning")
