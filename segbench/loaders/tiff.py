@@ -43,7 +43,8 @@ def decode_tiff(data: bytes, path: str, role: Role) -> Decoded:
     Returns
     -------
     Decoded
-        Values as stored; where zero is white ("min is white") levels are turned round, and a note says so.
+        Values as stored, also where zero is declared white, as scikit-image reads them (tifffile writes masks of
+        bools that way); a note says so.
 
     Raises
     ------
@@ -60,7 +61,7 @@ def decode_tiff(data: bytes, path: str, role: Role) -> Decoded:
         page = pages[0]
         by_pillow = int(page.compression) not in TIFFFILE_READS
         _refuse_damage(data, page, path)
-        pixels = _by_pillow(data, page.dtype, page.bitspersample, path) if by_pillow else page.asarray()
+        pixels = _by_pillow(data, page, path) if by_pillow else page.asarray()
         if page.planarconfig == PLANES and not by_pillow and pixels.ndim == 3:
             pixels = np.moveaxis(pixels, 0, -1)
         photometric = int(page.photometric)
@@ -72,10 +73,9 @@ def decode_tiff(data: bytes, path: str, role: Role) -> Decoded:
     decoded = as_map(pixels, path, role)
     if photometric != WHITE_IS_ZERO or decoded.array.dtype.kind not in "bu":
         return decoded
-    note = "zero is declared white, so levels were turned round"
-    if by_pillow and decoded.array.dtype in (np.uint8, np.bool_):  # Pillow has done so
-        return Decoded(decoded.array, (*decoded.notes, note))
-    return Decoded(np.invert(decoded.array), (*decoded.notes, note))
+    turned = by_pillow and decoded.array.dtype in (np.uint8, np.bool_)  # by Pillow, to what the values look like
+    array = np.invert(decoded.array) if turned else decoded.array
+    return Decoded(array, (*decoded.notes, "zero is declared white; values are kept as stored"))
 
 
 def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  tifffile's pages have no useful type
@@ -84,7 +84,9 @@ def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  
     if shape[0] * shape[1] > MAX_PIXELS:
         raise DataError(path, f"{size(shape)} is more than {MAX_PIXELS} pixels", "cut it into parts")
     if int(page.photometric) not in (WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR):
-        raise DataError(path, f"colour space {page.photometric!s}, expected grey, palette or RGB", "convert it to grey")
+        raise DataError(
+            path, f"colour space {_name(page.photometric)}, expected grey, palette or RGB", "convert it to grey"
+        )
     strips = list(zip(page.dataoffsets, page.databytecounts, strict=True))
     missing = sum(offset + count > len(data) or count == 0 for offset, count in strips)
     if missing:
@@ -101,16 +103,22 @@ def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  
                     raise DataError(path, f"a strip unpacks to more than {most} bytes", "write the file anew")
 
 
-def _by_pillow(data: bytes, stored: np.dtype[Any] | None, bits: int, path: str) -> NDArray[Any]:
+def _by_pillow(data: bytes, page: Any, path: str) -> NDArray[Any]:  # noqa: ANN401  as above
     """Decode by Pillow, and insist that it holds every value the file can store."""
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
-    image = Image.open(io.BytesIO(data), formats=("TIFF",))
-    pixels = np.asarray(image)
-    if image.mode == "CMYK" or stored is None or bits in (2, 4) or not np.can_cast(stored, pixels.dtype):
-        raise DataError(
-            path,
-            f"{image.mode} image of {bits} bits a value in this compression",
-            "save it uncompressed or with deflate",
-        )
+    try:
+        image = Image.open(io.BytesIO(data), formats=("TIFF",))
+    except UnidentifiedImageError:
+        pixels = None
+    else:
+        pixels = np.asarray(image)
+    bits = page.bitspersample
+    if pixels is None or page.dtype is None or bits in (2, 4) or not np.can_cast(page.dtype, pixels.dtype):
+        what = f"{bits}-bit values in the compression {_name(page.compression)}"
+        raise DataError(path, what, "save it uncompressed or with deflate")
     return pixels
+
+
+def _name(tag: Any) -> str:  # noqa: ANN401  an enumeration, or a number that tifffile does not know
+    return str(getattr(tag, "name", tag))

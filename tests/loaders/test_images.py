@@ -1,0 +1,433 @@
+"""One file to one map: every format as stored, and what is refused."""
+
+import contextlib
+import io
+import logging
+import pickle
+import struct
+import warnings
+import zipfile
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import skimage.color
+import tifffile
+from PIL import Image
+
+from segbench.errors import DataError
+from segbench.loaders.images import EXTENSIONS, decode, read_bytes
+
+from .encoders import (
+    COLOUR8,
+    COLOUR16,
+    FLOAT32,
+    GREY8,
+    GREY16,
+    MASK,
+    mat,
+    npy,
+    npz,
+    paletted,
+    pillow,
+    png,
+    png_of,
+    sound_files,
+    tiff,
+)
+
+SOUND = sound_files()
+COLOURS = [[0, 0, 0], [255, 0, 0], [0, 255, 0], [128, 128, 128]]
+LZW_DOUBLE = tiff(FLOAT32.astype(np.float64)).replace(b"\x03\x01\x03\0\1\0\0\0\1\0", b"\x03\x01\x03\0\1\0\0\0\5\0")
+INDICES = (GREY8 % 4).astype(np.uint8)
+
+
+def prediction(data, name="p.png"):
+    return decode(data, Path("folder") / name, role="prediction")
+
+
+def truth(data, name="g.png"):
+    return decode(data, Path("folder") / name, role="ground truth")
+
+
+@pytest.mark.parametrize("role", ["prediction", "ground truth", "field"])
+@pytest.mark.parametrize("name", SOUND)
+def test_every_format_as_stored(name, role):
+    data, expected = SOUND[name]
+    decoded = decode(data, Path(name), role=role)
+    array = decoded.array
+    assert array.flags.c_contiguous
+    assert array.dtype.isnative
+    assert array.shape == (19, 23)
+    if expected is None:
+        expected = np.asarray(Image.open(io.BytesIO(data)))
+        expected = skimage.color.rgb2gray(expected) if expected.ndim == 3 else expected
+    assert array.dtype == expected.dtype
+    np.testing.assert_array_equal(array, expected)
+
+
+def test_every_extension_has_a_sound_file():
+    tested = {Path(name).suffix.lower() for name in SOUND}
+    aliases = {".apng", ".jpe", ".jfif", ".dib"}
+    assert set(EXTENSIONS) - tested == aliases
+
+
+def test_extensions_that_are_other_names_of_a_format():
+    for alias, name in [(".apng", "grey.png"), (".jpe", "grey.jpg"), (".jfif", "grey.jpg"), (".dib", "grey.bmp")]:
+        data = SOUND[name][0]
+        np.testing.assert_array_equal(prediction(data, f"x{alias}").array, prediction(data, name).array)
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "image"),
+    [
+        (pillow(COLOUR8, "PNG"), "c.png", COLOUR8),
+        (png_of(COLOUR8), "c.png", COLOUR8),
+        (png_of(COLOUR16), "c.png", COLOUR16),
+        (png_of(np.dstack([COLOUR16, GREY16 * 0 + 65535])), "c.png", COLOUR16),
+        (pillow(COLOUR8, "BMP"), "c.bmp", COLOUR8),
+        (pillow(COLOUR8, "WEBP", lossless=True), "c.webp", COLOUR8),
+        (b"P6 23 19 255\n" + COLOUR8.tobytes(), "c.ppm", COLOUR8),
+        (b"P6 23 19 65535\n" + COLOUR16.astype(">u2").tobytes(), "c.ppm", COLOUR16),
+        (tiff(COLOUR16, photometric="rgb"), "c.tif", COLOUR16),
+        (pillow(COLOUR8, "TIFF", compression="tiff_lzw"), "c.tif", COLOUR8),
+        (npy(COLOUR8), "c.npy", COLOUR8),
+        (npy(COLOUR16), "c.npy", COLOUR16),
+    ],
+)
+def test_colour_becomes_the_grey_of_scikit_image(data, name, image):
+    for decoded in (prediction(data, name), truth(data, name)):
+        np.testing.assert_array_equal(decoded.array, skimage.color.rgb2gray(image))
+        assert decoded.array.dtype == np.float64
+        assert decoded.notes == ("colour turned to grey (ITU-R 709 luma, 0..1)",)
+
+
+def test_interlaced_and_filtered_pngs_agree():
+    image = Image.fromarray(COLOUR8)
+    np.testing.assert_array_equal(prediction(pillow(image, "PNG")).array, prediction(png_of(COLOUR8)).array)
+
+
+def test_a_coloured_palette_is_labels_in_ground_truth_and_grey_in_predictions():
+    data = paletted(INDICES, COLOURS)
+    labels = truth(data)
+    np.testing.assert_array_equal(labels.array, INDICES)
+    assert labels.array.dtype == np.uint8
+    assert labels.notes == ("coloured palette: its indices are taken as labels",)
+    for role in ("prediction", "field"):
+        grey = decode(data, Path("p.png"), role=role)
+        np.testing.assert_allclose(
+            grey.array, skimage.color.rgb2gray(np.array(COLOURS, np.uint8)[INDICES]), rtol=0, atol=1e-15
+        )
+        assert grey.notes == ("colour turned to grey (ITU-R 709 luma, 0..1)",)
+
+
+def test_whether_a_palette_is_grey_does_not_depend_on_the_colours_an_image_uses():
+    only_grey_ones = np.where(INDICES % 2, 3, 0).astype(np.uint8)
+    data = paletted(only_grey_ones, COLOURS)
+    np.testing.assert_array_equal(truth(data).array, only_grey_ones)
+    np.testing.assert_array_equal(prediction(data).array, only_grey_ones // 3 * 128)
+    assert prediction(data).array.dtype == np.uint8
+
+
+def test_palettes_of_gif_bmp_and_tiff():
+    grey = [[v * 40] * 3 for v in range(4)]
+    for form, name in [("GIF", "p.gif"), ("BMP", "p.bmp"), ("TIFF", "p.tif")]:
+        np.testing.assert_array_equal(truth(paletted(INDICES, grey, form), name).array, INDICES * 40)
+        np.testing.assert_array_equal(truth(paletted(INDICES, COLOURS, form), name).array, INDICES)
+    colormap = np.zeros((3, 256), np.uint16)
+    colormap[:, :4] = np.array(COLOURS).T * 257
+    tagged = tiff(INDICES, photometric="palette", colormap=colormap)
+    np.testing.assert_array_equal(truth(tagged, "p.tif").array, INDICES)
+
+
+def test_a_palette_index_without_colour_is_refused():
+    packed = [bytes([0, 1, 2])] * 3
+    data = png(packed, width=3, bits=8, colour_type=3, chunks=[(b"PLTE", bytes([0, 0, 0, 9, 9, 9]))])
+    with pytest.raises(DataError, match="palette index 2 in a palette of 2 colours"):
+        prediction(data)
+
+
+@pytest.mark.parametrize(("bits", "spread"), [(2, 85), (4, 17)])
+def test_levels_of_two_and_four_bits_are_spread_as_png_defines_and_said(bits, spread):
+    data = png([bytes([0b00011011]), bytes([0b11100100])], width=8 // bits, bits=bits, colour_type=0)
+    expected = {2: [[0, 1, 2, 3], [3, 2, 1, 0]], 4: [[1, 11], [14, 4]]}[bits]
+    decoded = prediction(data)
+    np.testing.assert_array_equal(decoded.array, np.array(expected) * spread)
+    assert decoded.notes == (f"{bits}-bit grey spread to 0..255, as PNG defines it",)
+
+
+def test_alpha_must_be_opaque():
+    alpha = np.full(GREY8.shape, 255, np.uint8)
+    alpha[3, 4:6] = 254
+    for data in (
+        pillow(np.dstack([COLOUR8, alpha]), "PNG"),
+        png_of(np.dstack([GREY8, alpha])),
+        png_of(np.dstack([COLOUR16, alpha.astype(np.uint16) * 257])),
+        png_of(np.dstack([GREY16, alpha.astype(np.uint16) * 257])),
+    ):
+        with pytest.raises(DataError, match="2 of 437 pixels are not opaque") as caught:
+            prediction(data)
+        assert "without transparency" in caught.value.hint
+    for data, name in [
+        (tiff(np.dstack([COLOUR8, alpha]), photometric="rgb", extrasamples=["unassalpha"]), "a.tif"),
+        (tiff(np.dstack([GREY8, alpha]), extrasamples=["unassalpha"], planarconfig="contig"), "a.tif"),
+        (npy(np.dstack([COLOUR8, alpha])), "a.npy"),
+    ]:
+        with pytest.raises(DataError, match="2 of 437 pixels are not opaque"):
+            prediction(data, name)
+
+
+@pytest.mark.parametrize("array", [GREY8, GREY16, COLOUR8, COLOUR16])
+def test_a_colour_declared_transparent_must_not_occur(array):
+    image = array.reshape(19, 23, -1)
+    key = image[2, 3].astype(">u2").tobytes()
+    count = (image == np.frombuffer(key, ">u2")).all(axis=2).sum()
+    assert count
+    with pytest.raises(DataError, match=f"{count} of 437 pixels have the colour declared transparent"):
+        prediction(png_of(image, chunks=[(b"tRNS", key)]))
+    absent = image.copy()
+    absent[(image == np.frombuffer(key, ">u2")).all(axis=2)] += 1
+    assert prediction(png_of(absent, chunks=[(b"tRNS", key)])).array.shape == (19, 23)
+
+
+def test_transparent_palette_colours_matter_only_where_colours_do():
+    alpha = bytes([255, 255, 0, 255])
+    data = paletted(INDICES, COLOURS, transparency=alpha)
+    np.testing.assert_array_equal(truth(data).array, INDICES)
+    with pytest.raises(DataError, match="pixels have a transparent palette colour"):
+        prediction(data)
+    unused = np.where(INDICES == 2, 1, INDICES).astype(np.uint8)
+    assert prediction(paletted(unused, COLOURS, transparency=alpha)).array.shape == (19, 23)
+    with pytest.raises(DataError, match="declared transparent"):
+        truth(paletted(INDICES, [[v] * 3 for v in range(4)], "GIF", transparency=1), "p.gif")
+
+
+def test_several_images_in_one_file_are_refused():
+    frames = [Image.fromarray(GREY8), Image.fromarray(GREY8.T.copy()).resize((23, 19))]
+    for form, name in [("GIF", "a.gif"), ("PNG", "a.png"), ("WEBP", "a.webp"), ("TIFF", "a.tif")]:
+        data = pillow(frames[0], form, save_all=True, append_images=frames[1:])
+        with pytest.raises(DataError, match=r"2 (frames|pages), expected one image"):
+            prediction(data, name)
+    with pytest.raises(DataError, match="after the image"):
+        prediction(SOUND["raw.pgm"][0] * 2, "a.pgm")
+
+
+def test_levels_of_a_netpbm_file_are_not_spread_over_its_maximum():
+    decoded = prediction(SOUND["labels.pgm"][0], "a.pgm")
+    assert decoded.notes == ("declares the maximum 15; levels are kept as stored",)
+    with pytest.raises(DataError, match="above the declared maximum 15"):
+        prediction(b"P5 2 1 15\n\x03\x10", "a.pgm")
+
+
+def test_white_is_zero_is_kept_as_stored_and_said():
+    for data, expected in [
+        (tiff(GREY8, photometric="miniswhite"), GREY8),
+        (tiff(GREY16, photometric="miniswhite"), GREY16),
+        (tiff(MASK, photometric="miniswhite"), MASK),
+        (pillow(GREY8, "TIFF", compression="tiff_lzw", tiffinfo={262: 0}), ~GREY8),
+        (pillow(MASK, "TIFF", compression="group4", tiffinfo={262: 0}), ~MASK),
+    ]:
+        decoded = prediction(data, "a.tif")
+        np.testing.assert_array_equal(decoded.array, expected)
+        assert decoded.notes == ("zero is declared white; values are kept as stored",)
+
+
+def test_thumbnails_in_a_tiff_are_not_its_image():
+    stream = io.BytesIO()
+    with tifffile.TiffWriter(stream) as writer:
+        writer.write(GREY8)
+        writer.write(GREY8[::2, ::2], subfiletype=1)
+    np.testing.assert_array_equal(prediction(stream.getvalue(), "a.tif").array, GREY8)
+
+
+def test_nan_and_infinity_are_kept():
+    array = FLOAT32.copy()
+    array[0, :3] = np.nan, np.inf, -np.inf
+    for data, name in [(npy(array), "a.npy"), (tiff(array), "a.tif"), (npz(x=array), "a.npz")]:
+        np.testing.assert_array_equal(prediction(data, name).array, array)
+
+
+def test_signed_integers():
+    signed = GREY8.astype(np.int32)
+    for data, name in [(npy(signed), "a.npy"), (tiff(signed), "a.tif")]:
+        assert prediction(data, name).array.dtype == np.uint32
+        assert truth(data, name).array.dtype == np.int32
+        np.testing.assert_array_equal(prediction(data, name).array, GREY8)
+    below = signed - 200
+    np.testing.assert_array_equal(truth(npy(below), "a.npy").array, below)
+    for role in ("prediction", "field"):
+        with pytest.raises(DataError, match=f"negative integers \\(smallest {below.min()}\\)"):
+            decode(npy(below), Path("a.npy"), role=role)
+
+
+def test_arrays_that_are_no_map():
+    objects = io.BytesIO()
+    np.save(objects, np.array([{}], object), allow_pickle=True)
+    for data, expected in [
+        (objects.getvalue(), "Python objects"),
+        (npy(np.zeros((4, 5, 6))), r"shape \(4, 5, 6\).*expected one prediction of shape \(H, W\)"),
+        (npy(np.zeros((4, 5, 3))), r"shape \(4, 5, 3\)"),
+        (npy(np.zeros(5)), r"shape \(5,\)"),
+        (npy(np.zeros((0, 5))), "no pixels"),
+        (npy(np.zeros((0, 5, 3), np.uint8)), r"shape \(0, 5, 3\)"),
+        (npy(np.zeros((4, 5), complex)), "complex128"),
+        (npy(np.zeros((4, 5), "M8[s]")), "datetime64"),
+        (npy(np.zeros((4, 5), "U3")), "<U3"),
+        (npy(np.zeros((4, 5), [("a", "f4")])), "expected booleans, integers or floats"),
+        (pickle.dumps(GREY8), "a Python pickle although its name says NPY"),
+        (npy(GREY8)[:-7], "truncated: 430 of 437 values"),
+        (npy(GREY8).replace(b"(19, 23)", b"(99999999, 99999999)"), "damaged|truncated"),
+    ]:
+        with pytest.raises(DataError, match=expected):
+            prediction(data, "a.npy")
+
+
+def test_which_array_of_an_npz():
+    for role, name in [("prediction", "prediction"), ("ground truth", "ground_truth"), ("field", "field")]:
+        decoded = decode(npz(**{"other": MASK, name: GREY8}), Path("a.npz"), role=role)
+        np.testing.assert_array_equal(decoded.array, GREY8)
+    with pytest.raises(DataError, match=r"2 arrays \(a, b\), expected one; name the one to read 'prediction'"):
+        prediction(npz(a=GREY8, b=MASK), "a.npz")
+    with pytest.raises(DataError, match="0 arrays"):
+        prediction(npz(), "a.npz")
+    objects = io.BytesIO()
+    np.savez(objects, np.array([{}], object))
+    with pytest.raises(DataError, match="Python objects"):
+        prediction(objects.getvalue(), "a.npz")
+
+
+def test_bombs_do_not_go_off():
+    member = npy(GREY8)
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", member + bytes(30_000_000))
+    claims = bytearray(bomb.getvalue())
+    at = claims.rindex((len(member) + 30_000_000).to_bytes(4, "little"))
+    claims[at : at + 4] = (0xFFFFFFF0).to_bytes(4, "little")
+    with pytest.raises(DataError, match="unpacks to 4294967280 bytes"):
+        prediction(bytes(claims), "a.npz")
+    huge = png([b"\0"], width=1, bits=8, colour_type=0)
+
+    header = b"IHDR" + struct.pack(">IIBBBBB", 30000, 30000, 8, 0, 0, 0, 0)
+    huge = huge[:12] + header + struct.pack(">I", zlib.crc32(header)) + huge[33:]
+    with pytest.raises(DataError, match=r"30000|bomb"):
+        prediction(huge)
+    with pytest.raises(DataError, match="expected 1 to 178956970 pixels"):
+        prediction(b"P5 30000 30000 255\n", "a.pgm")
+    with pytest.raises(DataError, match="pixels"):
+        prediction(pillow(GREY8, "GIF")[:6] + b"\xff\xff\xff\xff" + pillow(GREY8, "GIF")[10:], "a.gif")
+
+
+def test_long_thin_images_are_images():
+    for shape in [(1, 1), (30000, 1), (1, 30000)]:
+        assert prediction(pillow(np.full(shape, 7, np.uint8), "PNG")).array.shape == shape
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_every_truncated_file_is_refused_or_read_whole(name):
+    data, _ = SOUND[name]
+    whole = prediction(data, name).array
+    for stop in {1, 2, 4, 8, 12, 20, 30, 60, len(data) // 4, len(data) // 2, len(data) * 3 // 4, len(data) - 30}:
+        if 0 < stop < len(data):
+            with pytest.raises(DataError) as caught:
+                prediction(data[:stop], name)
+            assert caught.value.path == str(Path("folder") / name)
+            assert caught.value.hint
+    for stop in () if name.startswith("plain") else range(len(data) - 14, len(data)):
+        with contextlib.suppress(DataError):
+            np.testing.assert_array_equal(prediction(data[:stop], name).array, whole)
+
+
+def test_a_damaged_pixel_chunk_of_a_png_is_refused():
+    for name in ("grey.png", "deep.png", "bilevel.png", "equal.png"):
+        data = bytearray(SOUND[name][0])
+        at = data.index(b"IDAT") + 4
+        for position in (*range(at + 3, len(data) - 16, 11), len(data) - 17):
+            data[position] ^= 4
+            with pytest.raises(DataError, match="damaged or truncated PNG"):
+                prediction(bytes(data))
+            data[position] ^= 4
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "expected"),
+    [
+        (pillow(GREY8, "JPEG"), "a.png", "looks like JPEG although its name says PNG; rename"),
+        (pillow(GREY8, "PNG"), "a.jpg", "looks like PNG although its name says JPG"),
+        (tiff(GREY8), "a.bmp", "looks like TIFF"),
+        (npy(GREY8), "a.npz", "looks like NPY although its name says NPZ"),
+        (npz(a=GREY8), "a.npy", "looks like NPZ"),
+        (b"<!DOCTYPE html><html>not found</html>", "a.png", "looks like HTML"),
+        (b"version https://git-lfs.github.com/spec/v1\noid", "a.npy", "looks like a Git LFS pointer"),
+        (b"garbage, nothing else", "a.png", r"is no PNG file \(starts with b'garbage,'\)"),
+        (b"garbage, nothing else", "a.tif", "is no TIF file"),
+        (pillow(COLOUR8, "JPEG", "CMYK"), "a.jpg", "colour space CMYK"),
+        (pillow(COLOUR8, "TIFF", "CMYK"), "a.tif", "colour space SEPARATED"),
+        (LZW_DOUBLE, "a.tif", "64-bit values in the compression LZW"),
+        (b"P7\nWIDTH 2", "a.pnm", "expected P1 to P6 or Pf"),
+        (b"P5 -3 4 255\n", "a.pgm", "expected 1 to"),
+        (b"P5 3 4 70000\n", "a.pgm", "declares the maximum 70000"),
+        (b"P5 3 4\n", "a.pgm", "damaged header"),
+        (b"P2 1 1 255\n-4", "a.pgm", "negative"),
+        (b"x", "a.xyz", r"extension '.xyz', expected one of .png"),
+        (b"x", "noextension", "extension ''"),
+        (mat(a=GREY8, b=GREY16), "a.mat", r"2 of the variables \(a, b\) are maps, expected one"),
+    ],
+)
+def test_what_is_no_such_file_is_named(data, name, expected):
+    with pytest.raises(DataError, match=expected) as caught:
+        prediction(data, name)
+    assert str(caught.value).startswith(str(Path("folder") / name))
+
+
+def test_no_warning_and_no_log_gets_out(caplog, recwarn):
+    caplog.set_level(logging.DEBUG)
+    odd = tiff(GREY8).replace(b"tifffile.py", b"\xff\xfe\xfd\xfc\0\0\0\0\0\0\0")
+    image = pillow(GREY8, "PNG")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for data, name in [(odd, "a.tif"), (image, "a.png"), (image[:50], "a.png"), (tiff(GREY8)[:200], "a.tif")]:
+            with contextlib.suppress(DataError):
+                prediction(data, name)
+    assert not recwarn.list
+    assert not [record for record in caplog.records if record.name == "tifffile"]
+
+
+def test_threads_leave_the_warning_filters_as_they_were():
+    before = list(warnings.filters)
+    names = [name for name in SOUND for _ in range(3)]
+    with ThreadPoolExecutor(4) as pool:
+        arrays = list(pool.map(lambda name: prediction(SOUND[name][0], name).array, names))
+    assert all(array.shape == (19, 23) for array in arrays)
+    assert warnings.filters == before
+    assert not logging.getLogger("tifffile").filters
+
+
+def test_reading_bytes(tmp_path):
+    good = tmp_path / "a.png"
+    good.write_bytes(b"abc")
+    assert read_bytes(good) == b"abc"
+    (tmp_path / "empty.png").touch()
+    (tmp_path / "loop.png").symlink_to("loop.png")
+    for path, expected in [
+        (tmp_path / "none.png", "there is no such file"),
+        (tmp_path, "is a folder, expected a file"),
+        (tmp_path / "empty.png", r"is empty \(0 bytes\)"),
+        (tmp_path / "loop.png", "links lead in a circle"),
+        (good / "b.png", "cannot be read"),
+        (tmp_path / ("n" * 300), "cannot be read"),
+        (Path("nul\0.png"), "is no name a file can have"),
+    ]:
+        with pytest.raises(DataError, match=expected):
+            read_bytes(path)
+
+
+def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
+    def refuse(_self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(DataError, match="may not be read"):
+        read_bytes(tmp_path / "a.png")
