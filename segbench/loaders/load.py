@@ -147,7 +147,15 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         field = mask.array != 0
         sizes.append((shown(files.field), field.shape))
     require_same_size(sizes)
-    return Sample(files.name, tuple(array for _, array in truths), predictions, field, tuple(notes))
+    return Sample(
+        files.name,
+        tuple(array for _, array in truths),
+        predictions,
+        field,
+        tuple(notes),
+        tuple(name for name, _ in truths),
+        shown(files.prediction),
+    )
 
 
 def _ground_truths(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...]]:

@@ -187,6 +187,8 @@ def _count(
         return _count_levels(classes, scores, 1 << (8 * scores.itemsize), exact=exact)
     if scores.dtype.kind not in "iuf":
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
+    if scores.dtype.kind == "f" and scores.dtype not in (np.float32, np.float64):
+        scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
     return _count_numbers(name, classes, scores, exact=exact)
 
 

@@ -1,0 +1,241 @@
+import math
+import pickle
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder, write_papers
+
+import segbench
+from segbench import DataError, FailedImages, Pixels, ScoreCounts, count_pixels, evaluate
+from segbench.aggregator.executors import answers, process_pool
+
+
+@pytest.fixture
+def papers(tmp_path):
+    return write_papers(tmp_path)
+
+
+def blobs(count, seed=0):
+    rng = np.random.default_rng(seed)
+    names = [f"im{i:02}.png" for i in range(count)]
+    truth = {name: (rng.random((12, 17)) < 0.3).astype(np.uint8) * 255 for name in names}
+    scores = {name: rng.integers(0, 256, (12, 17), np.uint8) // 2 + truth[name] // 3 for name in names}
+    return truth, scores
+
+
+def write_blobs(root, count=20):
+    truth, scores = blobs(count)
+    return write_folder(root / "gt", truth), write_folder(root / "pred", scores)
+
+
+class TestResult:
+    def test_the_papers_two_images(self, papers):
+        result = evaluate(*papers)
+        assert result.method == "pred"
+        assert result.counts["first"] == count_pixels(FIRST_TRUTH, FIRST_SCORES)
+        assert result.pooled == count_pixels([FIRST_TRUTH, SECOND_TRUTH], [FIRST_SCORES, SECOND_SCORES])
+        assert result.summary["positives"] == 9
+        assert result.summary["ods_f"] == pytest.approx(14 / 19)
+        assert result.summary["ods_threshold"] == 0.25
+        assert result.per_image["second"]["f"] == pytest.approx(2 / 3)
+        assert list(result.per_image) == ["first", "second"]
+        at_half = result.pooled.at([0.5])
+        assert (at_half.positives[0], at_half.negatives[0]) == (4, 3)
+        assert result.curve.area == pytest.approx(0.6531311, abs=1e-7)
+
+    def test_two_files_are_a_set_of_one(self, papers):
+        truth, scores = papers
+        result = evaluate(truth / "first.png", scores / "first.npy")
+        assert list(result.counts) == ["first"]
+
+    def test_the_signature_names_settings_and_data(self, papers):
+        result = evaluate(*papers, Pixels(positive=">=128"), method="mine")
+        assert result.method == "mine"
+        parts = dict(part.split(":", 1) for part in result.signature.split("|"))
+        assert parts["protocol"] == "pixels"
+        assert parts["positive"] == ">=128"
+        assert parts["images"] == "2"
+        assert parts["segbench"] == segbench.__version__
+        assert len(parts["data"]) == 8
+
+    def test_the_data_part_follows_the_ground_truth_alone(self, papers):
+        truth, scores = papers
+
+        def data():
+            return evaluate(truth, scores).signature.split("data:")[1]
+
+        before = data()
+        write_folder(scores, {"first.npy": FIRST_SCORES / 2})
+        assert data() == before
+        write_folder(truth, {"first.png": 255 - FIRST_TRUTH * 255})
+        assert data() != before
+
+    def test_masks_leave_pixels_out(self, papers, tmp_path):
+        field = np.ones((4, 4), np.uint8)
+        field[0] = 0
+        masks = write_folder(tmp_path / "masks", {"first.png": field, "second.png": field})
+        result = evaluate(*papers, field=masks)
+        assert result.summary["ignored"] == 8
+        assert result.summary["positives"] == 7
+
+    def test_patterns_find_names(self, tmp_path):
+        truth = write_folder(tmp_path / "gt", {"a/01_manual1.png": FIRST_TRUTH * 255})
+        scores = write_folder(tmp_path / "pred", {"a/01_test.npy": FIRST_SCORES})
+        result = evaluate(truth, scores, gt_pattern="*_manual1", pred_pattern="*_test")
+        assert list(result.counts) == ["a/01"]
+
+
+class TestPositiveOverTheSet:
+    def test_an_image_of_the_positive_value_alone_is_all_positive(self, tmp_path):
+        truth = write_folder(
+            tmp_path / "gt",
+            {
+                "both.png": FIRST_TRUTH * 255,
+                "all.png": np.full((4, 4), 255, np.uint8),
+                "none.png": np.zeros((4, 4), np.uint8),
+            },
+        )
+        scores = write_folder(tmp_path / "pred", dict.fromkeys(("both.npy", "all.npy", "none.npy"), FIRST_SCORES))
+        result = evaluate(truth, scores)
+        totals = {name: (c.total_positives, c.total_negatives) for name, c in result.counts.items()}
+        assert totals == {"all": (16, 0), "both": (5, 11), "none": (0, 16)}
+
+    def test_three_values_over_the_set_are_refused_with_all_found(self, tmp_path):
+        truth = write_folder(tmp_path / "gt", {"a.png": FIRST_TRUTH * 255, "b.png": FIRST_TRUTH})
+        scores = write_folder(tmp_path / "pred", {"a.npy": FIRST_SCORES, "b.npy": FIRST_SCORES})
+        with pytest.raises(DataError, match=r"3 distinct values.*0 in 2 images.*1 in 1 images.*255 in 1.*'>=1'"):
+            evaluate(truth, scores)
+        assert evaluate(truth, scores, Pixels(positive=">=1")).summary["positives"] == 10
+
+    def test_one_value_over_the_set_is_refused(self, tmp_path):
+        truth = write_folder(tmp_path / "gt", {"a.png": np.zeros((4, 4), np.uint8)})
+        scores = write_folder(tmp_path / "pred", {"a.npy": FIRST_SCORES})
+        with pytest.raises(DataError, match="1 distinct value, expected two"):
+            evaluate(truth, scores)
+
+
+class TestUndefined:
+    def test_no_positives_anywhere_is_said(self, papers):
+        summary = evaluate(*papers, Pixels(positive="7")).summary
+        assert summary["positives"] == 0
+        for key in ("auc_roc", "auc_pr", "average_precision", "ods_f", "ois_f", "mean_image_f"):
+            assert math.isnan(summary[key])
+            assert "no positive" in summary.undefined[key]
+
+    def test_an_image_without_positives_pools_its_false_positives(self, tmp_path):
+        truth = write_folder(tmp_path / "gt", {"a.png": FIRST_TRUTH * 255, "b.png": FIRST_TRUTH * 0})
+        scores = write_folder(tmp_path / "pred", {"a.npy": FIRST_SCORES, "b.npy": FIRST_SCORES})
+        result = evaluate(truth, scores)
+        assert result.summary["negatives"] == 11 + 16
+        assert math.isnan(result.per_image["b"]["f"])
+        assert result.summary["mean_image_f"] == pytest.approx(result.per_image["a"]["f"])
+
+    def test_all_void_has_no_figures_but_counts_ignored(self, papers):
+        summary = evaluate(*papers, Pixels(positive="1", void=(0, 255))).summary
+        assert (summary["positives"], summary["negatives"], summary["ignored"]) == (0, 0, 32)
+        assert math.isnan(summary["ods_f"])
+
+
+@pytest.fixture
+def broken(tmp_path):
+    """A set in which every file named after a trouble has it, and `good` has none."""
+    truth = dict.fromkeys(
+        ("good.png", "truncated.png", "size.png", "nan.png", "objects.png", "folder.png", "unreadable.png"),
+        FIRST_TRUTH * 255,
+    )
+    truth["values.png"] = np.arange(16, dtype=np.uint8).reshape(4, 4)
+    gt = write_folder(tmp_path / "gt", truth)
+    nan = FIRST_SCORES.copy()
+    nan[0, 0] = np.nan
+    pred = write_folder(
+        tmp_path / "pred",
+        {
+            "good.npy": FIRST_SCORES,
+            "truncated.png": (FIRST_SCORES * 255).astype(np.uint8),
+            "size.npy": FIRST_SCORES[:3],
+            "nan.npy": nan,
+            "objects.npy": np.full((4, 4), None, object),
+            "values.npy": FIRST_SCORES,
+        },
+    )
+    whole = (pred / "truncated.png").read_bytes()
+    (pred / "truncated.png").write_bytes(whole[: len(whole) // 2])
+    (pred / "folder.npy").mkdir()
+    (pred / "unreadable.npy").symlink_to("nowhere.npy")
+    return gt, pred
+
+
+class TestOneBadImage:
+    expected: ClassVar = {
+        "truncated": r"truncated\.png: damaged or truncated PNG",
+        "size": r"size\.npy.*3.*4",
+        "nan": r"nan\.npy: 1 NaN and 0 infinite scores",
+        "objects": r"objects\.npy: .*object",
+        "values": r"values\.png: 16 distinct values \(0, 1, 2",
+        "unreadable": r"unreadable\.npy: there is no such file",
+    }
+
+    def test_does_not_lose_the_others_and_is_listed(self, broken):
+        gt, pred = broken
+        (gt / "folder.png").unlink()
+        (pred / "folder.npy").rmdir()
+        with pytest.warns(FailedImages, match="6 of 7 images could not be counted"):
+            result = evaluate(gt, pred)
+        assert list(result.counts) == ["good"]
+        assert result.counts["good"] == count_pixels(FIRST_TRUTH, FIRST_SCORES)
+        assert sorted(result.failed) == sorted(self.expected)
+        for name, pattern in self.expected.items():
+            assert re.search(pattern, result.failed[name]), result.failed[name]
+
+    def test_a_folder_where_a_file_is_meant_is_named(self, broken):
+        gt, pred = broken
+        with pytest.raises(DataError, match="folder"):
+            evaluate(gt / "good.png", pred)
+
+
+class TestExecutors:
+    def test_threads_and_processes_give_the_same_to_the_last_bit(self, tmp_path):
+        folders = write_blobs(tmp_path)
+        alone = evaluate(*folders)
+        with ThreadPoolExecutor(3) as threads:
+            threaded = evaluate(*folders, executor=threads)
+        with process_pool(2) as processes:
+            spread = evaluate(*folders, executor=processes)
+        for other in (threaded, spread):
+            assert dict(other.summary) == dict(alone.summary)
+            assert other.signature == alone.signature
+            assert all(other.counts[name] == alone.counts[name] for name in alone.counts)
+
+    def test_a_bounded_number_is_in_flight(self):
+        taken = []
+
+        def items():
+            for item in range(50):
+                taken.append(item)
+                yield item
+
+        with ThreadPoolExecutor(2) as threads:
+            answered = answers(threads, lambda item: item * 2, items(), in_flight=4)
+            first = next(answered)
+            assert len(taken) <= 8
+            assert sorted([first, *answered]) == list(range(0, 100, 2))
+
+    def test_progress_is_told_to_the_end(self, tmp_path):
+        told = []
+        evaluate(*write_blobs(tmp_path, 5), progress=lambda done, total: told.append((done, total)))
+        assert told[-1] == (5, 5)
+        assert told == sorted(told)
+
+
+def test_errors_survive_the_way_back_from_a_worker():
+    error = pickle.loads(pickle.dumps(DataError("a.png", "is broken", "mend it")))  # noqa: S301  what we just dumped
+    assert (error.path, error.what, error.hint) == ("a.png", "is broken", "mend it")
+
+
+def test_images_in_any_order_give_the_same_sum(tmp_path):
+    result = evaluate(*write_blobs(tmp_path))
+    counts = list(result.counts.values())
+    assert ScoreCounts.sum(counts[::-1]) == result.pooled

@@ -1,0 +1,35 @@
+"""Named small drawings with counts worked by hand, and folders made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+from numpy.typing import NDArray
+
+# R&P tables 6 and 7 (8 and 9): two images, pooled P = 9, N = 23. At .5: TP 2 + 2, FP 1 + 2.
+FIRST_TRUTH = np.array([[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]], np.uint8)
+FIRST_SCORES = np.array([[0.5, 0, 0, 0], [0, 1, 0, 0], [0, 0.25, 0.75, 0], [0, 0, 0, 0.25]])
+SECOND_TRUTH = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], np.uint8)
+SECOND_SCORES = np.array([[0.6, 0, 0, 0], [0.8, 0.4, 0, 0], [0, 0.7, 0.8, 0], [0, 0, 0, 0]])
+
+
+def write_folder(folder: Path, arrays: Mapping[str, NDArray]) -> Path:
+    """Write arrays as files, the extension of each name saying how."""
+    for name, array in arrays.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".npy":
+            np.save(path, array, allow_pickle=array.dtype == object)
+        else:
+            iio.imwrite(path, array)
+    return folder
+
+
+def write_papers(root: Path) -> tuple[Path, Path]:
+    """Write the papers' two images: masks as PNG, scores as NPY."""
+    truth = write_folder(root / "gt", {"first.png": FIRST_TRUTH * 255, "second.png": SECOND_TRUTH * 255})
+    scores = write_folder(root / "pred", {"first.npy": FIRST_SCORES, "second.npy": SECOND_SCORES})
+    return truth, scores

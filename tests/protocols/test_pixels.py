@@ -1,0 +1,183 @@
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from cases import FIRST_SCORES, FIRST_TRUTH
+from hypothesis import given
+
+from segbench import ArgumentError, DataError, Pixels, ScoreCounts, auc_roc, average_precision, count_pixels
+from segbench.counts import MAX_DISTINCT
+from segbench.sample import Sample
+
+images = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+def counted(truth, scores, field=None, **settings):
+    return Pixels(**settings).count(Sample("drawing", (truth,), (scores,), field)).counts
+
+
+class TestCountPixels:
+    def test_a_drawing_counted_by_hand(self):
+        counts = count_pixels(FIRST_TRUTH, FIRST_SCORES)
+        assert counts == ScoreCounts([1, 0.75, 0.5, 0.25, 0], [1, 1, 0, 2, 1], [0, 0, 1, 0, 10])
+
+    def test_pixels_outside_are_ignored_whatever_they_hold(self):
+        counts = count_pixels([True, False, True], [0.5, np.nan, 0.25], valid=np.array([True, False, True]))
+        assert counts == ScoreCounts([0.5, 0.25], [1, 1], [0, 0], 1)
+
+    @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+    def test_levels_are_shares_of_the_largest(self, dtype):
+        top = np.iinfo(dtype).max
+        counts = count_pixels([1, 0, 1], np.array([top, 51 * (top // 255), 0], dtype))
+        assert counts.scores.tolist() == [1.0, 0.2, 0.0]
+
+    @given(images, st.sampled_from(["f4", "f8", "f2", "i4", "u4", "bool"]), st.integers(0, 300))
+    def test_every_type_agrees_with_counting_one_by_one(self, rng, dtype, size):
+        labels = rng.random(size) < 0.5
+        scores = (rng.integers(-3, 4, size) * 0.25).astype(dtype) if dtype != "u4" else rng.integers(0, 5, size, "u4")
+        valid = rng.random(size) < 0.8
+        counts = count_pixels(labels, scores, valid)
+        distinct = sorted({float(score) for score in scores[valid]}, reverse=True)
+        assert counts.scores.tolist() == distinct
+        for score, positives, negatives in zip(distinct, counts.positives, counts.negatives, strict=True):
+            at = valid & (scores.astype(float) == score)
+            assert (positives, negatives) == (np.sum(at & labels), np.sum(at & ~labels))
+        assert counts.ignored == np.sum(~valid)
+
+    @given(
+        hnp.arrays(np.float32, st.integers(1, 60), elements=st.floats(width=32, allow_nan=False, allow_infinity=False))
+    )
+    def test_any_float32_is_kept_to_the_bit_but_minus_zero(self, scores):
+        counts = count_pixels(np.ones(scores.shape, bool), scores)
+        assert counts.scores.tolist() == np.unique(scores)[::-1].tolist()
+        assert not np.signbit(counts.scores[counts.scores == 0]).any()
+
+    def test_many_floats_go_into_bins_unless_exact(self):
+        rng = np.random.default_rng(0)
+        labels, scores = rng.random(MAX_DISTINCT + 9000) < 0.5, rng.random(MAX_DISTINCT + 9000, np.float32)
+        assert count_pixels(labels, scores).binned
+        exact = count_pixels(labels, scores, exact=True)
+        assert not exact.binned
+        assert exact.scores.size == np.unique(scores).size
+        assert exact.scores.dtype == np.float32
+
+    def test_inputs_are_not_changed(self):
+        labels, scores = np.array([1, 0, 1]), np.array([0.5, -0.0, 0.25], np.float32)
+        before = labels.tobytes(), scores.tobytes()
+        count_pixels(labels, scores)
+        assert (labels.tobytes(), scores.tobytes()) == before
+
+    def test_the_order_of_memory_does_not_matter(self):
+        rng = np.random.default_rng(0)
+        labels, scores = rng.random((30, 40)) < 0.5, rng.integers(0, 256, (30, 40), np.uint8)
+        straight = count_pixels(labels, scores)
+        assert count_pixels(labels.T, scores.T) == straight
+        assert count_pixels(labels[::-1, ::-1], scores[::-1, ::-1]) == straight
+        assert count_pixels(np.asfortranarray(labels), scores) == straight
+
+    @pytest.mark.parametrize(
+        ("labels", "scores", "error", "message"),
+        [
+            ([0, 1], [0.5], ArgumentError, r"\(2,\), scores \(1,\)"),
+            ([0, 2], [0.5, 0.5], ArgumentError, "other than 0 and 1"),
+            ([0, np.nan], [0.5, 0.5], ArgumentError, "other than 0 and 1"),
+            ([0, 1], [0.5, np.nan], DataError, "1 NaN and 0 infinite"),
+            ([0, 1], [np.inf, -np.inf], DataError, "0 NaN and 2 infinite"),
+            ([0, 1], ["a", "b"], DataError, "expected numbers"),
+        ],
+    )
+    def test_what_cannot_be_counted_is_refused(self, labels, scores, error, message):
+        with pytest.raises(error, match=message):
+            count_pixels(labels, scores)
+
+    def test_the_papers_nineteen_labels_for_twenty_scores(self):
+        target = [1] * 10 + [0] * 9
+        with pytest.raises(ArgumentError, match="labels have shape"):
+            count_pixels(target, [1, 1, 2, 2, 0, 2, 3, 0, 0, 0, 2, 1, 1, 0, 0, 2, 1, 0, 0, 0])
+
+
+class TestRule:
+    levels = np.array([[0, 1, 3], [127, 128, 255]], np.uint8)
+
+    @pytest.mark.parametrize(
+        ("rule", "positives"),
+        [("255", 1), ("1,3", 2), (">=128", 2), (">128", 1), ("<= 3", 3), ("<1", 1), ("7", 0)],
+    )
+    def test_the_values_it_names_are_positive(self, rule, positives):
+        counts = counted(self.levels, self.levels, positive=rule)
+        assert (counts.total_positives, counts.total_negatives) == (positives, 6 - positives)
+
+    @pytest.mark.parametrize("rule", ["", "white", ">=", ">=1,2", "nan", "1;2"])
+    def test_what_is_no_rule_is_refused_when_settings_are_made(self, rule):
+        with pytest.raises(ArgumentError, match="is no rule"):
+            Pixels(positive=rule)
+
+    def test_void_and_field_are_ignored_together(self):
+        field = np.array([[True, True, True], [True, False, True]])
+        counts = counted(self.levels, self.levels, field, positive=">=127", void=(255,))
+        assert (counts.total_positives, counts.total_negatives, counts.ignored) == (1, 3, 2)
+
+    def test_two_values_need_no_rule_also_beside_void(self):
+        truth = np.array([[0, 7, 255]], np.uint8)
+        assert counted(truth, truth, void=(255,)).total_positives == 1
+
+    def test_three_values_need_a_rule(self):
+        with pytest.raises(DataError, match=r"3 distinct values \(0, 7, 255\), expected two; .* --positive '?>=128"):
+            counted(np.array([[0, 7, 255]], np.uint8), np.zeros((1, 3)))
+
+    def test_all_void_counts_nothing_but_ignored(self):
+        counts = counted(np.full((2, 2), 9, np.uint8), np.zeros((2, 2), np.uint8), void=(9,))
+        assert (counts.scores.size, counts.ignored) == (0, 4)
+
+    def test_nan_in_ground_truth_is_refused(self):
+        with pytest.raises(DataError, match="holds 1 NaN"):
+            counted(np.array([[0.0, 1.0, np.nan]]), np.zeros((1, 3)), positive="1")
+
+
+class TestInvert:
+    @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.bool_])
+    def test_levels_are_mirrored(self, dtype):
+        truth = np.array([[True, False, True]])
+        scores = np.array([[0, 1, 1]], dtype)
+        mirrored = counted(truth, scores, invert=True)
+        assert mirrored.positives.sum() == 2
+        assert mirrored.scores[0] == 1.0
+        assert mirrored.positives[0] == 1
+
+    @given(images)
+    def test_inverting_twice_is_not_inverting(self, rng):
+        truth, scores = rng.random((5, 6)) < 0.5, rng.integers(0, 256, (5, 6), np.uint8)
+        assert counted(truth, 255 - scores, invert=True) == counted(truth, scores)
+
+
+class TestInvariants:
+    @given(images)
+    def test_levels_and_their_shares_have_the_same_counts(self, rng):
+        labels, levels = rng.random(50) < 0.5, rng.integers(0, 256, 50, np.uint8)
+        assert count_pixels(labels, levels) == count_pixels(labels, levels / 255)
+
+    @given(images, st.integers(2, 5))
+    def test_repeating_pixels_multiplies_counts(self, rng, times):
+        labels, scores = rng.random(40) < 0.5, rng.random(40)
+        once, often = count_pixels(labels, scores), count_pixels(np.tile(labels, times), np.tile(scores, times))
+        assert often == ScoreCounts.sum([once] * times)
+
+    @given(images)
+    def test_rising_maps_of_scores_change_nothing_but_thresholds(self, rng):
+        labels, scores = rng.random(60) < 0.5, rng.integers(0, 9, 60) / 8
+        before, after = count_pixels(labels, scores), count_pixels(labels, np.exp(3 * scores) - 5)
+        assert np.array_equal(before.positives, after.positives)
+        assert np.array_equal(before.negatives, after.negatives)
+
+    @given(images)
+    def test_swapping_labels_and_negating_scores_keeps_auc_roc(self, rng):
+        labels, scores = rng.random(60) < 0.5, rng.integers(0, 9, 60)
+        labels[:2] = True, False
+        assert auc_roc(count_pixels(~labels, -scores)) == pytest.approx(
+            auc_roc(count_pixels(labels, scores)), abs=1e-12
+        )
+
+
+def test_scores_that_separate_are_perfect():
+    counts = count_pixels(FIRST_TRUTH, FIRST_TRUTH)
+    assert auc_roc(counts) == average_precision(counts) == 1
