@@ -159,7 +159,7 @@ def assemble(
         signature(protocol, settings, {name: outcome.ground_truth_digest for name, outcome in counted.items()}),
         EncodedCounts(_with_positive_agreed(counted)),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
-        (*notes, *(f"{note} ({count} images)" for note, count in repeated.items())),
+        (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
     )
 
 

@@ -41,7 +41,7 @@ CREATE TABLE images (
     notes TEXT NOT NULL,             -- JSON list
     seconds REAL NOT NULL,
     PRIMARY KEY (run, name)
-) WITHOUT ROWID;
+);
 """
 
 

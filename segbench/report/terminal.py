@@ -68,7 +68,7 @@ def _show_remarks(result: Result, console: Console) -> None:
     for reason, keys in reasons.items():
         say(f"undefined ({reason}): {', '.join(keys)}", "yellow")
     if result.failed:
-        say(f"{len(result.failed)} images failed and are in no figure:", "red")
+        say(f"{len(result.failed)} image{'s'[: len(result.failed) > 1]} failed, in no figure:", "red")
         for reason in list(result.failed.values())[:_SHOWN_FAILURES]:
             console.print(f"  {reason}", style="red", highlight=False, markup=False, soft_wrap=True)
         if len(result.failed) > _SHOWN_FAILURES:

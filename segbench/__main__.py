@@ -1,0 +1,5 @@
+"""``python -m segbench`` is the command ``segbench``."""
+
+from segbench.cli.main import main
+
+main()

@@ -1,0 +1,160 @@
+import sqlite3
+
+import numpy as np
+import pytest
+from cases import FIRST_SCORES, write_folder, write_papers
+
+from segbench import DataError, Pixels, evaluate, load_results
+from segbench.aggregator import tasks
+from segbench.aggregator.codec import EncodedCounts, decode, encode
+from segbench.counts import BoundaryCounts, ScoreCounts
+
+
+@pytest.fixture
+def papers(tmp_path):
+    return write_papers(tmp_path)
+
+
+@pytest.fixture
+def decoded(monkeypatch):
+    """The names of images whose files are decoded from now on."""
+    names = []
+    whole = tasks.decode_sample
+    monkeypatch.setattr(tasks, "decode_sample", lambda raw, reads: names.append(raw.files.name) or whole(raw, reads))
+    return names
+
+
+class TestResultsFile:
+    def test_gives_back_what_was_evaluated(self, papers, tmp_path):
+        file = tmp_path / "r.segbench"
+        made = [
+            evaluate(*papers, method="a", results=file),
+            evaluate(*papers, Pixels(positive="255"), method="b", results=file),
+        ]
+        read = load_results(file)
+        for before, after in zip(made, read, strict=True):
+            assert (after.method, after.signature) == (before.method, before.signature)
+            assert dict(after.summary) == dict(before.summary)
+            assert dict(after.settings) == dict(before.settings)
+            assert all(after.counts[name] == before.counts[name] for name in before.counts)
+
+    def test_unchanged_images_are_not_counted_again_and_changed_ones_are(self, papers, tmp_path, decoded):
+        file = tmp_path / "r.segbench"
+        before = evaluate(*papers, results=file)
+        decoded.clear()
+        assert evaluate(*papers, results=file).signature == before.signature
+        assert decoded == []
+        write_folder(papers[1], {"first.npy": FIRST_SCORES / 2})
+        after = evaluate(*papers, results=file)
+        assert decoded == ["first"]
+        assert after.counts["first"] != before.counts["first"]
+        assert len(load_results(file)) == 1
+
+    def test_other_settings_count_anew(self, papers, tmp_path, decoded):
+        file = tmp_path / "r.segbench"
+        evaluate(*papers, results=file)
+        decoded.clear()
+        evaluate(*papers, Pixels(invert=True), results=file)
+        assert decoded == ["first", "second"]
+        assert len(load_results(file)) == 2
+
+    def test_images_no_longer_there_are_forgotten(self, papers, tmp_path):
+        file = tmp_path / "r.segbench"
+        evaluate(*papers, results=file)
+        for folder, name in zip(papers, ("first.png", "first.npy"), strict=True):
+            (folder / name).unlink()
+        evaluate(*papers, results=file)
+        assert list(load_results(file)[0].counts) == ["second"]
+
+    def test_a_run_stopped_half_way_keeps_what_was_counted(self, papers, tmp_path, decoded):
+        file = tmp_path / "r.segbench"
+
+        def stop(_done, _total):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(*papers, results=file, progress=stop)
+        with pytest.raises(DataError, match="no complete run"):
+            load_results(file)
+        decoded.clear()
+        evaluate(*papers, results=file)
+        assert decoded == ["second"]
+        assert load_results(file)[0].summary["positives"] == 9
+
+    def test_failures_are_kept(self, papers, tmp_path):
+        (papers[1] / "first.npy").write_bytes(b"junk")
+        with pytest.warns(match="1 of 2 images"):
+            made = evaluate(*papers, results=tmp_path / "r.segbench")
+        read = load_results(tmp_path / "r.segbench")[0]
+        assert read.failed == made.failed
+        assert list(read.counts) == ["second"]
+
+
+class TestForeignFiles:
+    def test_a_missing_file(self, tmp_path):
+        with pytest.raises(DataError, match="no such results file"):
+            load_results(tmp_path / "none.segbench")
+
+    def test_a_text_file_is_left_as_it_is(self, tmp_path, papers):
+        file = tmp_path / "notes.txt"
+        file.write_text("my notes, which are long enough to be taken for a header " * 20)
+        before = file.read_bytes()
+        with pytest.raises(DataError, match="cannot be used as a results file"):
+            evaluate(*papers, results=file)
+        assert file.read_bytes() == before
+
+    def test_the_database_of_another_program(self, tmp_path, papers):
+        file = tmp_path / "other.sqlite"
+        with sqlite3.connect(file) as database:
+            database.execute("CREATE TABLE notes (text)")
+        database.close()
+        with pytest.raises(DataError, match="another program"):
+            evaluate(*papers, results=file)
+
+    def test_a_newer_schema(self, tmp_path, papers):
+        file = tmp_path / "r.segbench"
+        evaluate(*papers, results=file)
+        with sqlite3.connect(file) as database:
+            database.execute("PRAGMA user_version = 99")
+        database.close()
+        with pytest.raises(DataError, match="newer segbench"):
+            load_results(file)
+
+    @pytest.mark.parametrize("place", ["", "no/such/folder/r.segbench"])
+    def test_no_place_for_a_file(self, tmp_path, papers, place):
+        with pytest.raises(DataError, match="no place for a file"):
+            evaluate(*papers, results=tmp_path / place)
+
+
+class TestCodec:
+    rng = np.random.default_rng(0)
+
+    @pytest.mark.parametrize(
+        "counts",
+        [
+            ScoreCounts([], [], [], 7),
+            ScoreCounts(np.arange(255, -1, -1) / 255, rng.integers(0, 3000, 256), rng.integers(0, 2**40, 256)),
+            ScoreCounts(np.array([0.3, 0.1], np.float32), np.array([1, 2], np.int32), np.array([3, 4], np.int32)),
+            ScoreCounts([2.0, -np.inf], [1, 1], [0, 5], 3, threshold_source="tuning set"),
+            ScoreCounts.from_points([1, 2], [0, 1], 5, 9),
+            ScoreCounts(np.sort(rng.random(500))[::-1], *rng.integers(0, 9, (2, 500))).in_bins(),
+            ScoreCounts([0.5, 0.25], [1, 0], [0, 1], exact=True),
+            BoundaryCounts(np.arange(1, 100) / 100, *np.arange(4 * 99).reshape(4, 99)[[0, 1, 2, 3]]),
+        ],
+    )
+    def test_gives_back_every_bit(self, counts):
+        packed = encode(counts)
+        again = decode(packed)
+        assert again == counts
+        assert encode(again) == packed
+        if isinstance(counts, ScoreCounts):
+            assert again.scores.dtype == counts.scores.dtype
+            assert (again.exact, again.threshold_source) == (counts.exact, counts.threshold_source)
+
+    def test_an_image_of_256_levels_takes_under_two_kilobytes(self):
+        counts = ScoreCounts(np.arange(255, -1, -1) / 255, *self.rng.integers(0, 3000, (2, 256)))
+        assert len(encode(counts)) < 2000
+
+    def test_images_come_in_order_of_names(self):
+        packed = encode(ScoreCounts([0.5], [1], [1]))
+        assert list(EncodedCounts({"b": packed, "a": packed})) == ["a", "b"]

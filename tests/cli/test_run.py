@@ -1,0 +1,198 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, write_folder, write_papers
+
+PIXEL_KEYS = [
+    "positives",
+    "negatives",
+    "ignored",
+    "auc_roc",
+    "auc_pr",
+    "auc_pr_achievable",
+    "average_precision",
+    "ods_f",
+    "ods_precision",
+    "ods_recall",
+    "ods_threshold",
+    "ois_f",
+    "ois_precision",
+    "ois_recall",
+    "mean_image_f",
+    "fpr_at_95_tpr",
+]
+
+
+@pytest.fixture
+def papers(tmp_path):
+    return write_papers(tmp_path)
+
+
+class TestRun:
+    def test_json_is_the_contract(self, segbench, papers):
+        answer = segbench("run", *papers, "--format", "json")
+        document = json.loads(answer.out)
+        assert (answer.code, document["schema"]) == (0, 1)
+        (run,) = document["runs"]
+        assert set(run) >= {"method", "protocol", "signature", "images", "failed", "summary", "intervals"}
+        assert list(run["summary"]) == PIXEL_KEYS
+        assert run["summary"]["ods_f"] == pytest.approx(0.7368421, abs=1e-7)
+        assert run["summary"]["auc_pr_achievable"] == pytest.approx(0.7041736, abs=1e-7)
+        assert (run["method"], run["images"], run["failed"]) == ("pred", 2, 0)
+
+    def test_the_table_says_what_matters(self, segbench, papers):
+        answer = segbench("run", *papers)
+        assert ".7368" in answer.out
+        assert "so optimistic" in answer.out
+        assert "protocol:pixels|positive:larger" in answer.out
+        assert answer.err == ""
+
+    def test_several_methods_in_one_file_best_first(self, segbench, papers, tmp_path):
+        worse = write_folder(tmp_path / "worse", {"first.npy": 1 - FIRST_SCORES, "second.npy": 1 - SECOND_SCORES})
+        file = tmp_path / "r.segbench"
+        assert segbench("run", papers[0], f"bad={worse}", papers[1], "-o", file, "-j", 2).code == 0
+        shown = segbench("show", file)
+        assert shown.out.index("pred") < shown.out.index("bad")
+        assert [run["method"] for run in json.loads(segbench("show", file, "--format", "json").out)["runs"]] == [
+            "bad",
+            "pred",
+        ]
+
+    def test_a_failed_image_is_listed_and_the_exit_code_says_so(self, segbench, papers):
+        (papers[1] / "first.npy").write_bytes(b"junk")
+        answer = segbench("run", *papers)
+        assert answer.code == 1
+        assert "1 image failed" in answer.out
+        assert "first.npy" in answer.out
+
+    def test_undefined_figures_are_null_with_a_reason(self, segbench, papers):
+        answer = segbench("run", *papers, "--positive", "7", "--format", "json")
+        (run,) = json.loads(answer.out)["runs"]
+        assert run["summary"]["ods_f"] is None
+        assert "no positive" in run["undefined"]["ods_f"]
+        assert "NaN" not in answer.out
+        assert "undefined (no positive" in segbench("run", *papers, "--positive", "7").out
+
+    def test_bounds_stand_in_json_and_table(self, segbench, tmp_path):
+        rng = np.random.default_rng(0)
+        truth = (rng.random((300, 300)) < 0.3).astype(np.uint8)
+        gt = write_folder(tmp_path / "gt", {"a.png": truth * 255})
+        pred = write_folder(tmp_path / "pred", {"a.npy": np.clip(rng.normal(0.4, 0.2, truth.shape) + truth / 5, 0, 1)})
+        (run,) = json.loads(segbench("run", gt, pred, "--format", "json").out)["runs"]
+        low, high = run["bounds"]["auc_pr"]
+        (exact,) = json.loads(segbench("run", gt, pred, "--format", "json", "--exact").out)["runs"]
+        assert low <= exact["summary"]["auc_pr"] <= high
+        assert low < high
+        assert exact["bounds"] == {}
+        assert "±" in segbench("run", gt, pred).out
+
+    def test_options_reach_the_protocol(self, segbench, papers, tmp_path):
+        field = np.ones((4, 4), np.uint8)
+        field[0] = 0
+        masks = write_folder(tmp_path / "m", {"first_m.png": field, "second_m.png": field})
+        answer = segbench(
+            "run", *papers, "--positive", ">=128", "--void", "7,9", "--field", masks, "--field-pattern", "*_m",
+            "--invert", "--exact", "--format", "json",
+        )  # fmt: skip
+        (run,) = json.loads(answer.out)["runs"]
+        assert run["settings"] == {"positive": ">=128", "void": "7,9", "invert": "yes", "floats": "exact"}
+        assert run["summary"]["ignored"] == 8
+
+
+class TestShow:
+    @pytest.fixture
+    def file(self, segbench, papers, tmp_path):
+        file = tmp_path / "r.segbench"
+        segbench("run", *papers, "-o", file)
+        return file
+
+    def test_csv_holds_every_digit(self, segbench, file):
+        header, row = segbench("show", file, "--format", "csv").out.splitlines()
+        figures = dict(zip(header.split(","), row.split(","), strict=True))
+        assert float(figures["ods_f"]) == 14 / 19
+        assert figures["positives"] == "9"
+
+    def test_markdown_and_latex(self, segbench, file):
+        assert segbench("show", file, "--format", "markdown").out.startswith("| method")
+        latex = segbench("show", file, "--format", "latex").out
+        assert r"\toprule" in latex
+        assert ".7368" in latex
+
+    @pytest.mark.parametrize("form", ["table", "csv", "markdown"])
+    def test_a_line_an_image(self, segbench, file, form):
+        out = segbench("show", file, "--per-image", "--format", form).out
+        assert "first" in out
+        assert "second" in out
+
+    def test_json_a_image(self, segbench, file):
+        (run,) = json.loads(segbench("show", file, "--per-image", "--format", "json").out)["runs"]
+        assert run["per_image"]["second"]["f"] == pytest.approx(2 / 3)
+
+
+class TestWrongUse:
+    @pytest.mark.parametrize(
+        ("arguments", "code", "message"),
+        [
+            (["run"], 2, "Missing argument"),
+            (["run", "{gt}"], 2, "Missing argument"),
+            (["run", "{gt}", "{pred}", "--frobnicate"], 2, "No such option"),
+            (["run", "{gt}", "{pred}", "-p", "voxels"], 2, "voxels"),
+            (["run", "{gt}", "{pred}", "-j", "0"], 2, "-j"),
+            (["run", "{gt}", "{pred}", "--positive", "white"], 2, "is no rule"),
+            (["run", "{gt}", "{pred}", "--void", "sky"], 2, "no list of numbers"),
+            (["run", "{gt}", "{pred}", "{pred}"], 2, "two methods are called 'pred'"),
+            (["run", "{gt}", "nowhere"], 1, "nowhere"),
+            (["run", "nowhere", "{pred}"], 1, "nowhere"),
+            (["run", "{gt}", "{empty}"], 1, "empty"),
+            (["run", "{empty}", "{pred}"], 1, "empty"),
+            (["run", "{gt}", "{short}"], 1, "second"),
+            (["run", "{short}", "{pred}"], 1, "second"),
+            (["run", "{gt}/first.png", "{pred}"], 1, "folder"),
+            (["show", "nowhere.segbench"], 1, "no such results file"),
+            (["show", "{gt}/first.png"], 1, "results file"),
+            (["plot", "nowhere.segbench", "-o", "pr.pdf"], 1, "no such results file"),
+            (["dance"], 2, "No such command"),
+        ],
+    )
+    def test_is_one_clear_sentence(self, segbench, papers, tmp_path, arguments, code, message):
+        places = {"gt": papers[0], "pred": papers[1], "empty": tmp_path / "empty"}
+        places["empty"].mkdir()
+        places["short"] = write_folder(tmp_path / "short", {"first.npy": FIRST_SCORES})
+        answer = segbench(*(argument.format(**places) for argument in arguments))
+        assert answer.code == code
+        assert message in answer.err
+        assert "Traceback" not in answer.err
+        assert answer.out == ""
+
+    def test_three_values_show_the_flag_that_mends_it(self, segbench, papers):
+        write_folder(papers[0], {"first.png": FIRST_TRUTH})
+        answer = segbench("run", *papers)
+        assert answer.code == 1
+        assert "--positive >=1" in answer.err
+
+
+class TestStartUp:
+    def test_help_and_import_leave_heavy_libraries_alone(self):
+        script = (
+            "import sys, segbench, segbench.cli.main\n"
+            "heavy = {'numpy', 'numba', 'matplotlib', 'scipy', 'skimage', 'PIL'}\n"
+            "print(sorted(heavy & set(sys.modules)))"
+        )
+        answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        assert answer.stdout.strip() == "[]"
+
+    def test_version(self, segbench):
+        import segbench as library
+
+        assert segbench("--version").out.strip() == f"segbench {library.__version__}"
+
+    def test_output_cut_short_is_no_error(self, papers):
+        command = f"{sys.executable} -m segbench run {papers[0]} {papers[1]} --format json | head -1"
+        answer = subprocess.run(
+            ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False
+        )
+        assert answer.stdout == "{\n"
+        assert "Traceback" not in answer.stderr

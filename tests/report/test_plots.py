@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from cases import write_papers
+
+from segbench import ArgumentError, DataError, Pixels, ScoreCounts, count_pixels, evaluate, pr_curve, roc_curve
+from segbench.report.plots import plot_results, save_plot
+from segbench.report.points import pr_points, roc_points
+
+
+@pytest.fixture
+def results(tmp_path):
+    folders = write_papers(tmp_path)
+    return [
+        evaluate(*folders, method="upside down", protocol=Pixels(invert=True)),
+        evaluate(*folders, method="as it is"),
+    ]
+
+
+def labels_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+class TestPlotResults:
+    def test_the_best_f_comes_first(self, results):
+        labels = labels_of(plot_results(results))
+        assert labels[0] == "[F=.737] as it is"
+        assert labels[1].endswith("upside down")
+        assert labels[-1] == "prevalence .281"
+
+    def test_the_marked_point_is_the_ods(self, results):
+        ax = plot_results(results)
+        points = [line.get_xydata().tolist() for line in ax.lines if line.get_marker() == "o"]
+        summary = results[1].summary
+        assert [[summary["ods_recall"], summary["ods_precision"]]] in points
+
+    def test_roc_is_ranked_by_its_own_area(self, results):
+        assert labels_of(plot_results(results, kind="roc"))[0] == "[AUC=.814] as it is"
+
+    def test_a_method_without_a_curve_is_named_and_not_drawn(self, tmp_path):
+        nothing = evaluate(*write_papers(tmp_path), Pixels(positive="7"), method="nothing")
+        assert labels_of(plot_results([nothing])) == ["[F=-] nothing"]
+
+    def test_thirty_methods_have_lines_that_differ(self, results):
+        ax = plot_results([results[1]] * 28)
+        drawn = {(line.get_color(), line.get_linestyle()) for line in ax.lines if line.get_zorder() == 3}
+        assert len(drawn) == 28
+
+
+class TestSavePlot:
+    @pytest.mark.parametrize(("name", "start"), [("a.pdf", b"%PDF"), ("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")])
+    def test_writes_the_format_its_name_says_the_same_bytes_twice(self, results, tmp_path, name, start):
+        save_plot(results, tmp_path / name)
+        first = (tmp_path / name).read_bytes()
+        save_plot(results, tmp_path / name)
+        assert first.startswith(start)
+        assert (tmp_path / name).read_bytes() == first
+
+    def test_vector_text_stays_text(self, results, tmp_path):
+        save_plot(results, tmp_path / "a.svg")
+        assert "as it is</text>" in (tmp_path / "a.svg").read_text()
+
+    def test_other_formats_and_places_are_refused(self, results, tmp_path):
+        with pytest.raises(ArgumentError, match=r"\.pdf, \.svg, \.png"):
+            save_plot(results, tmp_path / "a.bmp")
+        with pytest.raises(DataError, match="cannot be written"):
+            save_plot(results, tmp_path / "no" / "a.png")
+
+
+class TestPoints:
+    def test_between_distant_points_precision_is_bent(self):
+        # Davis and Goadrich, table 1: from (5, 5) to (10, 30) precision is .5 .375 .318 .286 .265 .25.
+        recall, precision = pr_points(pr_curve(ScoreCounts.from_points([5, 10], [5, 30], 20, 2000)))
+        expected = {0.25: 0.5, 0.3: 0.375, 0.35: 7 / 22, 0.4: 8 / 28, 0.45: 9 / 34, 0.5: 0.25}
+        for at, value in expected.items():
+            assert np.interp(at, recall, precision) == pytest.approx(value, abs=2e-3)
+
+    def test_every_point_drawn_lies_on_the_curve(self):
+        rng = np.random.default_rng(0)
+        curve = pr_curve(count_pixels(rng.random(400) < 0.3, rng.integers(0, 12, 400)))
+        recall, precision = pr_points(curve)
+        tp = recall * curve.positives
+        false = np.where(precision > 0, tp / np.where(precision > 0, precision, 1) - tp, 0)
+        inside = (tp > 0) & ~np.isin(np.rint(tp), curve.tp)
+        assert np.allclose(false[inside], np.interp(tp[inside], curve.tp, curve.fp), rtol=1e-6)
+
+    def test_a_million_points_become_a_few_thousand(self):
+        rng = np.random.default_rng(0)
+        labels = rng.random(10**6) < 0.3
+        counts = count_pixels(labels, rng.normal(size=10**6) + labels, exact=True)
+        assert pr_points(pr_curve(counts))[0].size < 20_000
+        assert roc_points(roc_curve(counts))[0].size < 20_000
