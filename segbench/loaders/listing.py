@@ -125,7 +125,7 @@ def _kind(entry: os.DirEntry[str]) -> str:
     except OSError:
         pass
     # A dead link to an image is listed, so that reading it says what is wrong instead of the image going missing.
-    return "file" if entry.is_symlink() else "pipes and devices"
+    return "file" if entry.is_symlink() and not os.path.exists(entry.path) else "pipes and devices"  # noqa: PTH110
 
 
 def _unreadable(folder: str, error: OSError) -> DataError:

@@ -214,13 +214,14 @@ def test_hostile_names_and_links(tmp_path):
     (gt / "self").symlink_to("self")
     (gt / "dead.png").symlink_to("nowhere.png")
     os.mkfifo(gt / "pipe.png")
+    (gt / "to-pipe.png").symlink_to("pipe.png")
     pairing = pair(gt, gt)
     assert sorted(names(pairing)) == sorted(
         ["with space", "quote'\"", r"two\nlines", r"\udcff\udcfe", "ünï", "-x", "dead"]
     )
     "".join(names(pairing)).encode("utf-8")
     assert "links to folders already listed (1)" in pairing.notes[0]
-    assert "pipes and devices (1)" in pairing.notes[0]
+    assert "pipes and devices (2)" in pairing.notes[0]
     other = make(tmp_path / "pred", "a.png")
     with pytest.raises(DataError) as caught:
         pair(gt, other)

@@ -1,0 +1,158 @@
+"""The files of an image to a Sample: for each protocol, with digests, and sizes that do not fit."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from segbench.errors import DataError
+from segbench.loaders.load import decode_sample, load, read
+from segbench.loaders.pairing import SampleFiles, pair
+
+from .encoders import COLOUR8, FLOAT32, GREY8, MASK, cell, mat, npy, paletted, pillow
+
+LABELS = (GREY8 % 5 + 1).astype(np.uint16)
+TRUTH = mat(groundTruth=cell(*[{"Boundaries": MASK ^ (k == 1), "Segmentation": LABELS + k} for k in range(3)]))
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(truths, prediction, field=None):
+        def put(folder, name, data):
+            path = tmp_path / folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(data)
+            return path
+
+        paths = tuple(put(f"gt{i}", name, data) for i, (name, data) in enumerate(truths))
+        return SampleFiles("a", paths, put("pred", *prediction), put("field", *field) if field else None)
+
+    return write
+
+
+def test_masks_with_field_notes_and_digests(files):
+    truths = [("a.png", pillow(MASK, "PNG")), ("a.gif", paletted(GREY8 % 4, [[9, 0, 0], [0, 9, 0]] * 2, "GIF"))]
+    field = np.where(GREY8 > 30, 7, 0).astype(np.uint8)
+    given = files(truths, ("a.png", pillow(COLOUR8, "PNG")), ("a.bmp", pillow(field, "BMP")))
+    loaded = load(given, "masks")
+    sample = loaded.sample
+    assert sample.name == "a"
+    np.testing.assert_array_equal(sample.ground_truths[0], MASK)
+    np.testing.assert_array_equal(sample.ground_truths[1], GREY8 % 4)
+    assert sample.predictions[0].shape == MASK.shape
+    assert sample.field.dtype == bool
+    np.testing.assert_array_equal(sample.field, field != 0)
+    assert sample.notes == (
+        "ground truth: coloured palette: its indices are taken as labels",
+        "prediction: colour turned to grey (ITU-R 709 luma, 0..1)",
+    )
+    assert loaded.digests.ground_truths == tuple(hashlib.sha256(data).hexdigest() for _, data in truths)
+    assert loaded.digests.prediction == hashlib.sha256(given.prediction.read_bytes()).hexdigest()
+    assert loaded.digests.field == hashlib.sha256(given.field.read_bytes()).hexdigest()
+
+
+def test_bytes_are_read_once_and_decoding_can_wait(files, monkeypatch):
+    given = files([("a.png", pillow(MASK, "PNG"))], ("a.npy", npy(FLOAT32)))
+    opened = []
+    original = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda self: opened.append(self) or original(self))
+    raw = read(given)
+    assert opened == [given.ground_truths[0], given.prediction]
+    assert raw.digests.field is None
+    for path in opened:
+        path.unlink()
+    np.testing.assert_array_equal(decode_sample(raw, "masks").predictions[0], FLOAT32)
+    assert len(opened) == 2
+
+
+def test_equal_notes_of_several_annotators_are_said_once(files):
+    indexed = paletted(GREY8 % 4, [[9, 0, 0], [0, 9, 0]] * 2)
+    sample = load(files([("a.png", indexed), ("b.png", indexed)], ("a.png", pillow(GREY8, "PNG"))), "masks").sample
+    assert len(sample.notes) == 1
+
+
+@pytest.mark.parametrize("reads", ["masks", "boundaries"])
+def test_boundaries_of_a_mat_cell(files, reads):
+    sample = load(files([("a.mat", TRUTH)], ("a.png", pillow(GREY8, "PNG"))), reads).sample
+    assert len(sample.ground_truths) == 3
+    np.testing.assert_array_equal(sample.ground_truths[0], MASK)
+    np.testing.assert_array_equal(sample.ground_truths[1], ~MASK)
+    np.testing.assert_array_equal(sample.predictions, [GREY8])
+    assert bool(sample.notes) == (reads == "masks")
+
+
+def test_regions_of_a_mat_cell_and_a_label_map(files):
+    indexed = paletted(GREY8 % 4, [[9, 0, 0], [0, 9, 0]] * 2)
+    sample = load(files([("a.mat", TRUTH), ("b.npy", npy(-LABELS.astype(int)))], ("a.png", indexed)), "regions").sample
+    assert len(sample.ground_truths) == 4
+    np.testing.assert_array_equal(sample.ground_truths[2], LABELS + 2)
+    np.testing.assert_array_equal(sample.ground_truths[3], -LABELS.astype(int))
+    np.testing.assert_array_equal(sample.predictions, [GREY8 % 4])
+
+
+@pytest.mark.parametrize("reads", ["boundaries", "regions"])
+def test_predictions_from_mat_files(files, reads):
+    doubled = np.linspace(0, 1, 39 * 47).reshape(39, 47)
+    sample = load(files([("a.mat", TRUTH)], ("a.mat", mat(ucm2=doubled))), reads).sample
+    np.testing.assert_array_equal(sample.predictions, [doubled])
+    sample = load(files([("a.mat", TRUTH)], ("a.mat", mat(segs=cell(LABELS, LABELS // 2)))), reads).sample
+    np.testing.assert_array_equal(sample.predictions, [LABELS, LABELS // 2])
+    sample = load(files([("a.mat", TRUTH)], ("a.mat", mat(edges=FLOAT32))), reads).sample
+    np.testing.assert_array_equal(sample.predictions, [FLOAT32])
+
+
+def test_a_soft_map_of_ucm2_size_is_no_ucm2(files):
+    doubled = np.zeros((39, 47))
+    for name, data, reads in [("a.npy", npy(doubled), "boundaries"), ("a.mat", mat(ucm2=doubled), "masks")]:
+        with pytest.raises(DataError, match=r"39 x 47 .* 19 x 23 .*as a ucm2 has"):
+            load(files([("a.mat", TRUTH)], (name, data)), reads)
+
+
+def test_a_ucm2_of_another_size(files):
+    with pytest.raises(DataError, match=r"ucm2 is 47 x 39 .*expected 39 x 47 .*transposed"):
+        load(files([("a.mat", TRUTH)], ("a.mat", mat(ucm2=np.zeros((47, 39))))), "boundaries")
+
+
+@pytest.mark.parametrize(
+    ("shape", "looks"),
+    [
+        ((23, 19), r" \(it looks transposed\)"),
+        ((18, 21), r" \(it is off by 1 and 2 pixels\)"),
+        ((57, 69), r" \(it is larger by a factor of 3\)"),
+        ((20, 90), ""),
+    ],
+)
+def test_sizes_that_differ(files, shape, looks):
+    truth, other = ("a.png", pillow(MASK, "PNG")), ("b.png", pillow(np.zeros(shape, np.uint8), "PNG"))
+    found = rf"{shape[0]} x {shape[1]} \(height x width\), expected 19 x 23 \(height x width\) as in .*a.png{looks};"
+    for given in [files([truth], other), files([truth, other], truth), files([truth], truth, other)]:
+        with pytest.raises(DataError, match=found) as caught:
+            load(given, "masks")
+        assert caught.value.path.endswith("b.png")
+
+
+def test_a_bad_file_is_named(files):
+    good = ("a.png", pillow(MASK, "PNG"))
+    for given, bad in [
+        (files([("b.png", good[1][:60])], good), "gt0"),
+        (files([good], ("b.png", good[1][:60])), "pred"),
+        (files([good], good, ("b.png", good[1][:60])), "field"),
+        (files([("b.mat", TRUTH[:500])], good), "gt0"),
+    ]:
+        with pytest.raises(DataError) as caught:
+            load(given, "masks")
+        assert Path(caught.value.path).parent.name == bad
+
+
+def test_from_two_folders_to_samples(tmp_path):
+    for folder, array in [("gt", MASK), ("pred", GREY8)]:
+        for name in ("x/1.png", "2.png"):
+            path = tmp_path / folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(pillow(array, "PNG"))
+    samples = [load(file, "masks").sample for file in pair(tmp_path / "gt", tmp_path / "pred").files]
+    assert [sample.name for sample in samples] == ["2", "x/1"]
+    for sample in samples:
+        np.testing.assert_array_equal(sample.ground_truths, [MASK])
+        np.testing.assert_array_equal(sample.predictions, [GREY8])

@@ -1,0 +1,235 @@
+"""MATLAB files: against scipy, which also writes them, and the layouts of the field."""
+
+import io
+import os
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+
+from segbench.errors import DataError
+from segbench.loaders.matlab import annotators, one_map, read_mat, segs, ucm2
+
+from .encoders import FLOAT32, GREY8, GREY16, MASK, cell, mat
+
+HERE = Path("folder/a.mat")
+LABELS = (GREY8 % 5 + 1).astype(np.uint16)
+
+
+def annotator(shift=0):
+    return {"Boundaries": np.roll(MASK, shift), "Segmentation": np.roll(LABELS, shift)}
+
+
+def read(**variables):
+    return read_mat(mat(**variables), HERE)
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("kind", ["bool", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"])
+def test_numbers_as_scipy_reads_them(kind, compressed):
+    array = GREY8.astype("?" if kind == "bool" else kind)
+    stream = io.BytesIO()
+    scipy.io.savemat(stream, {"a": array, "name": "text", "none": np.empty((0, 0))}, do_compression=compressed)
+    found = read_mat(stream.getvalue(), HERE)
+    expected = scipy.io.loadmat(io.BytesIO(stream.getvalue()))
+    np.testing.assert_array_equal(found["a"], expected["a"])
+    assert found["a"].dtype == array.dtype
+    assert found["name"] == "text"
+    assert found["none"].shape == (0, 0)
+
+
+def test_doubles_that_matlab_stores_as_small_integers():
+    def element(kind, content):
+        return struct.pack("<II", kind, len(content)) + content + bytes(-len(content) % 8)
+
+    small = struct.pack("<HHBBBB", 2, 4, 1, 2, 3, 4)
+    for values in (element(2, bytes([1, 2, 3, 4])), small):
+        body = element(6, struct.pack("<II", 6, 0)) + element(5, struct.pack("<ii", 2, 2)) + element(1, b"a") + values
+        header = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM"
+        data = header + element(14, body)
+        packed = zlib.compress(element(14, body))
+        for whole in (data, header + struct.pack("<II", 15, len(packed)) + packed):
+            array = read_mat(whole, HERE)["a"]
+            assert array.dtype == np.float64
+            np.testing.assert_array_equal(array, scipy.io.loadmat(io.BytesIO(whole))["a"])
+            np.testing.assert_array_equal(array, [[1, 3], [2, 4]])
+
+
+def test_big_endian_files():
+    def element(kind, content):
+        return struct.pack(">II", kind, len(content)) + content + bytes(-len(content) % 8)
+
+    body = element(6, struct.pack(">II", 11, 0)) + element(5, struct.pack(">ii", 1, 3)) + element(1, b"big")
+    data = (
+        b"MATLAB 5.0 MAT-file".ljust(124)
+        + b"\x01\x00MI"
+        + element(14, body + element(4, struct.pack(">3H", 1, 2, 500)))
+    )
+    found = read_mat(data, HERE)["big"]
+    np.testing.assert_array_equal(found, scipy.io.loadmat(io.BytesIO(data))["big"])
+    assert found.dtype == np.uint16
+    assert found.dtype.isnative
+
+
+@pytest.mark.parametrize("dtype", [bool, np.float64])
+def test_sparse_matrices_are_filled(dtype):
+    dense = np.where(GREY8 > 200, GREY8, 0).astype(dtype)
+    found = read(a=scipy.sparse.csc_matrix(dense), empty=scipy.sparse.csc_matrix((3, 4)))
+    np.testing.assert_array_equal(found["a"], dense)
+    np.testing.assert_array_equal(found["empty"], np.zeros((3, 4)))
+
+
+def test_a_cell_of_annotators():
+    contents = read(groundTruth=cell(annotator(), annotator(1), annotator(2)))
+    for part in ("Boundaries", "Segmentation"):
+        maps = annotators(contents, HERE, part)
+        assert len(maps) == 3
+        for shift, found in enumerate(maps):
+            np.testing.assert_array_equal(found, annotator(shift)[part])
+            assert found.dtype == annotator()[part].dtype
+            assert found.flags.c_contiguous
+
+
+def test_a_struct_in_place_of_the_cell():
+    (found,) = annotators(read(groundTruth=annotator(3)), HERE, "Segmentation")
+    np.testing.assert_array_equal(found, annotator(3)["Segmentation"])
+
+
+def test_sparse_boundaries():
+    (found,) = annotators(read(groundTruth=cell({"Boundaries": scipy.sparse.csc_matrix(MASK)})), HERE, "Boundaries")
+    np.testing.assert_array_equal(found, MASK)
+
+
+def test_ground_truth_that_is_built_otherwise():
+    for contents, expected in [
+        (read(other=GREY8), "has no groundTruth, only other"),
+        (read(groundTruth=GREY8), "has no groundTruth"),
+        (read(groundTruth=cell({"Boundaries": MASK})), "annotator 1 has no map Segmentation"),
+        (read(groundTruth=cell(annotator(), GREY8)), "annotator 2 has no map Segmentation"),
+        (read(groundTruth=cell({"Segmentation": cell(LABELS, LABELS)})), "annotator 1 has no map Segmentation"),
+        (read(groundTruth=cell()), "0 annotators of the sizes none"),
+        (
+            read(groundTruth=cell(annotator(), {"Segmentation": LABELS.T.copy()})),
+            r"2 annotators of the sizes 19 x 23 .* and 23 x 19",
+        ),
+    ]:
+        with pytest.raises(DataError, match=expected):
+            annotators(contents, HERE, "Segmentation")
+
+
+def test_ultrametric_contour_maps():
+    array = np.zeros((39, 47))
+    array[3, 4] = 0.25
+    np.testing.assert_array_equal(ucm2(read(ucm2=array), HERE), array)
+    with pytest.raises(DataError, match=r"ucm2 is 38 x 47 .* expected odd sides"):
+        ucm2(read(ucm2=array[1:]), HERE)
+    with pytest.raises(DataError, match="has no ucm2, only ucm"):
+        ucm2(read(ucm=array), HERE)
+
+
+def test_sets_of_segmentations():
+    found = segs(read(segs=cell(LABELS, LABELS * 2)), HERE)
+    np.testing.assert_array_equal(found, [LABELS, LABELS * 2])
+    for contents, expected in [
+        (read(segs=cell()), "has no segs"),
+        (read(segs=LABELS), "has no segs"),
+        (read(segs=cell(LABELS, "text")), r"segs \{2\} is no label map"),
+        (read(segs=cell(LABELS, LABELS.T.copy())), "2 segmentations of the sizes"),
+    ]:
+        with pytest.raises(DataError, match=expected):
+            segs(contents, HERE)
+
+
+def test_the_one_map_among_other_variables():
+    contents = read(LabelMap=GREY16, scale=2.0, name="text", ids=cell("a"))
+    np.testing.assert_array_equal(one_map(contents, HERE, "ground truth").array, GREY16)
+    both = read(prediction=FLOAT32, labels=GREY8)
+    np.testing.assert_array_equal(one_map(both, HERE, "prediction").array, FLOAT32)
+    with pytest.raises(DataError, match=r"2 of the variables .* name the one to read 'ground_truth'"):
+        one_map(both, HERE, "ground truth")
+    with pytest.raises(DataError, match=r"0 of the variables .* choose the boundaries or regions protocol"):
+        one_map(read(groundTruth=cell(annotator())), HERE, "prediction")
+    with pytest.raises(DataError, match="0 of the variables"):
+        one_map(read(a=GREY8 * 1j), HERE, "prediction")
+
+
+def nested(depth):
+    item = 1.0
+    for _ in range(depth):
+        item = cell(item)
+    return item
+
+
+def test_files_that_cannot_be_read():
+    sound = mat(groundTruth=cell(annotator()))
+    for data, expected in [
+        (b"MATLAB 7.3 MAT-file, Platform: GLNXA64", "version 7.3 .HDF5., expected version 5; save it with -v7"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(600), "version 7.3"),
+        (sound[:100], "none of version 5"),
+        (sound[:-9], "truncated"),
+        (sound[:128], "holds no variable"),
+        (mat(a=nested(40)), "cells nested more than 16 deep"),
+    ]:
+        with pytest.raises(DataError, match=expected) as caught:
+            read_mat(data, HERE)
+        assert caught.value.path == str(HERE)
+
+
+def test_declared_sizes_allocate_nothing():
+    stream = io.BytesIO()
+    scipy.io.savemat(stream, {"c": cell(1.0, 2.0), "t": "text", "z": np.zeros((3, 5))})
+    data = stream.getvalue()
+    for dims in [(1, 2), (1, 4), (3, 5)]:
+        at = data.index(struct.pack("<IIii", 5, 8, *dims)) + 8
+        for huge in [(2**31 - 1, 2**31 - 1), (1, 2**31 - 1), (-1, 5)]:
+            changed = data[:at] + struct.pack("<ii", *huge) + data[at + 8 :]
+            if dims == (1, 4) and min(huge) > 0:
+                assert read_mat(changed, HERE)["t"] == "text"
+                continue
+            with pytest.raises(DataError, match="damaged or truncated"):
+                read_mat(changed, HERE)
+
+
+def test_sparse_matrices_with_impossible_indices():
+    stream = io.BytesIO()
+    dense = np.zeros((4, 3))
+    dense[1, 1], dense[3, 2] = 5, 7
+    scipy.io.savemat(stream, {"a": scipy.sparse.csc_matrix(dense)})
+    data = stream.getvalue()
+    rows, starts = struct.pack("<ii", 1, 3), struct.pack("<iiii", 0, 0, 1, 2)
+    assert data.count(rows) == data.count(starts) == 1
+    for old, new in [
+        (rows, struct.pack("<ii", 1, 4)),
+        (rows, struct.pack("<ii", -1, 3)),
+        (starts, struct.pack("<iiii", 0, 2, 1, 2)),
+        (starts, struct.pack("<iiii", 0, 0, 1, 9)),
+        (starts, struct.pack("<iiii", 1, 1, 1, 2)),
+    ]:
+        with pytest.raises(DataError, match="damaged or truncated"):
+            read_mat(data.replace(old, new), HERE)
+
+
+BSDS = os.environ.get("SEGBENCH_BSDS500")
+
+
+@pytest.mark.skipif(not BSDS, reason="SEGBENCH_BSDS500 does not name a folder with BSDS500")
+def test_bsds500_as_scipy_reads_it():
+    truths = sorted(Path(BSDS).rglob("groundTruth/**/*.mat"))[:20]
+    assert truths
+    for path in truths:
+        expected = scipy.io.loadmat(path)["groundTruth"]
+        contents = read_mat(path.read_bytes(), path)
+        for part in ("Boundaries", "Segmentation"):
+            maps = annotators(contents, path, part)
+            assert len(maps) == expected.shape[1]
+            for number, found in enumerate(maps):
+                np.testing.assert_array_equal(found, expected[0, number][part][0, 0])
+    for path in sorted(Path(BSDS).rglob("ucm2/**/*.mat"))[:5]:
+        np.testing.assert_array_equal(ucm2(read_mat(path.read_bytes(), path), path), scipy.io.loadmat(path)["ucm2"])
+    for path in sorted(Path(BSDS).rglob("*segs/**/*.mat"))[:5]:
+        found = segs(read_mat(path.read_bytes(), path), path)
+        np.testing.assert_array_equal(np.stack(found), np.stack(list(scipy.io.loadmat(path)["segs"][0])))
