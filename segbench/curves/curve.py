@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from segbench.counts import ScoreCounts
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.points import cumulate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FloatArray = NDArray[np.float64]
 
@@ -104,6 +107,24 @@ class Curve:
         """The area under the curve: AUC-ROC, or the exact AUC-PR of Davis and Goadrich; nan where undefined."""
         points = (self.tp, self.fp)
         return roc_area(points) if self.space == "roc" else pr_area(points)
+
+    def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+        """Draw the curve in its space, with lines of equal F or the diagonal behind it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if left out. Curves drawn on the same axes differ in colour.
+        label : str, optional
+            What the legend says; the area if left out.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from segbench.report.plots import plot_curve
+
+        return plot_curve(self, ax=ax, label=label)
 
 
 def roc_curve(counts: ScoreCounts) -> Curve:

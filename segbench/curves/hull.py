@@ -19,8 +19,6 @@ from segbench.counts import ScoreCounts
 from segbench.curves.curve import Curve
 from segbench.curves.points import Points, cumulate
 
-_FITS_INT64 = 2**63
-
 
 def roc_hull(counts: ScoreCounts) -> Curve:
     """Convex hull of the ROC curve: the best that can be had by choosing among, and mixing, its thresholds.
@@ -71,7 +69,7 @@ def hull_vertices(points: Points) -> NDArray[np.int64]:
     from segbench.curves import kernels
 
     tp, fp = points
-    vertices: NDArray[np.int64] = kernels.hull_vertices(tp, fp, products_fit=int(tp[-1]) * int(fp[-1]) < _FITS_INT64)
+    vertices: NDArray[np.int64] = kernels.hull_vertices(tp, fp)
     return vertices
 
 

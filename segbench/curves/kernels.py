@@ -190,16 +190,12 @@ def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integ
 
 
 @_compiled
-def hull_vertices(tp: Counts, fp: Counts, *, products_fit: bool) -> NDArray[np.int64]:
+def hull_vertices(tp: Counts, fp: Counts) -> NDArray[np.int64]:
     """Number the vertices of the ROC convex hull, first and last included; points on a straight edge are left out.
 
-    Parameters
-    ----------
-    tp, fp : array of int
-        Points of the curve.
-    products_fit : bool
-        Whether P times N stays below 2**63, so that cross products can be taken directly.
+    Cross products are compared directly where 64 bits hold them, and by `not_steeper` where they may not.
     """
+    products_fit = float(tp[-1]) * float(fp[-1]) < 9e18
     chain = np.empty(1024, np.int64)
     chain[0] = 0
     size = 1

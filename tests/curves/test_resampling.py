@@ -1,0 +1,230 @@
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from segbench.counts import ScoreCounts
+from segbench.curves import (
+    achievable_pr_curve,
+    best_f,
+    bootstrap,
+    curve_band,
+    pixel_summary,
+    pixel_table,
+    pr_curve,
+    roc_curve,
+)
+from segbench.errors import ArgumentError
+
+FIGURES = set(pixel_summary({})) - {"positives", "negatives", "ignored"}
+IMAGE = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=6)
+
+
+def image(pairs, first=0.0):
+    positives, negatives = zip(*pairs, strict=True) if pairs else ((), ())
+    return ScoreCounts(first + np.arange(len(pairs))[::-1], positives, negatives)
+
+
+def some_images(count, seed=0, levels=20):
+    rng = np.random.default_rng(seed)
+    easy = np.linspace(0.2, 3, levels)
+    return {
+        f"{k:03}": ScoreCounts(
+            np.arange(levels)[::-1],
+            rng.poisson(easy[::-1] * rng.uniform(0.5, 3)),
+            rng.poisson(easy * rng.uniform(2, 9)),
+        )
+        for k in range(count)
+    }
+
+
+def same(found, expected):
+    assert set(found) == FIGURES
+    for key in FIGURES:
+        assert found[key] == pytest.approx(expected[key], rel=1e-14, nan_ok=True), key
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(IMAGE, min_size=1, max_size=6), st.data())
+def test_weights_are_copies_of_images(images, data):
+    per_image = {str(k): image(pairs, first=k % 3) for k, pairs in enumerate(images)}
+    times = data.draw(st.lists(st.integers(0, 3), min_size=len(images), max_size=len(images)))
+    table = pixel_table(per_image)
+    copies = {f"{name} {k}": per_image[name] for name, n in zip(per_image, times, strict=True) for k in range(n)}
+    found = table.measure(np.array([times, np.ones(len(times))], dtype=np.float64))
+    same(dict(zip(table.figures, found[0], strict=True)), pixel_summary(copies))
+    same(dict(zip(table.figures, found[1], strict=True)), pixel_summary(per_image))
+
+
+def test_bins_of_different_images_meet():
+    rng = np.random.default_rng(0)
+    images = {}
+    for k in range(4):
+        scores = np.unique(rng.choice([0.1, 0.5, 0.99], 30) * (1 + rng.random(30) / 300))[::-1]
+        images[str(k)] = ScoreCounts(scores, rng.integers(0, 4, 30), rng.integers(0, 9, 30)).in_bins()
+    same(bootstrap(images, replicates=10).estimates, pixel_summary(images))
+
+
+def test_many_images_of_many_scores_are_laid_out_sparsely():
+    rng = np.random.default_rng(0)
+    images = {
+        f"{k:03}": ScoreCounts(
+            np.sort(rng.choice(65_536, 200, replace=False))[::-1], rng.integers(0, 3, 200), rng.integers(0, 9, 200)
+        )
+        for k in range(500)
+    }
+    table = pixel_table(images)
+    assert not isinstance(table.positives, np.ndarray)
+    same(dict(zip(table.figures, table.measure(np.ones((1, 500)))[0], strict=True)), pixel_summary(images))
+
+
+def test_the_same_seed_draws_the_same_and_another_seed_others():
+    images = some_images(20)
+    first, again, other = (bootstrap(images, replicates=50, seed=seed) for seed in (1, 1, 2))
+    assert dict(first) == dict(again)
+    assert dict(first) != dict(other)
+    assert first.signature == "intervals:bca-95-50-1"
+
+
+def test_a_draw_is_of_as_many_images_with_replacement():
+    # Image k has 4**k positives, so the pooled total tells how often each was drawn.
+    images = {str(k): ScoreCounts([1], [4**k], [1]) for k in range(3)}
+    precision = bootstrap(images, replicates=500, method="percentile").draws["ods_precision"]
+    seen = {round(3 * p / (1 - p)) for p in precision}
+    assert seen == {i * 1 + j * 4 + (3 - i - j) * 16 for i in range(4) for j in range(4 - i)}
+
+
+@pytest.mark.parametrize("method", ["bca", "percentile"])
+def test_the_mean_image_f_has_scipy_s_interval(method):
+    images = some_images(25)
+    each = np.array([best_f(counts).f for counts in images.values()])
+    expected = scipy.stats.bootstrap(
+        (each,), np.mean, method=method, n_resamples=20_000, rng=np.random.default_rng(0)
+    ).confidence_interval
+    found = bootstrap(images, method=method, replicates=20_000)["mean_image_f"]
+    assert found == pytest.approx(tuple(expected), abs=0.04 * (expected.high - expected.low))
+
+
+@pytest.mark.parametrize("method", ["bca", "percentile"])
+@pytest.mark.parametrize(
+    ("key", "figure"),
+    [
+        ("auc_pr_achievable", lambda counts: achievable_pr_curve(counts).area),
+        ("ods_f", lambda counts: best_f(counts).f),
+    ],
+)
+def test_pooled_figures_have_scipy_s_intervals(method, key, figure):
+    images = some_images(12, seed=3)
+    each = list(images.values())
+    expected = scipy.stats.bootstrap(
+        (np.arange(12),),
+        lambda drawn: figure(ScoreCounts.sum(each[k] for k in drawn)),
+        vectorized=False,
+        method=method,
+        n_resamples=2000,
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    found = bootstrap(images, method=method, replicates=4000)[key]
+    assert found == pytest.approx(tuple(expected), abs=0.12 * (expected.high - expected.low))
+
+
+def test_percentile_intervals_are_quantiles_of_the_draws():
+    result = bootstrap(some_images(15), method="percentile", level=0.8, replicates=300)
+    for key, ends in result.items():
+        assert ends == pytest.approx(tuple(np.quantile(result.draws[key], [0.1, 0.9])))
+
+
+def test_few_images_are_said_to_be_few():
+    assert "9 images" in bootstrap(some_images(9), replicates=20).notes[0]
+    assert bootstrap(some_images(10), replicates=20).notes == ()
+
+
+def test_one_image_has_no_intervals():
+    result = bootstrap(some_images(1), replicates=20)
+    assert all(np.isnan(ends).all() for ends in result.values())
+    assert set(result.undefined) == FIGURES
+    assert result.notes[0].startswith("1 image:")
+
+
+def test_undefined_figures_have_no_interval_but_a_reason():
+    result = bootstrap({str(k): ScoreCounts([1], [0], [4]) for k in range(12)}, replicates=20)
+    assert set(result.undefined) == FIGURES
+    assert np.isnan(result["ods_f"]).all()
+    result = bootstrap({str(k): ScoreCounts([1], [4], [0]) for k in range(12)}, replicates=20)
+    assert set(result.undefined) == {"auc_roc", "fpr_at_95_tpr"}
+    assert result["ods_f"] == (1, 1)
+
+
+def test_replicates_without_positives_are_left_out_and_counted():
+    images = {str(k): ScoreCounts([2, 1], [3 * (k == 0), 0], [1, 4]) for k in range(10)}
+    result = bootstrap(images, replicates=400)
+    missing = int(np.isnan(result.draws["ods_f"]).sum())
+    assert 50 < missing < 250  # one image in ten is not drawn in .9**10 = 35 % of the draws
+    assert f"ods_f: not defined in {missing} of 400 replicates, left out" in result.notes
+    assert not np.isnan(result["ods_f"]).any()
+
+
+def test_images_all_alike_have_intervals_of_no_width():
+    result = bootstrap({str(k): ScoreCounts([2, 1], [3, 1], [1, 4]) for k in range(12)}, replicates=50)
+    for key, (low, high) in result.items():
+        assert low == pytest.approx(high, rel=1e-14)
+        assert low == pytest.approx(result.estimates[key], rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), [({"method": "t"}, "'t'"), ({"level": 95}, "95"), ({"replicates": 0}, "replicates")]
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        bootstrap(some_images(3), **options)
+
+
+def test_no_images_and_unknown_counts_are_refused():
+    with pytest.raises(ArgumentError, match="no images"):
+        bootstrap({})
+    with pytest.raises(ArgumentError, match="found int"):
+        bootstrap({"a": 3})
+
+
+def test_a_band_of_images_all_alike_is_the_curve():
+    counts = ScoreCounts([3, 2, 1], [3, 1, 4], [1, 4, 5])
+    images = {str(k): counts for k in range(5)}
+    pr, roc = pr_curve(counts), roc_curve(counts)
+    band = curve_band(images, points=9, replicates=10)
+    assert np.array_equal(band.low, band.high)
+    assert band.at[3] == pr.recall[1]
+    assert band.low[[0, 3, 4, 8]] == pytest.approx(pr.precision[[0, 1, 2, 3]])
+    # Halfway along the last step: 6 true and 7.5 false positives.
+    assert band.low[6] == pytest.approx(6 / 13.5)
+    band = curve_band(images, space="roc", points=11, replicates=10)
+    assert band.low[[0, 1, 5, 10]] == pytest.approx([3 / 8 * 0, *roc.tpr[1:4]])
+
+
+def test_a_roc_band_starts_at_the_top_of_a_first_vertical_step():
+    images = {str(k): ScoreCounts([2, 1], [3, 1], [0, 4]) for k in range(5)}
+    assert curve_band(images, space="roc", points=2, replicates=5).low.tolist() == [0.75, 1]
+
+
+def test_a_pr_band_starts_at_zero_where_a_false_positive_ranks_first():
+    images = {str(k): ScoreCounts([3, 2, 1], [0, 3, 1], [1, 0, 4]) for k in range(5)}
+    assert curve_band(images, points=5, replicates=5).low[[0, 3]].tolist() == [0, 0.75]
+
+
+def test_a_band_holds_most_of_the_curve_of_all_images():
+    images = some_images(30)
+    band = curve_band(images, replicates=400)
+    middle = np.interp(band.at, *_points(pr_curve(ScoreCounts.sum(images.values()))))
+    assert np.mean((band.low <= middle) & (middle <= band.high)) > 0.9
+
+
+def test_a_band_without_positives_is_undefined_and_options_are_checked():
+    assert np.isnan(curve_band({"a": ScoreCounts([1], [0], [4])}, replicates=5).low).all()
+    with pytest.raises(ArgumentError, match="space"):
+        curve_band(some_images(3), space="pi")
+    with pytest.raises(ArgumentError, match="1 points"):
+        curve_band(some_images(3), points=1)
+
+
+def _points(curve):
+    return curve.recall, curve.precision
