@@ -1,0 +1,43 @@
+"""The boundary protocol of BSDS500: thinned maps matched one to one with each annotator's pixels.
+
+Conventions
+-----------
+1. A pixel is on where ``score >= threshold``; thresholds are ``k / (K + 1)``, or a list.
+2. The map of each threshold is thinned to convergence; the ground truth is not.
+3. Each annotator's pixels and the map's are matched one to one within ``max_dist`` of the diagonal, inclusive: as many
+   pairs as possible, then the least total distance, then a fixed rule, so that counts are a function of the input.
+4. Ground truth is counted once an annotator (recall); a prediction pixel counts once, as matched if any annotator's
+   matching used it (precision).
+
+Differences from the official code
+----------------------------------
+1. The matching is exact; the official one links outliers at random. ``matched_gt`` is higher by 0.05 %, ODS and OIS by
+   at most 0.0004 on 200 images.
+2. ``max_dist`` of 0 means equal pixels; the official code crashes.
+
+References
+----------
+Martin, Fowlkes, Malik: Learning to Detect Natural Image Boundaries Using Local Brightness, Color, and Texture Cues.
+PAMI 2004.
+Arbelaez, Maire, Fowlkes, Malik: Contour Detection and Hierarchical Image Segmentation. PAMI 2011.
+"""
+
+from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
+from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
+from segbench.protocols.boundaries.matching import BoundaryMatch, match_boundaries
+from segbench.protocols.boundaries.suppression import nms
+from segbench.protocols.boundaries.thinning import thin
+from segbench.protocols.boundaries.warm_up import compile_kernels, kernels_cached
+
+__all__ = [
+    "BoundaryMatch",
+    "compile_kernels",
+    "count_boundaries",
+    "count_boundary_maps",
+    "kernels_cached",
+    "label_boundaries",
+    "match_boundaries",
+    "nms",
+    "sample_ucm2",
+    "thin",
+]

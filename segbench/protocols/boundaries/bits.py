@@ -1,0 +1,141 @@
+"""Masks as bits, 64 pixels a word: what the matcher walks instead of pixels.
+
+A mask of shape (H, W) becomes uint64 words of shape (H, ceil(W / 64)); bit b of word k is column 64 k + b. A window of
+a few columns is then one or two words, and its pixels are found by counting trailing zeros. The pixels of a mask are
+numbered in raster order; `ranks` gives the number of the first pixel of every word.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]  # comes with Numba
+from numba import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from segbench.protocols.boundaries.jit import kernel
+
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+FULL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+
+
+def _trailing_zeros(_context: Any, _word: Any) -> Any:  # noqa: ANN401 - numba's own types
+    def codegen(_target: Any, builder: Any, _signature: Any, args: Any) -> Any:  # noqa: ANN401 - numba's own types
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), codegen
+
+
+def _popcount(_context: Any, _word: Any) -> Any:  # noqa: ANN401 - numba's own types
+    def codegen(_target: Any, builder: Any, _signature: Any, args: Any) -> Any:  # noqa: ANN401 - numba's own types
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
+
+
+trailing_zeros: Any = intrinsic(_trailing_zeros)
+"""The place of the lowest set bit of a word that is not 0."""
+popcount: Any = intrinsic(_popcount)
+"""The number of set bits of a word."""
+
+
+def pack(mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Pack a mask into words.
+
+    Parameters
+    ----------
+    mask : array of bool, shape (H, W)
+        Any mask, sides of 0 included.
+
+    Returns
+    -------
+    array of uint64, shape (H, ceil(W / 64))
+        Bits beyond the last column are 0.
+
+    Examples
+    --------
+    >>> pack(np.array([[True, False, True]]))
+    array([[5]], dtype=uint64)
+    """
+    height, width = mask.shape
+    words = np.zeros((height, -(-width // 64) * 8), np.uint8)
+    packed = np.packbits(mask, axis=1, bitorder="little")
+    words[:, : packed.shape[1]] = packed
+    return words.view("<u8").astype(np.uint64, copy=False)
+
+
+def unpack(words: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:
+    """Undo `pack`.
+
+    Parameters
+    ----------
+    words : array of uint64, shape (H, ceil(width / 64))
+        As `pack` gives them.
+    width : int
+        Columns of the mask.
+
+    Returns
+    -------
+    array of bool, shape (H, width)
+        The mask.
+
+    Examples
+    --------
+    >>> unpack(np.array([[5]], np.uint64), 3)
+    array([[ True, False,  True]])
+    """
+    octets = np.ascontiguousarray(words.astype("<u8", copy=False)).view(np.uint8)
+    return np.unpackbits(octets, axis=1, count=width, bitorder="little").view(np.bool_)
+
+
+@kernel
+def ranks(words: NDArray[Any]) -> NDArray[Any]:
+    """Number the pixels of a mask in raster order.
+
+    Parameters
+    ----------
+    words : array of uint64, shape (N,)
+        A packed mask, flattened.
+
+    Returns
+    -------
+    array of int32, shape (N + 1,)
+        Pixels before each word; the last entry is the number of pixels.
+    """
+    before = np.zeros(words.size + 1, np.int32)
+    for k in range(words.size):
+        before[k + 1] = before[k] + popcount(words[k])
+    return before
+
+
+@kernel
+def positions(words: NDArray[Any], width: int, count: int) -> NDArray[Any]:
+    """List the pixels of a mask.
+
+    Parameters
+    ----------
+    words : array of uint64, shape (H, ceil(width / 64))
+        A packed mask.
+    width : int
+        Columns of the mask.
+    count : int
+        Pixels of the mask.
+
+    Returns
+    -------
+    array of int32, shape (count,)
+        Flat indices ``y * width + x``, rising.
+    """
+    pixels = np.empty(count, np.int32)
+    n = 0
+    for y in range(words.shape[0]):
+        for k in range(words.shape[1]):
+            word = words[y, k]
+            while word != ZERO:
+                pixels[n] = y * width + 64 * k + trailing_zeros(word)
+                word &= word - ONE
+                n += 1
+    return pixels

@@ -1,0 +1,157 @@
+"""Counts of the boundary benchmark for one image: all thresholds, all annotators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.counts import BoundaryCounts
+from segbench.errors import ArgumentError
+from segbench.protocols.boundaries import thinning
+from segbench.protocols.boundaries.bits import pack
+from segbench.protocols.boundaries.costs import costs
+from segbench.protocols.boundaries.inputs import (
+    as_ground_truths,
+    as_mask,
+    as_max_dist,
+    as_scores,
+    as_thresholds,
+    check_same_size,
+    check_unit_range,
+)
+from segbench.protocols.boundaries.levels import count_bits, levels_of, pack_levels
+from segbench.protocols.boundaries.sweep import sweep
+
+
+def count_boundaries(
+    scores: ArrayLike,
+    ground_truths: ArrayLike | Sequence[ArrayLike],
+    *,
+    thresholds: int | ArrayLike = 99,
+    max_dist: float = 0.0075,
+    thin: bool = True,
+) -> BoundaryCounts:
+    """Count matched and total boundary pixels of an image at every threshold.
+
+    Parameters
+    ----------
+    scores : array, shape (H, W)
+        Soft boundary map: uint8 or uint16 levels (over 255 or 65535), bool, or floats.
+    ground_truths : array of shape (H, W), or a sequence of them
+        Boundary maps, one an annotator; pixels other than 0 are on. They are not thinned.
+    thresholds : int or sequence of float
+        A number K for thresholds ``k / (K + 1)``, scores then in [0, 1]; or rising thresholds. A pixel is on where
+        ``score >= threshold``.
+    max_dist : float
+        Tolerance as a fraction of the image's diagonal, inclusive; 0 matches equal pixels only.
+    thin : bool
+        Whether to thin the map of each threshold first (`segbench.thin`).
+
+    Returns
+    -------
+    BoundaryCounts
+        A ground-truth pixel counts once an annotator; a prediction pixel counts once, and as matched if any
+        annotator's matching used it.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is out of range.
+    DataError
+        If sizes differ, or scores are NaN, infinite, or outside [0, 1] under a number of thresholds.
+
+    Notes
+    -----
+    Against the official benchmark (BSDS500, ``boundaryBench``), on 12 images with 99 thresholds: totals are equal;
+    ``matched_gt`` is higher by 0.05 %, because this matching is exact; ``matched_pred`` differs by up to 0.15 % an
+    image, because which of several best matchings is found is a rule here (see `match_boundaries`) and chance there.
+
+    Examples
+    --------
+    >>> counts = count_boundaries([[0.0, 0.9, 0.0, 0.4]], [[0, 1, 0, 0]], thresholds=3, max_dist=0.0)
+    >>> counts.matched_gt, counts.total_pred
+    (array([1, 1, 1]), array([2, 1, 1]))
+    """
+    soft = as_scores(scores, "prediction")
+    levels_at = as_thresholds(thresholds)
+    if np.ndim(thresholds) == 0:
+        check_unit_range(soft, "prediction")
+    truths = as_ground_truths(ground_truths)
+    check_same_size(soft, truths[0])
+    levels = levels_of(soft, levels_at)
+    build = thinning.thin_levels if thin else pack_levels
+    return _count(build(levels, levels_at.size), truths, levels_at, as_max_dist(max_dist, "max_dist"))
+
+
+def count_boundary_maps(
+    maps: Sequence[ArrayLike],
+    ground_truths: ArrayLike | Sequence[ArrayLike],
+    *,
+    thresholds: ArrayLike | None = None,
+    max_dist: float = 0.0075,
+    thin: bool = True,
+) -> BoundaryCounts:
+    """Count as `count_boundaries`, with the map of every threshold given: ``segs`` and other nested results.
+
+    Parameters
+    ----------
+    maps : sequence of array, each of shape (H, W)
+        One boundary map a threshold, lowest threshold (most pixels) first; pixels other than 0 are on. Of label maps,
+        take `label_boundaries`. The maps need not be nested.
+    ground_truths : array of shape (H, W), or a sequence of them
+        As in `count_boundaries`.
+    thresholds : sequence of float, optional
+        What to call the thresholds, rising; 1, 2, ... where not given, as the official benchmark does.
+    max_dist : float
+        As in `count_boundaries`.
+    thin : bool
+        As in `count_boundaries`.
+
+    Returns
+    -------
+    BoundaryCounts
+        As in `count_boundaries`.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is out of range, or there is not one threshold a map.
+    DataError
+        If sizes differ.
+
+    Examples
+    --------
+    >>> count_boundary_maps([[[1, 0, 1]], [[1, 0, 0]]], [[1, 0, 0]]).total_pred
+    array([2, 1])
+    """
+    masks = [as_mask(part, f"prediction {k + 1}") for k, part in enumerate(maps)]
+    levels_at = as_thresholds(range(1, len(masks) + 1) if thresholds is None else thresholds)
+    if len(masks) != levels_at.size:
+        raise ArgumentError(f"there are {len(masks)} maps, but {levels_at.size} thresholds")
+    truths = as_ground_truths(ground_truths)
+    for k, mask in enumerate(masks):
+        check_same_size(mask, truths[0], f"prediction {k + 1}")
+    packed = [thinning.thin_levels(mask.astype(np.int32), 1)[0] if thin else pack(mask) for mask in masks]
+    return _count(np.stack(packed), truths, levels_at, as_max_dist(max_dist, "max_dist"))
+
+
+def _count(
+    maps: NDArray[np.uint64], truths: list[NDArray[np.bool_]], thresholds: NDArray[np.float64], max_dist: float
+) -> BoundaryCounts:
+    height, width = truths[0].shape
+    max_dist_px = max_dist * math.hypot(height, width)
+    every = np.bitwise_or.reduce(maps, axis=0)
+    used = np.zeros_like(maps)
+    matched_gt = np.zeros(thresholds.size, np.int64)
+    total_gt = 0
+    for annotator, truth in enumerate(truths):
+        pixels = int(np.count_nonzero(truth))
+        total_gt += pixels
+        pair_costs = costs((height, width), max_dist_px, pixels, annotator)
+        matched_gt += sweep(maps, every, pack(truth), pair_costs, used).matched
+    return BoundaryCounts(
+        thresholds, matched_gt, np.full_like(matched_gt, total_gt), count_bits(used), count_bits(maps)
+    )

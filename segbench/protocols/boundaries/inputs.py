@@ -1,0 +1,164 @@
+"""What comes in is checked here, once: masks, soft maps, thresholds, and that sizes agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.errors import ArgumentError, DataError
+
+_ROUNDING = 1e-6
+
+
+def as_mask(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
+    """Read a mask: pixels other than 0 are on.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not two-dimensional.
+    DataError
+        If it holds NaN.
+    """
+    array = _plane(mask, name)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise DataError(name, f"{int(np.isnan(array).sum())} pixels are NaN; a mask is 0 or not 0")
+    return np.ascontiguousarray(array != 0)
+
+
+def as_scores(scores: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Read a soft map: levels of an unsigned type over its maximum, bool as 0 and 1, floats as they are.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not two-dimensional, or of a type with no full scale.
+    DataError
+        If a score is NaN or infinite.
+
+    Examples
+    --------
+    >>> as_scores(np.array([[0, 51, 255]], np.uint8), "prediction")
+    array([[0. , 0.2, 1. ]])
+    """
+    array = _plane(scores, name)
+    if array.dtype in (np.uint8, np.uint16):
+        return np.ascontiguousarray(array / np.float64(np.iinfo(array.dtype).max))
+    if array.dtype.kind not in "bf":
+        raise ArgumentError(
+            f"{name} has type {array.dtype}, whose full scale is not known; give uint8, uint16, bool or floats"
+        )
+    bad = int(array.size - np.isfinite(array).sum())
+    if bad:
+        raise DataError(name, f"{bad} of {array.size} scores are NaN or infinite", "write finite scores")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def as_thresholds(thresholds: int | ArrayLike) -> NDArray[np.float64]:
+    """Read a number of thresholds, ``k / (number + 1)``, or a rising list of them.
+
+    Raises
+    ------
+    ArgumentError
+        If the number is below 1, or the list is empty, not rising or not finite.
+
+    Examples
+    --------
+    >>> as_thresholds(3)
+    array([0.25, 0.5 , 0.75])
+    """
+    if isinstance(thresholds, (int, np.integer)) and not isinstance(thresholds, bool):
+        if thresholds < 1:
+            raise ArgumentError(f"thresholds is {thresholds}, expected at least 1")
+        return np.arange(1, thresholds + 1) / (thresholds + 1)
+    array = np.asarray(thresholds, dtype=np.float64)
+    if array.ndim != 1 or not array.size or not np.isfinite(array).all() or np.any(np.diff(array) <= 0):
+        raise ArgumentError(f"thresholds is {thresholds!r}; give a number of them, or a list of rising finite scores")
+    return array
+
+
+def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
+    """Refuse scores outside [0, 1], which evenly spaced thresholds would misread.
+
+    Raises
+    ------
+    DataError
+        If a score is outside by more than rounding.
+    """
+    if scores.size and (scores.min() < -_ROUNDING or scores.max() > 1 + _ROUNDING):
+        raise DataError(
+            name,
+            f"scores run from {scores.min():g} to {scores.max():g}, but evenly spaced thresholds are for [0, 1]",
+            "scale the scores, or give the thresholds as a list",
+        )
+
+
+def as_max_dist(max_dist: float, name: str) -> float:
+    """Read a tolerance.
+
+    Raises
+    ------
+    ArgumentError
+        If it is negative or not finite.
+    """
+    if not np.isfinite(max_dist) or max_dist < 0:
+        raise ArgumentError(f"{name} is {max_dist}, expected 0 or more")
+    return float(max_dist)
+
+
+def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDArray[np.bool_]]:
+    """Read one mask, or one an annotator.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none, or one is not two-dimensional.
+    DataError
+        If annotators differ in size.
+    """
+    if isinstance(ground_truths, np.ndarray) and ground_truths.ndim == 2:
+        return [as_mask(ground_truths, "ground truth")]
+    parts = list(ground_truths)  # type: ignore[arg-type]  # an array of three dimensions iterates over annotators
+    if parts and all(np.ndim(part) == 1 for part in parts):
+        return [as_mask(np.asarray(parts), "ground truth")]
+    masks = [as_mask(part, f"ground truth of annotator {a}") for a, part in enumerate(parts)]
+    if not masks:
+        raise ArgumentError("ground_truths is empty; give at least one mask")
+    for a, mask in enumerate(masks):
+        if mask.shape != masks[0].shape:
+            raise DataError(f"ground truth of annotator {a}", f"{_size(mask)}, but annotator 0 drew {_size(masks[0])}")
+    return masks
+
+
+def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str = "prediction") -> None:
+    """Refuse a prediction whose size is not the ground truth's.
+
+    Raises
+    ------
+    DataError
+        With both sizes, and whether the prediction is transposed or a pixel off.
+    """
+    if prediction.shape == ground_truth.shape:
+        return
+    off = np.abs(np.subtract(prediction.shape, ground_truth.shape))
+    hint = "resize nothing: evaluate at the size of the ground truth"
+    if prediction.shape == ground_truth.shape[::-1]:
+        hint = "it is transposed: swap its rows and columns"
+    elif off.max() == 1:
+        hint = "it is a pixel off in size: crop or pad it where the network lost or added a row or column"
+    raise DataError(name, f"{_size(prediction)}, but the ground truth is {_size(ground_truth)}", hint)
+
+
+def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
+    plane = np.asarray(array)
+    if plane.ndim != 2:
+        raise ArgumentError(f"{name} has shape {plane.shape}, expected (height, width)")
+    return plane
+
+
+def _size(array: NDArray[Any]) -> str:
+    height, width = array.shape
+    return f"{height} rows x {width} columns"

@@ -1,0 +1,46 @@
+"""How the kernels are compiled: once on a machine, without the interpreter's lock, helpers folded into their callers.
+
+Only kernels called from Python are kept between processes; each holds all the helpers it calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+_njit: Any = numba.njit
+
+# Conversions inside kernels, where NumPy's scalars and Python's integers are one.
+int64: Any = np.int64
+uint64: Any = np.uint64
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function that Python calls; the result is kept on disk."""
+    compiled: Function = _njit(cache=True, nogil=True)(function)
+    return compiled
+
+
+def helper(function: Function) -> Function:
+    """Compile a function that only kernels call, that makes no arrays, and fold it into them."""
+    return _without_counting(function, forceinline=True)
+
+
+def part(function: Function) -> Function:
+    """Compile as `helper`, for a function too large to fold into its callers."""
+    return _without_counting(function, forceinline=False)
+
+
+def _without_counting(function: Function, *, forceinline: bool) -> Function:
+    options = {"nogil": True, "forceinline": forceinline}
+    try:
+        # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
+        compiled: Function = _njit(**options, _nrt=False)(function)
+    except KeyError:  # a Numba without that option
+        compiled = _njit(**options)(function)
+    return compiled

@@ -1,0 +1,87 @@
+"""Boundaries of label maps and of ultrametric contour maps, by the double-grid rule of BSDS500.
+
+On a grid of (2H + 1) x (2W + 1) points pixels have odd coordinates. Cracks between unequal 4-neighbours are marked, and
+a crossing where any crack beside it is marked; the first and last row and column then copy their inner neighbour. The
+boundary map of image size is the grid at ``[2::2, 2::2]``: crossings, and cracks in the last row and column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.errors import ArgumentError, DataError
+
+
+def label_boundaries(label_map: ArrayLike) -> NDArray[np.bool_]:
+    """Mark the boundaries of a label map, as BSDS500's ``seg2bdry(.., 'imageSize')`` does.
+
+    Parameters
+    ----------
+    label_map : array, shape (H, W)
+        Any labels; only whether they are equal matters.
+
+    Returns
+    -------
+    array of bool, shape (H, W)
+        True at the upper left pixel of a crossing that touches a boundary. The last pixel is never marked.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not two-dimensional.
+    DataError
+        If a label is NaN.
+
+    Examples
+    --------
+    >>> label_boundaries([[1, 1, 2], [1, 1, 2], [3, 3, 3]]).astype(int)
+    array([[0, 1, 0],
+           [1, 1, 1],
+           [0, 0, 0]])
+    """
+    labels = np.asarray(label_map)
+    if labels.ndim != 2:
+        raise ArgumentError(f"label_map has shape {labels.shape}, expected (height, width)")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise DataError("label_map", f"{int(np.isnan(labels).sum())} labels are NaN")
+    marked = np.zeros(labels.shape, np.bool_)
+    below = labels[:-1] != labels[1:]
+    right = labels[:, :-1] != labels[:, 1:]
+    marked[:-1] |= below
+    marked[:, :-1] |= right
+    marked[:-1, :-1] |= below[:, 1:]
+    marked[:-1, :-1] |= right[1:]
+    return marked
+
+
+def sample_ucm2(ucm2: ArrayLike) -> NDArray[Any]:
+    """Sample the contour map of image size from one of double size, ``ucm2[2::2, 2::2]``.
+
+    Parameters
+    ----------
+    ucm2 : array, shape (2H + 1, 2W + 1)
+        Ultrametric contour map of double size.
+
+    Returns
+    -------
+    array, shape (H, W)
+        A copy, of the same type.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not two-dimensional with odd sides of at least 3.
+
+    Examples
+    --------
+    >>> sample_ucm2(np.arange(25).reshape(5, 5))
+    array([[12, 14],
+           [22, 24]])
+    """
+    double = np.asarray(ucm2)
+    if double.ndim != 2 or min(double.shape) < 3 or not all(side % 2 for side in double.shape):
+        raise ArgumentError(f"ucm2 has shape {double.shape}, expected (2 height + 1, 2 width + 1)")
+    return double[2::2, 2::2].copy()

@@ -1,0 +1,140 @@
+"""The exact one-to-one assignment between the boundary pixels of a prediction and of a ground truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.errors import ArgumentError
+from segbench.protocols.boundaries.bits import pack
+from segbench.protocols.boundaries.certificate import whole
+from segbench.protocols.boundaries.costs import costs
+from segbench.protocols.boundaries.inputs import as_mask, as_max_dist, check_same_size
+from segbench.protocols.boundaries.sweep import sweep
+
+
+@dataclass(frozen=True, eq=False)
+class BoundaryMatch:
+    """Which prediction pixel is which ground-truth pixel.
+
+    Parameters
+    ----------
+    prediction : array of int64, shape (M, 2)
+        Row and column of every prediction pixel, in raster order.
+    ground_truth : array of int64, shape (N, 2)
+        Row and column of every ground-truth pixel, in raster order.
+    prediction_to_gt : array of int64, shape (M,)
+        For each prediction pixel the place of its partner in `ground_truth`, or -1.
+    total_distance : float
+        Sum of the distances of all pairs in pixels, each rounded to hundredths: what was minimised.
+    cost : int
+        What the assignment costs, in units of 1 / `scale` of a hundredth of a pixel, unmatched pixels and tie-breaks
+        included.
+    bound : int
+        A lower bound of the cost of every assignment, in the same unit, computed apart from the search.
+    scale : int
+        The unit of `cost` and `bound`.
+    """
+
+    prediction: NDArray[np.int64]
+    ground_truth: NDArray[np.int64]
+    prediction_to_gt: NDArray[np.int64]
+    total_distance: float
+    cost: int
+    bound: int
+    scale: int
+
+    @property
+    def count(self) -> int:
+        """Pairs."""
+        return int(np.count_nonzero(self.prediction_to_gt >= 0))
+
+    @property
+    def certified(self) -> bool:
+        """Whether cost and bound are equal: no assignment is better."""
+        return self.cost == self.bound
+
+    @property
+    def links(self) -> NDArray[np.int64]:
+        """Row and column of both pixels of every pair, prediction first; shape (count, 2, 2)."""
+        matched = self.prediction_to_gt >= 0
+        partners = self.ground_truth[self.prediction_to_gt[matched]]
+        return np.stack([self.prediction[matched], partners], axis=1)
+
+    @property
+    def false_positives(self) -> NDArray[np.int64]:
+        """Row and column of every prediction pixel without a partner; shape (M - count, 2)."""
+        return self.prediction[self.prediction_to_gt < 0]
+
+    @property
+    def misses(self) -> NDArray[np.int64]:
+        """Row and column of every ground-truth pixel without a partner; shape (N - count, 2)."""
+        alone = np.ones(len(self.ground_truth), np.bool_)
+        alone[self.prediction_to_gt[self.prediction_to_gt >= 0]] = False
+        return self.ground_truth[alone]
+
+
+def match_boundaries(
+    prediction: ArrayLike, ground_truth: ArrayLike, max_dist_px: float, *, annotator: int = 0
+) -> BoundaryMatch:
+    """Match boundary pixels one to one: as many pairs as possible, and among those the least total distance.
+
+    To be exact, the sum of ``rint(100 distance)`` over pairs plus ``max(1, ceil(10000 max_dist_px))`` for each
+    unmatched ground-truth pixel is minimised; ties are broken as `segbench.protocols.boundaries.costs` says, so that
+    the result is a function of the input.
+
+    Parameters
+    ----------
+    prediction, ground_truth : array, shape (H, W)
+        Boundary maps; pixels other than 0 are on. Neither is thinned.
+    max_dist_px : float
+        Tolerance in pixels, inclusive; 0 matches equal pixels only. With a tolerance given as a fraction,
+        ``max_dist * sqrt(H**2 + W**2)``.
+    annotator : int
+        Index of the annotator, from 0; part of the tie-break, so that a picture shows what `count_boundaries` counted.
+
+    Returns
+    -------
+    BoundaryMatch
+        The pairs, and the proof that they are the best.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is out of range.
+    DataError
+        If the sizes differ.
+
+    Notes
+    -----
+    Differs from the benchmark's own matcher (Martin's ``correspondPixels``), which links outliers at random and is
+    slightly above the least cost: it leaves about 0.05 % more ground-truth pixels unmatched.
+
+    Examples
+    --------
+    >>> match = match_boundaries([[1, 0, 0, 1]], [[0, 1, 0, 0]], 1.5)
+    >>> match.prediction_to_gt, match.total_distance, match.count, match.certified
+    (array([ 0, -1]), 1.0, 1, True)
+    """
+    on, truth = as_mask(prediction, "prediction"), as_mask(ground_truth, "ground truth")
+    check_same_size(on, truth)
+    max_dist_px = as_max_dist(max_dist_px, "max_dist_px")
+    if annotator < 0:
+        raise ArgumentError(f"annotator is {annotator}, expected 0 or more")
+    height, width = truth.shape
+    pixels = int(np.count_nonzero(truth))
+    pair_costs = costs((height, width), max_dist_px, pixels, annotator)
+    every = pack(on)
+    swept = sweep(every[None], every, pack(truth), pair_costs, np.zeros_like(every[None]), trace=True)
+    partners = swept.partners[0]
+    prediction_pixels = np.flatnonzero(on)
+    to_gt = np.full(prediction_pixels.size, -1, np.int64)
+    matched = np.flatnonzero(partners >= 0)
+    to_gt[np.searchsorted(prediction_pixels, partners[matched])] = matched
+    high, low, bound_high, bound_low = swept.bounds[0]
+    cost = whole(high, low, pair_costs.alone, pixels)
+    bound = whole(bound_high, bound_low, pair_costs.alone, pixels)
+    hundredths = (cost - (pixels - matched.size) * pair_costs.alone) // pair_costs.scale
+    return BoundaryMatch(np.argwhere(on), np.argwhere(truth), to_gt, hundredths / 100, cost, bound, pair_costs.scale)

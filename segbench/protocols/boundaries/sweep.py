@@ -1,0 +1,209 @@
+"""One annotator, all thresholds: the assignment is kept alive from the highest threshold down to the lowest.
+
+Neighbouring thresholds share nearly all their pixels. Pixels that appear or vanish change the assignment where they
+are and leave the rest of it alone, so the whole sweep costs little more than one matching. Neighbours within the
+tolerance are read off the packed masks where they are needed, so memory stays linear in pixels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, trailing_zeros
+from segbench.protocols.boundaries.certificate import certify
+from segbench.protocols.boundaries.costs import Costs
+from segbench.protocols.boundaries.jit import helper, int64, kernel, uint64
+from segbench.protocols.boundaries.search import search
+from segbench.protocols.boundaries.sides import ABSENT, FREE, Scratch, Side, scratch_for, side
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """The assignments of one annotator at all thresholds.
+
+    Parameters
+    ----------
+    matched : array of int64, shape (K,)
+        Pairs at each threshold.
+    ground_truth : array of int32, shape (N,)
+        Flat indices of the ground-truth pixels, rising.
+    partners : array of int32, shape (K, N) or (0, N)
+        Flat index of the prediction pixel matched to each ground-truth pixel, or -1; no rows unless traced.
+    bounds : array of int64, shape (K, 4) or (0, 4)
+        Cost and its lower bound as `certify` gives them; no rows unless traced.
+    costs : Costs
+        The costs that were minimised.
+    """
+
+    matched: NDArray[np.int64]
+    ground_truth: NDArray[np.int32]
+    partners: NDArray[np.int32]
+    bounds: NDArray[np.int64]
+    costs: Costs
+
+
+def sweep(
+    maps: NDArray[np.uint64],
+    every: NDArray[np.uint64],
+    ground_truth: NDArray[np.uint64],
+    pair_costs: Costs,
+    used: NDArray[np.uint64],
+    *,
+    trace: bool = False,
+) -> Sweep:
+    """Match one annotator's pixels with the prediction's at every threshold.
+
+    Parameters
+    ----------
+    maps : array of uint64, shape (K, H, ceil(W / 64))
+        Packed prediction, lowest threshold first.
+    every : array of uint64, shape (H, ceil(W / 64))
+        All pixels that are on in any of the maps.
+    ground_truth : array of uint64, shape (H, ceil(W / 64))
+        The annotator's packed mask.
+    pair_costs : Costs
+        Made for the number of pixels of this ground truth.
+    used : array of uint64, shape (K, H, ceil(W / 64))
+        Changed in place: the prediction pixels with a partner are added.
+    trace : bool
+        Whether to keep every partner and certify every threshold.
+
+    Returns
+    -------
+    Sweep
+        Counts, and partners and certificates where asked for.
+    """
+    rows = side(ground_truth, pair_costs.width, prediction=False)
+    rows.live[:] = rows.every
+    rows.mate[:] = FREE
+    columns = side(every & reached(rows.pixel, pair_costs), pair_costs.width, prediction=True)
+    count = maps.shape[0]
+    matched = np.zeros(count, np.int64)
+    partners = np.full((count if trace else 0, rows.pixel.size), -1, np.int32)
+    bounds = np.zeros((count if trace else 0, 4), np.int64)
+    sweep_down(
+        maps.reshape(count, -1),
+        columns,
+        rows,
+        pair_costs,
+        scratch_for(rows, columns, pair_costs.width),
+        used.reshape(count, -1),
+        matched,
+        partners,
+        bounds,
+    )
+    return Sweep(matched, rows.pixel, partners, bounds, pair_costs)
+
+
+@kernel
+def reached(pixels: NDArray[Any], costs: Costs) -> NDArray[Any]:
+    """Pack the mask of all pixels within the tolerance of any of the given ones."""
+    half_width = costs.half_width
+    within = np.zeros((costs.height, (costs.width + 63) >> 6), np.uint64)
+    for pixel in pixels:
+        y0, x0 = divmod(int64(pixel), costs.width)
+        for y in range(max(y0 - half_width.size + 1, 0), min(y0 + half_width.size, costs.height)):
+            reach = half_width[abs(y - y0)]
+            first, last = max(x0 - reach, 0), min(x0 + reach, costs.width - 1)
+            for k in range(first >> 6, (last >> 6) + 1):
+                word = FULL
+                if k == first >> 6:
+                    word &= FULL << uint64(first & 63)
+                if k == last >> 6:
+                    word &= FULL >> uint64(63 - (last & 63))
+                within[y, k] |= word
+    return within
+
+
+@kernel
+def sweep_down(  # noqa: C901, PLR0912, PLR0917 - the whole sweep is one call from Python
+    maps: NDArray[Any],
+    columns: Side,
+    rows: Side,
+    costs: Costs,
+    scratch: Scratch,
+    used: NDArray[Any],
+    matched: NDArray[Any],
+    partners: NDArray[Any],
+    bounds: NDArray[Any],
+) -> None:
+    """Do the work of `sweep`: `columns`, `rows`, `scratch` and all that follow are changed in place."""
+    live, every, before, mate_of, pixel = columns.live, columns.every, columns.before, columns.mate, columns.pixel
+    taken = np.zeros(live.size, np.uint64)
+    came = np.empty(pixel.size, np.int32)
+    pairs = 0
+    for level in range(maps.shape[0] - 1, -1, -1):
+        # New pixels come before old ones go: who loses a partner then finds the one that took its place.
+        size = 0
+        for w in range(live.size):
+            word = maps[level, w] & every[w] & ~live[w]
+            live[w] |= word
+            while word != ZERO:
+                bit = ONE << uint64(trailing_zeros(word))
+                word &= word - ONE
+                came[size] = before[w] + popcount(every[w] & (bit - ONE))
+                mate_of[came[size]] = FREE
+                size += 1
+        # Whole lines appear at once. Taken in order, each pixel would push all before it along; scattered, few do.
+        step = _stride(size)
+        n = int64(0)
+        for _ in range(size):
+            n = (n + step) % size
+            j = int64(came[n])
+            found, released = search(j, columns, rows, costs, scratch)
+            if found >= 0:
+                pairs += 1
+                _flip(taken, pixel[j], costs.width)
+            elif released >= 0:
+                _flip(taken, pixel[j], costs.width)
+                _flip(taken, pixel[released], costs.width)
+        for w in range(live.size):
+            word = live[w] & ~maps[level, w]
+            live[w] ^= word
+            while word != ZERO:
+                bit = ONE << uint64(trailing_zeros(word))
+                word &= word - ONE
+                j = int64(before[w] + popcount(every[w] & (bit - ONE)))
+                i = int64(mate_of[j])
+                mate_of[j] = ABSENT
+                if i == FREE:
+                    continue
+                taken[w] ^= bit
+                rows.mate[i] = FREE
+                columns.price[j] = rows.price[i] = 0
+                found, _ = search(i, rows, columns, costs, scratch)
+                if found >= 0:
+                    _flip(taken, pixel[found], costs.width)
+                else:
+                    pairs -= 1
+        for w in range(taken.size):
+            used[level, w] |= taken[w]
+        matched[level] = pairs
+        if bounds.size:
+            certify(rows, columns, costs, bounds[level])
+            for i in range(rows.mate.size):
+                if rows.mate[i] >= 0:
+                    partners[level, i] = pixel[rows.mate[i]]
+
+
+@helper
+def _stride(size: int) -> int:
+    """Give a step near the golden section of the size that visits every place once."""
+    step: int = max(int64(size * 0.618), int64(1))
+    while True:
+        a, b = size, step
+        while b:
+            a, b = b, a % b
+        if a <= 1:
+            return step
+        step += 1
+
+
+@helper
+def _flip(words: NDArray[Any], pixel: int, width: int) -> None:
+    y, x = divmod(int64(pixel), width)
+    words[y * ((width + 63) >> 6) + (x >> 6)] ^= ONE << uint64(x & 63)

@@ -1,0 +1,189 @@
+"""Thinning to convergence, at one threshold or at all thresholds of a soft map.
+
+The pixels are those of MATLAB's ``bwmorph(.., 'thin', inf)`` and of `skimage.morphology.thin`: two sub-iterations in
+turn, each deleting at once all pixels whose eight neighbours fit its conditions, until neither deletes anything.
+Pixels outside the image count as off.
+
+Only pixels that are on are visited, and after the first pass only those beside a deleted one. Each pixel keeps the
+pattern of its eight neighbours as one byte, so a visit is one look-up. From threshold to threshold the patterns are
+not built anew: pixels that appear are added, and what thinning deleted is put back before the next threshold.
+
+References
+----------
+Guo, Hall: Parallel thinning with two-subiteration algorithms. Communications of the ACM 32 (3), 1989.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.protocols.boundaries.bits import ONE, unpack
+from segbench.protocols.boundaries.inputs import as_mask
+from segbench.protocols.boundaries.jit import helper, kernel, uint64
+
+# Neighbours counterclockwise from the right; bit b of a pattern says that neighbour b is on.
+_STEPS = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
+
+
+def _deletable() -> NDArray[np.uint8]:
+    """Tell for each pattern in which sub-iteration its pixel goes: bit 0 the first, bit 1 the second."""
+    table = np.zeros(256, np.uint8)
+    for pattern in range(256):
+        on = [bool(pattern >> b & 1) for b in range(8)]
+        crossings = sum(not on[b] and (on[b + 1] or on[(b + 2) % 8]) for b in (0, 2, 4, 6))
+        pairs = (
+            sum(on[b] or on[(b + 1) % 8] for b in (0, 2, 4, 6)),
+            sum(on[b] or on[b + 1] for b in (1, 3, 5)) + (on[7] or on[0]),
+        )
+        if crossings == 1 and 2 <= min(pairs) <= 3:
+            first = not ((on[1] or on[2] or not on[7]) and on[0])
+            second = not ((on[5] or on[6] or not on[3]) and on[4])
+            table[pattern] = first + 2 * second
+    return table
+
+
+_DELETABLE = _deletable()
+
+
+def thin(mask: ArrayLike) -> NDArray[np.bool_]:
+    """Thin a mask until nothing changes.
+
+    Parameters
+    ----------
+    mask : array, shape (H, W)
+        Pixels other than 0 are on.
+
+    Returns
+    -------
+    array of bool, shape (H, W)
+        The pixels that are left; exactly those that `skimage.morphology.thin` leaves.
+
+    Raises
+    ------
+    ArgumentError
+        If the mask is not two-dimensional.
+
+    Examples
+    --------
+    >>> thin([[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]]).astype(int)
+    array([[0, 0, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 0, 0]])
+    """
+    levels = as_mask(mask, "mask").astype(np.int32)
+    return unpack(thin_levels(levels, 1)[0], levels.shape[1])
+
+
+def thin_levels(levels: NDArray[np.int32], count: int) -> NDArray[np.uint64]:
+    """Thin the map of every threshold.
+
+    Parameters
+    ----------
+    levels : array of int32, shape (H, W)
+        The number of thresholds that each pixel reaches: it is on at thresholds 0 to level - 1.
+    count : int
+        The number of thresholds.
+
+    Returns
+    -------
+    array of uint64, shape (count, H, ceil(W / 64))
+        The packed thinned maps, lowest threshold first.
+    """
+    return thin_down(levels, count, _DELETABLE, np.array(_STEPS))
+
+
+@kernel
+def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
+    levels: NDArray[Any], count: int, table: NDArray[Any], steps: NDArray[Any]
+) -> NDArray[Any]:
+    """Do the work of `thin_levels`, with the table of deletable patterns and the steps to the neighbours given."""
+    height, width = levels.shape
+    stride = width + 2
+    offsets = steps[:, 0] * stride + steps[:, 1]
+    thinned = np.zeros((count, height, (width + 63) // 64), np.uint64)
+    starts = np.zeros(count + 2, np.int64)
+    for y in range(height):
+        for x in range(width):
+            starts[count - levels[y, x] + 1] += 1
+    starts = np.cumsum(starts)
+    total = starts[count]
+    pixels = np.empty(total, np.int32)  # of the padded image, highest level first
+    filled = starts[:-1].copy()
+    for y in range(height):
+        for x in range(width):
+            rank = count - levels[y, x]
+            if rank < count:
+                pixels[filled[rank]] = (y + 1) * stride + x + 1
+                filled[rank] += 1
+
+    on = np.zeros((height + 2) * stride, np.bool_)
+    pattern = np.zeros(on.size, np.uint8)
+    queued = np.zeros(on.size, np.bool_)
+    deleted = np.empty(total, np.int32)
+    queue = np.empty(total, np.int32)
+    for rank in range(count):
+        level = count - 1 - rank
+        if rank > 0 and starts[rank + 1] == starts[rank]:
+            thinned[level] = thinned[level + 1]
+            continue
+        for n in range(starts[rank], starts[rank + 1]):
+            on[pixels[n]] = True
+            for b in range(8):
+                pattern[pixels[n] + offsets[b]] |= np.uint8(1 << ((b + 4) & 7))
+        gone = _thin_once(pixels[: starts[rank + 1]], on, pattern, queued, queue, deleted, table, offsets)
+        for n in range(starts[rank + 1]):
+            if on[pixels[n]]:
+                y, x = divmod(pixels[n], stride)
+                thinned[level, y - 1, (x - 1) >> 6] |= ONE << uint64((x - 1) & 63)
+        for n in range(gone):
+            on[deleted[n]] = True
+            for b in range(8):
+                pattern[deleted[n] + offsets[b]] |= np.uint8(1 << ((b + 4) & 7))
+    return thinned
+
+
+@helper
+def _thin_once(  # noqa: C901, PLR0917 - arrays one by one, as in `scan`
+    pixels: NDArray[Any],
+    on: NDArray[Any],
+    pattern: NDArray[Any],
+    queued: NDArray[Any],
+    queue: NDArray[Any],
+    deleted: NDArray[Any],
+    table: NDArray[Any],
+    offsets: NDArray[Any],
+) -> int:
+    """Thin in place; list the deleted pixels and give their number."""
+    gone = 0
+    before_last = last = 0  # where in `deleted` the two last sub-iterations began
+    turn = 0
+    while True:
+        bit = np.uint8(1 << (turn & 1))
+        size = 0
+        if turn < 2:
+            for p in pixels:
+                if on[p] and table[pattern[p]] & bit:
+                    queue[size] = p
+                    size += 1
+        else:
+            for n in range(before_last, gone):
+                for b in range(8):
+                    p = deleted[n] + offsets[b]
+                    if on[p] and not queued[p] and table[pattern[p]] & bit:
+                        queued[p] = True
+                        queue[size] = p
+                        size += 1
+        for n in range(size):
+            p = queue[n]
+            queued[p] = False
+            on[p] = False
+            deleted[gone + n] = p
+            for b in range(8):
+                pattern[p + offsets[b]] &= np.uint8(255 - (1 << ((b + 4) & 7)))
+        before_last, last, gone = last, gone, gone + size
+        turn += 1
+        if turn >= 2 and before_last == gone:
+            return gone
