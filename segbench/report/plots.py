@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["pr", "roc"]
 FORMATS = (".pdf", ".svg", ".png")
+_SIZE_INCHES = (5, 5)
+_CURVE_LAYER = 3
 
 
 def plot_results(results: Sequence[Result], *, kind: Kind = "pr", ax: Axes | None = None) -> Axes:
@@ -50,10 +52,10 @@ def plot_results(results: Sequence[Result], *, kind: Kind = "pr", ax: Axes | Non
         figure = "F" if kind == "pr" else "AUC"
         label = f"[{figure}={_three_digits(result.summary[rank])}] {result.method}"
         x, y = _points(result, kind)
-        ax.plot(x, y, color=style.colour, linestyle=style.dashes, label=label, zorder=3)
+        ax.plot(x, y, color=style.colour, linestyle=style.dashes, label=label, zorder=_CURVE_LAYER)
         if kind == "pr":
             best = (result.summary["ods_recall"], result.summary["ods_precision"])
-            ax.plot(*best, "o", color=style.colour, markersize=5, zorder=4)
+            ax.plot(*best, "o", color=style.colour, markersize=5, zorder=_CURVE_LAYER + 1)
     if kind == "pr":
         _draw_prevalences(ax, results)
     ax.legend(loc="lower left" if kind == "pr" else "lower right", fontsize="small", framealpha=0.9)
@@ -66,7 +68,9 @@ def plot_curve(curve: Curve, *, ax: Axes | None = None, label: str | None = None
     _frame_pr(ax) if curve.space == "pr" else _frame_roc(ax)
     x, y = pr_points(curve) if curve.space == "pr" else roc_points(curve)
     name = "achievable, optimistic" if curve.optimistic else "AUC-PR" if curve.space == "pr" else "AUC-ROC"
-    ax.plot(x, y, color=line_style(len(ax.lines)).colour, label=label or f"{name} {number(curve.area)}", zorder=3)
+    style = line_style(sum(line.get_zorder() == _CURVE_LAYER for line in ax.lines))
+    label = label or f"{name} {number(curve.area)}"
+    ax.plot(x, y, color=style.colour, linestyle=style.dashes, label=label, zorder=_CURVE_LAYER)
     ax.legend(loc="lower left" if curve.space == "pr" else "lower right", fontsize="small")
     return ax
 
@@ -84,22 +88,23 @@ def save_plot(results: Sequence[Result], path: Path, *, kind: Kind = "pr") -> No
     if path.suffix.lower() not in FORMATS:
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends so")
     import matplotlib as mpl
+    from matplotlib.figure import Figure
 
     with mpl.rc_context({"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}):
-        figure = plot_results(results, kind=kind).get_figure(root=True)
+        # Not pyplot: what is only written must neither stay in memory nor ask for a window.
+        figure = Figure(figsize=_SIZE_INCHES, layout="constrained")
+        plot_results(results, kind=kind, ax=figure.subplots())
         undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower())
         try:
-            if figure:
-                figure.savefig(path, dpi=200, bbox_inches="tight", metadata=undated)
+            figure.savefig(path, dpi=200, bbox_inches="tight", metadata=undated)
         except OSError as error:
             raise DataError(str(path), f"cannot be written ({error.strerror})", "give another place") from error
 
 
 def _new_axes() -> Axes:
-    # Not pyplot: a library must neither keep figures alive nor choose a window system.
-    from matplotlib.figure import Figure
+    import matplotlib.pyplot as plt
 
-    return Figure(figsize=(5, 5), layout="constrained").subplots()
+    return plt.subplots(figsize=_SIZE_INCHES, layout="constrained")[1]
 
 
 def _frame(ax: Axes, x: str, y: str) -> None:

@@ -1,10 +1,29 @@
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from cases import write_papers
 
-from segbench import ArgumentError, DataError, Pixels, ScoreCounts, count_pixels, evaluate, pr_curve, roc_curve
+from segbench import (
+    ArgumentError,
+    DataError,
+    Pixels,
+    ScoreCounts,
+    achievable_pr_curve,
+    count_pixels,
+    evaluate,
+    pr_curve,
+    roc_curve,
+)
 from segbench.report.plots import plot_results, save_plot
 from segbench.report.points import pr_points, roc_points
+
+
+@pytest.fixture(autouse=True)
+def _no_window():
+    with mpl.rc_context({"backend": "agg"}):
+        yield
+        plt.close("all")
 
 
 @pytest.fixture
@@ -46,7 +65,27 @@ class TestPlotResults:
         assert len(drawn) == 28
 
 
+class TestCurvePlot:
+    def test_curves_on_the_same_axes_differ_and_say_their_area(self, results):
+        counts = results[1].pooled
+        ax = pr_curve(counts).plot()
+        achievable_pr_curve(counts).plot(ax=ax)
+        assert labels_of(ax) == ["AUC-PR .6531", "achievable, optimistic .7042"]
+        first, second = (line.get_color() for line in ax.lines if line.get_zorder() == 3)
+        assert first != second
+        assert ax.get_xlabel() == "Recall"
+
+    def test_roc(self, results):
+        ax = roc_curve(results[1].pooled).plot(label="mine")
+        assert labels_of(ax) == ["mine"]
+        assert ax.get_xlabel() == "False positive rate"
+
+
 class TestSavePlot:
+    def test_leaves_no_figure_behind(self, results, tmp_path):
+        save_plot(results, tmp_path / "a.png")
+        assert plt.get_fignums() == []
+
     @pytest.mark.parametrize(("name", "start"), [("a.pdf", b"%PDF"), ("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")])
     def test_writes_the_format_its_name_says_the_same_bytes_twice(self, results, tmp_path, name, start):
         save_plot(results, tmp_path / name)

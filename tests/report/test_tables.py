@@ -12,6 +12,12 @@ from segbench.report.tables import number
 from segbench.report.terminal import show_results
 
 
+def shown(results, width):
+    console = Console(width=width, file=io.StringIO())
+    show_results(results, console)
+    return console.file.getvalue()
+
+
 @pytest.mark.parametrize(
     ("value", "bounds", "text"),
     [
@@ -38,15 +44,11 @@ def test_bounds_shown_hold_the_bounds_known(value, below, above):
 
 def test_a_narrow_terminal_cuts_no_digit(tmp_path):
     results = [evaluate(*write_papers(tmp_path), method="a method with a name longer than the terminal is wide")]
-    with Console(width=30, file=io.StringIO()) as console:
-        show_results(results, console)
-        text = console.file.getvalue()
+    text = shown(results, width=30)
     assert "…" not in text
     assert "a method with a name longer than the terminal is wide" in text
 
 
 def test_markup_in_names_stays_text(tmp_path):
     results = [evaluate(*write_papers(tmp_path), Pixels(positive="7"), method="[red]me[/red] [/]")]
-    with Console(width=200, file=io.StringIO()) as console:
-        show_results(results, console)
-        assert "[red]me[/red] [/]" in console.file.getvalue()
+    assert "[red]me[/red] [/]" in shown(results, width=200)
