@@ -13,9 +13,10 @@ from segbench.curves.explain import AreaExplanation, explain_areas
 from segbench.curves.fmeasure import BestF, best_f, fpr_at_tpr
 from segbench.curves.gain import GainCurve, pr_gain_curve
 from segbench.curves.hull import achievable_pr_curve, roc_hull
+from segbench.curves.intervals import Intervals
 from segbench.curves.operating import OperatingPoint, at_tpr, best_iou, precision_at_recall, recall_at_precision
 from segbench.curves.permutation import holm
-from segbench.curves.resampling import Intervals, bootstrap
+from segbench.curves.resampling import bootstrap
 from segbench.curves.summary import Summary, pixel_image_figures, pixel_summary
 from segbench.curves.tables import Table, pixel_table
 from segbench.curves.tuning import thresholds_from

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.counts import ScoreCounts
-from segbench.curves.resampling import weights_of_draws
+from segbench.curves.replicates import weights_of_draws
 from segbench.curves.tables import pixel_table
 from segbench.errors import ArgumentError
 

@@ -16,16 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.counts import ScoreCounts
+from segbench.curves.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.curves.permutation import holm, swap_test
-from segbench.curves.resampling import (
-    IntervalMethod,
-    Intervals,
-    bootstrap,
-    interval,
-    leave_one_out,
-    one_by_one,
-    table_of,
-)
+from segbench.curves.replicates import leave_one_out, one_by_one
+from segbench.curves.resampling import bootstrap, table_of
 from segbench.curves.tables import Table
 from segbench.errors import ArgumentError
 
@@ -103,7 +97,7 @@ class Comparison:
 def compare(
     methods: Mapping[str, Mapping[str, Any]],
     *,
-    method: IntervalMethod = "bca",
+    method: IntervalMethod = "percentile",
     level: float = 0.95,
     replicates: int = 2000,
     permutations: int = 10_000,
@@ -162,7 +156,7 @@ def compare(
             estimates = intervals[a].estimates[figure], intervals[b].estimates[figure]
             drawn = intervals[a].draws[figure] - intervals[b].draws[figure]
             out = left_out[a][:, k] - left_out[b][:, k]
-            low, high = _interval(drawn, estimates[0] - estimates[1], out, method, level)
+            low, high = _interval(drawn, estimates[0] - estimates[1], out, method_for(figure, method), level)
             wins, ties, losses = _tally(alone[a][:, k] - alone[b][:, k], lower=figure in LOWER_IS_BETTER)
             p_value = float(tests[i].p_values[k])
             rows.append(

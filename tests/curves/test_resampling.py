@@ -84,7 +84,7 @@ def test_the_same_seed_draws_the_same_and_another_seed_others():
     first, again, other = (bootstrap(images, replicates=50, seed=seed) for seed in (1, 1, 2))
     assert dict(first) == dict(again)
     assert dict(first) != dict(other)
-    assert first.signature == "intervals:bca-95-50-1"
+    assert first.signature == "intervals:percentile-95-50-1"
 
 
 def test_a_draw_is_of_as_many_images_with_replacement():
@@ -133,6 +133,17 @@ def test_percentile_intervals_are_quantiles_of_the_draws():
     result = bootstrap(some_images(15), method="percentile", level=0.8, replicates=300)
     for key, ends in result.items():
         assert ends == pytest.approx(tuple(np.quantile(result.draws[key], [0.1, 0.9])))
+
+
+def test_figures_read_at_a_chosen_threshold_have_quantiles_whatever_the_method():
+    images = some_images(15)
+    plain, corrected = (bootstrap(images, method=method, replicates=300) for method in ("percentile", "bca"))
+    assert {key for key in plain if plain[key] == corrected[key]} == {
+        "ods_precision",
+        "ods_recall",
+        "ods_threshold",
+        "fpr_at_95_tpr",
+    }
 
 
 def test_few_images_are_said_to_be_few():

@@ -1,0 +1,52 @@
+"""Which images count how often, replicate by replicate; bounded in memory, the same for the same seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.curves.tables import Table
+
+FloatArray = NDArray[np.float64]
+
+_WEIGHTS_AT_ONCE = 2**21
+
+
+def draw(table: Table, *, replicates: int, seed: int) -> FloatArray:
+    """Measure bootstrap replicates: rows of figures, one a replicate."""
+    return np.concatenate([table.measure(weights) for weights in weights_of_draws(table.images, replicates, seed)])
+
+
+def weights_of_draws(images: int, replicates: int, seed: int) -> Iterator[FloatArray]:
+    """Draw images with replacement: how often each comes in each replicate, some rows at a time."""
+    random = np.random.default_rng(seed)
+    step = max(_WEIGHTS_AT_ONCE // images, 1)
+    for start in range(0, replicates, step):
+        rows = min(step, replicates - start)
+        drawn = random.integers(0, images, size=(rows, images))
+        drawn += np.arange(0, rows * images, images)[:, np.newaxis]
+        counts = np.bincount(drawn.ravel(), minlength=rows * images)
+        yield counts.reshape(rows, images).astype(np.float64)
+
+
+def leave_one_out(table: Table) -> FloatArray:
+    """Measure the benchmark without each of its images in turn: rows of figures, one an image."""
+    return _image_by_image(table, others=1.0, itself=0.0)
+
+
+def one_by_one(table: Table) -> FloatArray:
+    """Measure each image as a benchmark of its own: rows of figures, one an image."""
+    return _image_by_image(table, others=0.0, itself=1.0)
+
+
+def _image_by_image(table: Table, *, others: float, itself: float) -> FloatArray:
+    step = max(_WEIGHTS_AT_ONCE // max(table.images, 1), 1)
+    parts: list[FloatArray] = []
+    for start in range(0, table.images, step):
+        rows = np.arange(start, min(start + step, table.images))
+        weights = np.full((rows.size, table.images), others)
+        weights[np.arange(rows.size), rows] = itself
+        parts.append(table.measure(weights))
+    return np.concatenate(parts)
