@@ -320,6 +320,30 @@ def test_bombs_do_not_go_off():
         prediction(pillow(GREY8, "GIF")[:6] + b"\xff\xff\xff\xff" + pillow(GREY8, "GIF")[10:], "a.gif")
 
 
+def test_a_tiff_strip_that_unpacks_to_more_than_its_page_is_refused(monkeypatch):
+    monkeypatch.setattr("segbench.loaders.tiff.MAX_PIXELS", 10_000)
+    sound = tiff(GREY8, compression="zlib")
+    with tifffile.TiffFile(io.BytesIO(sound)) as file:
+        at = file.pages[0].dataoffsets[0]
+        size = file.pages[0].databytecounts[0]
+    bomb = zlib.compress(bytes(3_000_000), 9)
+    counted = struct.pack("<HHII", 279, 4, 1, size)
+    assert sound.count(counted) == 1
+    data = sound[:at].replace(counted, struct.pack("<HHII", 279, 4, 1, len(bomb))) + bomb
+    with pytest.raises(DataError, match="a strip unpacks to more than 1048576 bytes"):
+        prediction(data, "a.tif")
+
+
+def test_a_tiff_without_pixels_in_a_strip_is_not_taken_as_zeros():
+    sound = tiff(GREY8, compression="zlib", rowsperstrip=10)
+    with tifffile.TiffFile(io.BytesIO(sound)) as file:
+        counts = struct.pack(f"<{len(file.pages[0].databytecounts)}H", *file.pages[0].databytecounts)
+    assert sound.count(counts) == 1
+    empty = sound.replace(counts, counts[:2] + bytes(2))
+    with pytest.raises(DataError, match="the pixels of 1 of 2 strips or tiles are missing"):
+        prediction(empty, "a.tif")
+
+
 def test_long_thin_images_are_images():
     for shape in [(1, 1), (30000, 1), (1, 30000)]:
         assert prediction(pillow(np.full(shape, 7, np.uint8), "PNG")).array.shape == shape
@@ -349,6 +373,18 @@ def test_a_damaged_pixel_chunk_of_a_png_is_refused():
             with pytest.raises(DataError, match="damaged or truncated PNG"):
                 prediction(bytes(data))
             data[position] ^= 4
+
+
+def test_pixels_that_contradict_the_checksum_of_their_chunk_are_refused():
+    data = SOUND["grey.png"][0]
+    other = png_of(np.roll(GREY8, 1)[..., None])
+    start = other.index(b"IDAT") - 4
+    forged = bytearray(other)
+    stop = start + 8 + int.from_bytes(other[start : start + 4], "big")
+    forged[stop : stop + 4] = data[-16:-12]
+    assert np.asarray(Image.open(io.BytesIO(bytes(forged)))).shape == (19, 23)  # Pillow alone does not notice
+    with pytest.raises(DataError, match=r"damaged or truncated PNG \(at byte 33\)"):
+        prediction(bytes(forged))
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,14 @@ def test_declared_sizes_allocate_nothing():
                 read_mat(changed, HERE)
 
 
+def test_compressed_variables_unpack_to_no_more_than_the_bound(monkeypatch):
+    data = mat(a=np.zeros((300, 300)))
+    assert read_mat(data, HERE)["a"].shape == (300, 300)
+    monkeypatch.setattr("segbench.loaders.mat5.MAX_BYTES", 10_000)
+    with pytest.raises(DataError, match="unpacks to more than 10000 bytes"):
+        read_mat(data, HERE)
+
+
 def test_sparse_matrices_with_impossible_indices():
     stream = io.BytesIO()
     dense = np.zeros((4, 3))
