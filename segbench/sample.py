@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-Reads = Literal["masks", "boundaries", "regions"]
-"""What the files of an image are read as."""
+Reads = Literal["masks", "boundaries", "annotators", "regions"]
+"""What the files of an image are read as; "annotators" is boundaries without a prediction."""
 
 
 @dataclass(frozen=True, eq=False)

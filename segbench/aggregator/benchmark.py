@@ -21,7 +21,7 @@ from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome, Task, count_images
 from segbench.counts import ScoreCounts
 from segbench.errors import DataError
-from segbench.loaders.pairing import pair
+from segbench.loaders.pairing import annotated, pair
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
 
@@ -36,7 +36,7 @@ class FailedImages(UserWarning):
 
 def evaluate(
     ground_truth: str | PathLike[str],
-    prediction: str | PathLike[str],
+    prediction: str | PathLike[str] | None,
     protocol: Protocol = _PIXELS,
     *,
     field: str | PathLike[str] | None = None,
@@ -53,13 +53,15 @@ def evaluate(
     Parameters
     ----------
     ground_truth, prediction : path
-        Two folders, whose files pair by name without extension, sub-folders kept; or two files.
-    protocol : Pixels, optional
+        Two folders, whose files pair by name without extension, sub-folders kept; or two files. `prediction` is None
+        for `Annotators`, who are compared with each other.
+    protocol : Pixels, Boundaries or Annotators, optional
         What counts as right, with its settings; ``Pixels()`` if left out.
     field : path, optional
         Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.
     gt_pattern, pred_pattern, field_pattern : str
-        How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``.
+        How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``; in `gt_pattern` ``#`` stands
+        for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
     method : str, optional
         Name of the method; by default that of the prediction folder.
     results : path, optional
@@ -80,15 +82,18 @@ def evaluate(
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
     """
-    pairing = pair(
-        Path(ground_truth),
-        Path(prediction),
-        field=None if field is None else Path(field),
-        gt_pattern=gt_pattern,
-        pred_pattern=pred_pattern,
-        field_pattern=field_pattern,
-    )
-    method = method or Path(prediction).absolute().stem
+    if prediction is None:
+        pairing = annotated(Path(ground_truth), gt_pattern=gt_pattern)
+    else:
+        pairing = pair(
+            Path(ground_truth),
+            Path(prediction),
+            field=None if field is None else Path(field),
+            gt_pattern=gt_pattern,
+            pred_pattern=pred_pattern,
+            field_pattern=field_pattern,
+        )
+    method = method or ("human" if prediction is None else Path(prediction).absolute().stem)
     fields = protocol.signature_fields()
     outcomes: dict[str, Outcome] = {}
     with ExitStack() as stack:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from segbench.counts import ScoreCounts
+from segbench.counts import BoundaryCounts, ScoreCounts
 from segbench.curves import Curve, Summary, pixel_image_figures, pixel_summary, pr_curve
-from segbench.protocols.pixels import PixelImage
+from segbench.curves.boundary import BoundaryCurve, boundary_curve, boundary_image_figures, boundary_summary
+from segbench.protocols.counted import Counted
 from segbench.sample import Reads, Sample
 
 
@@ -25,7 +26,7 @@ class Protocol(typing.Protocol):
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a figure depends on."""
 
-    def count(self, sample: Sample) -> PixelImage:
+    def count(self, sample: Sample) -> Counted:
         """Count one image."""
 
 
@@ -47,10 +48,11 @@ class Figures:
 
     summary: Callable[[Mapping[str, Any]], Summary]
     image: Callable[[Any], Summary]
-    curve: Callable[[Any], Curve]
+    curve: Callable[[Any], Curve | BoundaryCurve]
     pool: Callable[[Any], Any]
 
 
 PROTOCOLS: dict[str, Figures] = {
     "pixels": Figures(pixel_summary, pixel_image_figures, pr_curve, ScoreCounts.sum),
+    "boundaries": Figures(boundary_summary, boundary_image_figures, boundary_curve, BoundaryCounts.sum),
 }

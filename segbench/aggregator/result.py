@@ -9,6 +9,7 @@ from functools import cached_property
 from segbench.aggregator.codec import Counts
 from segbench.aggregator.figures import PROTOCOLS
 from segbench.curves import Curve, Summary
+from segbench.curves.boundary import BoundaryCurve
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class Result:
         return PROTOCOLS[self.protocol].summary(self.counts)
 
     @cached_property
-    def curve(self) -> Curve:
+    def curve(self) -> Curve | BoundaryCurve:
         """The pooled precision-recall curve."""
         return PROTOCOLS[self.protocol].curve(self.pooled)
 

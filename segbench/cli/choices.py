@@ -26,6 +26,7 @@ class ProtocolName(StrEnum):
     """The protocols by name."""
 
     PIXELS = "pixels"
+    BOUNDARIES = "boundaries"
 
 
 class PlotKind(StrEnum):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from segbench.cli.choices import Form, ProtocolName, print_results
-from segbench.errors import ArgumentError
+from segbench.cli.counting import count_methods, methods_of
+from segbench.cli.settings import Options
 
 
 def run(
@@ -39,71 +38,56 @@ def run(
         False
     ),
     exact: Annotated[bool, typer.Option("--exact", help="Keep every distinct float score, never bins.")] = False,
+    max_dist: Annotated[
+        float | None,
+        typer.Option(help="Boundaries: tolerance as a fraction of the diagonal [default: 0.0075].", show_default=False),
+    ] = None,
+    thresholds: Annotated[
+        str | None, typer.Option(help="Boundaries: how many, or which, as in 0.25,0.5 [default: 99].")
+    ] = None,
+    no_thin: Annotated[bool, typer.Option("--no-thin", help="Boundaries: do not thin thresholded maps.")] = False,
+    nms: Annotated[
+        str | None, typer.Option(help="Boundaries: suppress first; radius,border,multiplier as in 1,5,1.01.")
+    ] = None,
+    label_maps: Annotated[
+        bool, typer.Option("--label-maps", help="Boundaries: ground-truth images are label maps; take their borders.")
+    ] = False,
+    human: Annotated[
+        bool, typer.Option("--human", help="Boundaries: also each annotator against the others, as a method 'human'.")
+    ] = False,
     gt_pattern: Annotated[
-        str, typer.Option(help="How ground-truth names hold the image's name, * standing for it: '*_manual1'.")
+        str,
+        typer.Option(help="How ground-truth names hold the image's name, *, and an annotator, #: '*_manual1', '*.#'."),
     ] = "*",
     pred_pattern: Annotated[str, typer.Option(help="The same for predictions: '*_pred'.")] = "*",
     field_pattern: Annotated[str, typer.Option(help="The same for masks: '*_mask'.")] = "*",
     form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
 ) -> None:
     """Count two folders of images and print the pooled figures of each method."""
-    from segbench.aggregator.benchmark import FailedImages, evaluate
-    from segbench.aggregator.executors import jobs_for, process_pool
-    from segbench.cli.progress import progress_bar
-    from segbench.loaders.pairing import pair
-    from segbench.protocols.pixels import Pixels
-
-    settings = {ProtocolName.PIXELS: Pixels}[protocol](
-        positive=positive, void=_numbers(void, "--void"), invert=invert, exact=exact
+    options = Options(
+        positive=positive,
+        void=void,
+        invert=invert,
+        exact=exact,
+        max_dist=max_dist,
+        thresholds=thresholds,
+        no_thin=no_thin,
+        nms=nms,
+        label_maps=label_maps,
     )
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
-    methods = _methods(prediction)
-    # Pairing is quick and counting is not: every folder is checked before the first image is read.
-    pairs = sum(len(pair(ground_truth, folder, field=field, **patterns).files) for folder in methods.values())
-    workers = jobs_for(pairs, jobs)
-    results = []
-    with (
-        process_pool(workers) if workers > 1 else nullcontext() as executor,
-        warnings.catch_warnings(action="ignore", category=FailedImages),
-    ):
-        for method, folder in methods.items():
-            with progress_bar(method) as progress:
-                results.append(
-                    evaluate(
-                        ground_truth,
-                        folder,
-                        settings,
-                        field=field,
-                        **patterns,
-                        method=method,
-                        results=output,
-                        executor=executor,
-                        progress=progress,
-                    )
-                )
+    results = count_methods(
+        ground_truth,
+        methods_of(prediction),
+        options.protocol(protocol),
+        field=field,
+        patterns=patterns,
+        output=output,
+        jobs=jobs,
+        human=human,
+    )
     print_results(results, form)
     if output:
         typer.echo(f"kept in {output}: segbench show {output}, segbench plot {output} -o pr.pdf", err=True)
     if any(result.failed for result in results):
         raise typer.Exit(1)
-
-
-def _methods(predictions: list[str]) -> dict[str, Path]:
-    methods: dict[str, Path] = {}
-    for text in predictions:
-        name, equals, folder = text.partition("=")
-        path = Path(folder) if equals and not Path(text).exists() else Path(text)
-        method = name if path != Path(text) else path.absolute().stem
-        if method in methods:
-            raise ArgumentError(f"two methods are called {method!r}; name them: {method}2={path}")
-        if not method:
-            raise ArgumentError(f"{text!r} gives no name; write name=FOLDER")
-        methods[method] = path
-    return methods
-
-
-def _numbers(text: str | None, option: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(number) for number in text.split(",")) if text else ()
-    except ValueError:
-        raise ArgumentError(f"{option} {text!r} is no list of numbers; write 255 or 254,255") from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -17,9 +17,8 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.sizes import require_doubled_size, require_same_size
-from segbench.sample import Sample
+from segbench.sample import Reads, Sample
 
-Reads = Literal["masks", "boundaries", "regions"]
 """What a protocol needs the files to be read as."""
 
 Maps: TypeAlias = tuple[NDArray[Any], ...]
@@ -103,8 +102,8 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
     ----------
     raw : RawFiles
         The bytes of one image's files.
-    reads : {"masks", "boundaries", "regions"}
-        What the files are read as.
+    reads : {"masks", "boundaries", "annotators", "regions"}
+        What the files are read as; "annotators" leaves the prediction unread.
 
         masks
             Ground truth as stored, a .mat cell ``groundTruth`` as the ``Boundaries`` of each annotator; one soft
@@ -138,7 +137,7 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
     sizes = [(name, array.shape) for name, array in truths]
     if doubled:
         require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
-    else:
+    elif predictions:
         sizes.append((shown(files.prediction), predictions[0].shape))
     field = None
     if files.field is not None and raw.field is not None:
@@ -172,6 +171,8 @@ def _ground_truths(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[s
 
 def _predictions(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...], bool]:
     """Give the soft map or the label maps in the file, notes, and whether it is a map at twice the resolution."""
+    if reads == "annotators":
+        return (), (), False
     if reads != "masks" and path.suffix.lower() in matlab.EXTENSIONS:
         contents = matlab.read_mat(data, path)
         if "ucm2" in contents:

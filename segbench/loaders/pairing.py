@@ -107,6 +107,21 @@ def pair(
     return pairing
 
 
+def annotated(ground_truth: Path, *, gt_pattern: str = "*") -> Pairing:
+    """Find the files of every image's annotators, without predictions: each image's first stands in for one.
+
+    Raises
+    ------
+    ArgumentError, DataError
+        As `pair`.
+    """
+    if ground_truth.is_file():
+        return Pairing((SampleFiles(shown(ground_truth.stem), (ground_truth,), ground_truth),))
+    named, notes = _named(ground_truth, Pattern.parse(gt_pattern, "--gt-pattern", tagged=True))
+    paths = {name: tuple(Path(entry.path) for entry in entries) for name, entries in sorted(named.items())}
+    return Pairing(tuple(SampleFiles(name, truths, truths[0]) for name, truths in paths.items()), notes)
+
+
 def survey(
     ground_truth: Path,
     prediction: Path,

@@ -25,26 +25,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.counts import MAX_DISTINCT, ScoreCounts
 from segbench.errors import ArgumentError, DataError
+from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, equals_any, two_values
 from segbench.sample import Reads, Sample
 
 _NEGATIVE, _POSITIVE, _IGNORED = 0, 1, 2
-
-
-@dataclass(frozen=True)
-class PixelImage:
-    """The counts of one image, and the ground-truth values they rest on.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Counts of the image; of an image with a single value and no rule, all its pixels are negatives.
-    label_values : tuple of float
-        The one or two ground-truth values found where no rule names the positive ones; else empty.
-    """
-
-    counts: ScoreCounts
-    label_values: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +81,7 @@ class Pixels:
             "floats": "exact" if self.exact else f"exact<={MAX_DISTINCT}",
         }
 
-    def count(self, sample: Sample) -> PixelImage:
+    def count(self, sample: Sample) -> Counted:
         """Count one image.
 
         Raises
@@ -122,7 +107,7 @@ class Pixels:
         if self.invert:
             prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
         counts = _count(sample.prediction_file or sample.name, labels, prediction, valid, exact=self.exact)
-        return PixelImage(counts, label_values)
+        return Counted(counts, label_values)
 
 
 def count_pixels(

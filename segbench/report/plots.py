@@ -14,7 +14,7 @@ from segbench.counts import ScoreCounts
 from segbench.curves import Curve, roc_curve
 from segbench.errors import ArgumentError, DataError
 from segbench.report.palette import GUIDE, ISO_F, ISO_F_TEXT, line_style
-from segbench.report.points import FloatArray, pr_points, roc_points
+from segbench.report.points import FloatArray, boundary_points, pr_points, roc_points
 from segbench.report.tables import number
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def plot_results(results: Sequence[Result], *, kind: Kind = "pr", ax: Axes | Non
     Parameters
     ----------
     results : sequence of Result
-        Results of the pixel protocol; methods without a defined curve are named in the legend and not drawn.
+        Of one protocol; methods without a defined curve are named in the legend and not drawn. A method measured at one
+        threshold only, such as human annotators, is a point.
     kind : {"pr", "roc"}
         Precision-recall (with lines of equal F, the point of best F, and the prevalence a random score would reach),
         or ROC (with the diagonal).
@@ -146,7 +147,7 @@ def _draw_prevalences(ax: Axes, results: Sequence[Result]) -> None:
     prevalences = {
         round(curve.positives / (curve.positives + curve.negatives), 4)
         for curve in (result.curve for result in results)
-        if curve.positives
+        if isinstance(curve, Curve) and curve.positives
     }
     for rank, prevalence in enumerate(sorted(prevalences)):
         label = None if rank else f"prevalence {_three_digits(prevalence)}" if len(prevalences) == 1 else "prevalences"
@@ -155,7 +156,7 @@ def _draw_prevalences(ax: Axes, results: Sequence[Result]) -> None:
 
 def _points(result: Result, kind: Kind) -> tuple[FloatArray, FloatArray]:
     if kind == "pr":
-        return pr_points(result.curve)
+        return pr_points(result.curve) if isinstance(result.curve, Curve) else boundary_points(result.curve)
     if not isinstance(result.pooled, ScoreCounts):
         raise ArgumentError(f"the {result.protocol} protocol has no ROC curve, for it knows no true negatives")
     return roc_points(roc_curve(result.pooled))

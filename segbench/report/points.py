@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.curves import Curve
+from segbench.curves.boundary import BoundaryCurve
 
 FloatArray = NDArray[np.float64]
 
@@ -34,6 +35,12 @@ def pr_points(curve: Curve) -> tuple[FloatArray, FloatArray]:
     precision = np.append(curve.precision, between / (between + fp_between))
     order = np.lexsort((all_fp, all_tp))
     return _thinned(all_tp[order] / tp[-1], precision[order])
+
+
+def boundary_points(curve: BoundaryCurve) -> tuple[FloatArray, FloatArray]:
+    """Give recall and precision to draw: one point a threshold; recalls below .01 are left out, as is usual."""
+    drawn = curve.recall >= 0.01
+    return curve.recall[drawn], curve.precision[drawn]
 
 
 def roc_points(curve: Curve) -> tuple[FloatArray, FloatArray]:

@@ -36,6 +36,19 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("auc_roc", "AUC-ROC", "highest"),
         Column("fpr_at_95_tpr", "FPR95", "lowest"),
     ),
+    "boundaries": (
+        Column("ods_f", "ODS", "highest"),
+        Column("ods_precision", "P"),
+        Column("ods_recall", "R"),
+        Column("ods_threshold", "at"),
+        Column("ois_f", "OIS", "highest"),
+        Column("ois_precision", "P"),
+        Column("ois_recall", "R"),
+        Column("mean_image_f", "mean", "highest"),
+        Column("area_pr", "AP", "highest"),
+        Column("area_pr_extended", "AP ext*", "highest"),
+        Column("r50", "R50", "highest"),
+    ),
 }
 IMAGE_COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "pixels": tuple(
@@ -53,11 +66,16 @@ IMAGE_COLUMNS: Mapping[str, tuple[Column, ...]] = {
             "ignored",
         )
     ),
+    "boundaries": tuple(Column(key, key) for key in ("f", "precision", "recall", "threshold", "area_pr")),
 }
 FOOTNOTES: Mapping[str, tuple[str, ...]] = {
     "pixels": (
         "ODS, OIS, mean: best F of the pool, of each image pooled, of each image averaged; P, R, at: of the ODS",
         "* achievable AUC-PR: thresholds chosen on the very images it describes, so optimistic",
+    ),
+    "boundaries": (
+        "ODS, OIS, mean: best F of the pool, of each image pooled, of each image averaged; P, R, at: beside each",
+        "AP: Area_PR as BSDS measures it; * the curve first extended to recall 1, another rule and another number",
     ),
 }
 

@@ -1,0 +1,100 @@
+"""Counting several methods against one ground truth, with workers and a progress bar."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from segbench.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from segbench.aggregator.figures import Protocol
+    from segbench.aggregator.result import Result
+
+
+def methods_of(predictions: list[str]) -> dict[str, Path]:
+    """Read ``FOLDER`` and ``name=FOLDER`` into methods by name.
+
+    Raises
+    ------
+    ArgumentError
+        If two methods have one name.
+    """
+    methods: dict[str, Path] = {}
+    for text in predictions:
+        name, equals, folder = text.partition("=")
+        named = bool(equals) and not Path(text).exists()
+        path = Path(folder if named else text)
+        method = name if named else path.absolute().stem
+        if not method:
+            raise ArgumentError(f"{text!r} gives no name; write name=FOLDER")
+        if method in methods:
+            raise ArgumentError(f"two methods are called {method!r}; give one another name: other={path}")
+        methods[method] = path
+    return methods
+
+
+def count_methods(
+    ground_truth: Path,
+    methods: Mapping[str, Path],
+    protocol: Protocol,
+    *,
+    field: Path | None = None,
+    patterns: Mapping[str, str],
+    output: Path | None = None,
+    jobs: int | None = None,
+    human: bool = False,
+) -> list[Result]:
+    """Evaluate methods one after another, the images of each spread over workers.
+
+    Raises
+    ------
+    ArgumentError
+        If the human point is asked of a protocol that has none.
+    DataError
+        If a folder does not pair with the ground truth: found before the first image is read.
+    """
+    from segbench.aggregator.benchmark import FailedImages, evaluate
+    from segbench.aggregator.executors import jobs_for, process_pool
+    from segbench.cli.progress import progress_bar
+    from segbench.loaders.pairing import pair
+
+    pairs = sum(len(pair(ground_truth, folder, field=field, **patterns).files) for folder in methods.values())
+    work: list[tuple[str, Path | None, Protocol]] = [(method, folder, protocol) for method, folder in methods.items()]
+    if protocol.name == "boundaries":
+        from segbench.protocols.boundaries import Annotators, Boundaries, compile_kernels, kernels_cached
+
+        if human and isinstance(protocol, Boundaries):
+            work.append(("human", None, Annotators(settings=protocol)))
+        if not kernels_cached():
+            typer.echo("compiling for this machine, once ...", err=True)
+            compile_kernels()
+    elif human:
+        raise ArgumentError("--human takes annotators of boundaries; add -p boundaries")
+    workers = jobs_for(pairs, jobs)
+    with (
+        process_pool(workers) if workers > 1 else nullcontext() as executor,
+        warnings.catch_warnings(action="ignore", category=FailedImages),
+    ):
+        results = []
+        for method, folder, settings in work:
+            with progress_bar(method) as progress:
+                results.append(
+                    evaluate(
+                        ground_truth,
+                        folder,
+                        settings,
+                        field=field,
+                        **patterns,
+                        method=method,
+                        results=output,
+                        executor=executor,
+                        progress=progress,
+                    )
+                )
+    return results

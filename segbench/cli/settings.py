@@ -1,0 +1,82 @@
+"""From the options of a command line to the settings of a protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from segbench.cli.choices import ProtocolName
+from segbench.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from segbench.aggregator.figures import Protocol
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of ``segbench run`` that say what counts as right, as typed; None or False where not given."""
+
+    positive: str | None
+    void: str | None
+    invert: bool
+    exact: bool
+    max_dist: float | None
+    thresholds: str | None
+    no_thin: bool
+    nms: str | None
+    label_maps: bool
+
+    def protocol(self, name: ProtocolName) -> Protocol:
+        """Make the settings of a protocol.
+
+        Raises
+        ------
+        ArgumentError
+            For an option that is not this protocol's, or not what it should be.
+        """
+        if name is ProtocolName.PIXELS:
+            self._refuse(name, "max_dist", "thresholds", "no_thin", "nms", "label_maps")
+            from segbench.protocols.pixels import Pixels
+
+            void = tuple(numbers(self.void, "--void")) if self.void else ()
+            return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact)
+        self._refuse(name, "void", "exact")
+        from segbench.protocols.boundaries import Boundaries
+
+        return Boundaries(
+            max_dist=0.0075 if self.max_dist is None else self.max_dist,
+            thresholds=_thresholds(self.thresholds),
+            thin=not self.no_thin,
+            nms=_suppression(self.nms),
+            positive=self.positive,
+            label_maps=self.label_maps,
+            invert=self.invert,
+        )
+
+    def _refuse(self, name: ProtocolName, *foreign: str) -> None:
+        given = [f"--{option.replace('_', '-')}" for option in foreign if getattr(self, option) not in (None, False)]
+        if given:
+            raise ArgumentError(f"{', '.join(given)} has no meaning for the {name} protocol; see --protocol")
+
+
+def numbers(text: str, option: str) -> list[float]:
+    """Read a list of numbers separated by commas."""
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise ArgumentError(f"{option} {text!r} is no list of numbers; write them with commas, as in 1,2.5") from None
+
+
+def _thresholds(text: str | None) -> int | tuple[float, ...]:
+    if text is None:
+        return 99
+    return int(text) if text.isdecimal() else tuple(numbers(text, "--thresholds"))
+
+
+def _suppression(text: str | None) -> tuple[int, int, float] | None:
+    if text is None:
+        return None
+    values = numbers(text, "--nms")
+    if len(values) != 3 or any(value != int(value) for value in values[:2]):
+        raise ArgumentError(f"--nms {text!r} is not radius,border,multiplier; write 1,5,1.01")
+    return int(values[0]), int(values[1]), values[2]

@@ -1,0 +1,185 @@
+"""Settings of the boundary protocol, and how the files of an image become what `count_boundaries` takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.counts import BoundaryCounts
+from segbench.errors import ArgumentError, DataError
+from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
+from segbench.protocols.boundaries.inputs import as_max_dist, as_thresholds
+from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
+from segbench.protocols.boundaries.suppression import nms
+from segbench.protocols.counted import Counted
+from segbench.protocols.labels import LabelRule, describe
+from segbench.sample import Reads, Sample
+
+TIES = "hash1"
+"""Version of the rule that settles ties between matchings; see `match_boundaries`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boundaries:
+    """Settings of the boundary protocol of BSDS500.
+
+    Parameters
+    ----------
+    max_dist : float
+        Tolerance as a fraction of the image's diagonal: .0075 for BSDS500, .011 for NYUDv2, .02 for SBD.
+    thresholds : int or tuple of float
+        A number K for ``k / (K + 1)``, or rising thresholds. `area_pr` depends on it. Not used for ``segs``.
+    thin : bool
+        Whether the map of each threshold is thinned first.
+    nms : tuple of (int, int, float), optional
+        Radius, border and multiplier of non-maximum suppression before anything else, for the thick maps of networks:
+        ``(1, 5, 1.01)``. None for none.
+    smoothing : int
+        Radius of the triangle filter run over the map before suppression.
+    positive : str, optional
+        Which values of a ground-truth image are boundary, as in `Pixels`. None: the image holds 0 and at most one
+        other value. Not used for ``.mat`` files.
+    label_maps : bool
+        Whether ground-truth images are label maps whose boundaries count, by BSDS500's double-grid rule.
+    invert : bool
+        Low predictions mean boundary (black on white).
+
+    Raises
+    ------
+    ArgumentError
+        If a setting is out of range.
+
+    Examples
+    --------
+    >>> Boundaries(nms=(1, 5, 1.01)).signature_fields()["nms"]
+    '1,5,1.01,smoothing 1'
+    """
+
+    name: ClassVar[str] = "boundaries"
+    reads: ClassVar[Reads] = "boundaries"
+
+    max_dist: float = 0.0075
+    thresholds: int | tuple[float, ...] = 99
+    thin: bool = True
+    nms: tuple[int, int, float] | None = None
+    smoothing: int = 1
+    positive: str | None = None
+    label_maps: bool = False
+    invert: bool = False
+
+    def __post_init__(self) -> None:
+        as_max_dist(self.max_dist, "max_dist")
+        as_thresholds(self.thresholds)
+        if not isinstance(self.thresholds, int):
+            object.__setattr__(self, "thresholds", tuple(float(value) for value in self.thresholds))
+        if self.nms is not None:
+            radius, border, multiplier = self.nms
+            nms(np.zeros((1, 1)), radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing)
+        if self.positive is not None:
+            LabelRule.parse(self.positive)
+            if self.label_maps:
+                raise ArgumentError("positive and label_maps exclude each other: all labels of a label map count")
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a figure depends on."""
+        listed = self.thresholds if isinstance(self.thresholds, int) else ",".join(f"{t:g}" for t in self.thresholds)
+        suppressed = self.nms and f"{','.join(f'{value:g}' for value in self.nms)},smoothing {self.smoothing}"
+        ground_truth = "label maps" if self.label_maps else (self.positive or "nonzero").replace(" ", "")
+        return {
+            "max_dist": f"{self.max_dist:g}",
+            "thresholds": str(listed),
+            "thin": "yes" if self.thin else "no",
+            "nms": suppressed or "no",
+            "ground_truth": ground_truth,
+            "invert": "yes" if self.invert else "no",
+            "ties": TIES,
+        }
+
+    def count(self, sample: Sample) -> Counted:
+        """Count one image.
+
+        Raises
+        ------
+        DataError
+            If scores are not finite or outside [0, 1], or a ground truth is no boundary map.
+        """
+        truths = self.boundary_maps(sample)
+        prediction = sample.predictions[0]
+        if len(sample.predictions) > 1:
+            maps = [label_boundaries(segmentation) for segmentation in sample.predictions]
+            return Counted(count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin))
+        if prediction.shape != truths[0].shape:
+            prediction = sample_ucm2(prediction)
+        if self.invert:
+            prediction = ~prediction if prediction.dtype.kind in "bu" else 1 - prediction
+        try:
+            if self.nms is not None:
+                radius, border, multiplier = self.nms
+                prediction = nms(
+                    prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing
+                )
+            return Counted(
+                count_boundaries(prediction, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
+            )
+        except DataError as error:
+            raise DataError(sample.prediction_file or sample.name, error.what, error.hint) from error
+
+    def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
+        """Give the boundary map of each annotator."""
+        names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
+        return [self._boundary_map(name, truth) for name, truth in zip(names, sample.ground_truths, strict=True)]
+
+    def _boundary_map(self, name: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+        if self.label_maps:
+            return label_boundaries(ground_truth)
+        if self.positive is not None:
+            return LabelRule.parse(self.positive).positive(ground_truth)
+        boundary: NDArray[np.bool_] = ground_truth != 0
+        if not np.all(ground_truth[boundary] == ground_truth.max()):
+            raise DataError(
+                name,
+                f"{describe(np.unique(ground_truth))}, expected 0 and at most one other in a boundary map",
+                "say which are boundary, for instance --positive '>=128', or --label-maps if these are labels",
+            )
+        return boundary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotators:
+    """The human point: each annotator's boundaries as a prediction, against all others.
+
+    Parameters
+    ----------
+    settings : Boundaries
+        Tolerance, thinning and ground truth as for the methods beside it; thresholds and suppression do not matter.
+    """
+
+    name: ClassVar[str] = "boundaries"
+    reads: ClassVar[Reads] = "annotators"
+
+    settings: Boundaries
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that the point depends on."""
+        fields = replace(self.settings, nms=None, invert=False).signature_fields()
+        return fields | {"thresholds": "annotators"}
+
+    def count(self, sample: Sample) -> Counted:
+        """Count every annotator of an image against the others; an image of one annotator counts nothing."""
+        truths = self.settings.boundary_maps(sample)
+        nothing = BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))
+        each = (
+            count_boundary_maps(
+                [truth],
+                truths[:k] + truths[k + 1 :],
+                thresholds=[1.0],
+                max_dist=self.settings.max_dist,
+                thin=self.settings.thin,
+            )
+            for k, truth in enumerate(truths)
+            if len(truths) > 1
+        )
+        return Counted(BoundaryCounts.sum([nothing, *each]))

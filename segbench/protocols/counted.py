@@ -1,0 +1,23 @@
+"""What a protocol makes of one image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from segbench.counts import BoundaryCounts, ScoreCounts
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The counts of one image, and the ground-truth values they rest on.
+
+    Parameters
+    ----------
+    counts : ScoreCounts or BoundaryCounts
+        Of an image with a single ground-truth value and no rule, all pixels are negatives.
+    label_values : tuple of float
+        The one or two ground-truth values found where no rule names the positive ones; else empty.
+    """
+
+    counts: ScoreCounts | BoundaryCounts
+    label_values: tuple[float, ...] = ()
