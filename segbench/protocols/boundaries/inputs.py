@@ -73,7 +73,8 @@ def as_thresholds(thresholds: int | ArrayLike) -> NDArray[np.float64]:
     if isinstance(thresholds, (int, np.integer)) and not isinstance(thresholds, bool):
         if thresholds < 1:
             raise ArgumentError(f"thresholds is {thresholds}, expected at least 1")
-        return np.arange(1, thresholds + 1) / (thresholds + 1)
+        # Spaced as in the official code: by rounding, level 85 of 255 does not reach 2 / 6 there.
+        return np.linspace(1 / (thresholds + 1), 1 - 1 / (thresholds + 1), int(thresholds))
     array = np.asarray(thresholds, dtype=np.float64)
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or np.any(np.diff(array) <= 0):
         raise ArgumentError(f"thresholds is {thresholds!r}; give a number of them, or a list of rising finite scores")

@@ -120,7 +120,7 @@ def reached(pixels: NDArray[Any], costs: Costs) -> NDArray[Any]:
 
 
 @kernel
-def sweep_down(  # noqa: C901, PLR0912, PLR0917 - the whole sweep is one call from Python
+def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is one call from Python
     maps: NDArray[Any],
     columns: Side,
     rows: Side,
@@ -134,7 +134,7 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0917 - the whole sweep is one call fr
     """Do the work of `sweep`: `columns`, `rows`, `scratch` and all that follow are changed in place."""
     live, every, before, mate_of, pixel = columns.live, columns.every, columns.before, columns.mate, columns.pixel
     taken = np.zeros(live.size, np.uint64)
-    came = np.empty(pixel.size, np.int32)
+    changed = np.empty(pixel.size, np.int32)
     pairs = 0
     for level in range(maps.shape[0] - 1, -1, -1):
         # New pixels come before old ones go: who loses a partner then finds the one that took its place.
@@ -145,15 +145,15 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0917 - the whole sweep is one call fr
             while word != ZERO:
                 bit = ONE << uint64(trailing_zeros(word))
                 word &= word - ONE
-                came[size] = before[w] + popcount(every[w] & (bit - ONE))
-                mate_of[came[size]] = FREE
+                changed[size] = before[w] + popcount(every[w] & (bit - ONE))
+                mate_of[changed[size]] = FREE
                 size += 1
         # Whole lines appear at once. Taken in order, each pixel would push all before it along; scattered, few do.
         step = _stride(size)
         n = int64(0)
         for _ in range(size):
             n = (n + step) % size
-            j = int64(came[n])
+            j = int64(changed[n])
             found, released = search(j, columns, rows, costs, scratch)
             if found >= 0:
                 pairs += 1
@@ -161,6 +161,7 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0917 - the whole sweep is one call fr
             elif released >= 0:
                 _flip(taken, pixel[j], costs.width)
                 _flip(taken, pixel[released], costs.width)
+        size = 0
         for w in range(live.size):
             word = live[w] & ~maps[level, w]
             live[w] ^= word
@@ -170,16 +171,18 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0917 - the whole sweep is one call fr
                 j = int64(before[w] + popcount(every[w] & (bit - ONE)))
                 i = int64(mate_of[j])
                 mate_of[j] = ABSENT
-                if i == FREE:
-                    continue
-                taken[w] ^= bit
-                rows.mate[i] = FREE
-                columns.price[j] = rows.price[i] = 0
-                found, _ = search(i, rows, columns, costs, scratch)
-                if found >= 0:
-                    _flip(taken, pixel[found], costs.width)
-                else:
-                    pairs -= 1
+                if i != FREE:
+                    taken[w] ^= bit
+                    rows.mate[i] = FREE
+                    columns.price[j] = rows.price[i] = 0
+                    changed[size] = i
+                    size += 1
+        for n in range(size):
+            found, _ = search(int64(changed[n]), rows, columns, costs, scratch)
+            if found >= 0:
+                _flip(taken, pixel[found], costs.width)
+            else:
+                pairs -= 1
         for w in range(taken.size):
             used[level, w] |= taken[w]
         matched[level] = pairs

@@ -1,0 +1,224 @@
+"""Check the boundary benchmark on whole images of BSDS500: against SciPy's matcher and the official results.
+
+    python scripts/check_boundaries.py [FOLDER] [--scipy-every N]
+
+FOLDER holds groundTruth, ucm2, hed, bench_png, bench_segs, official and reference_counts.csv; without it the
+environment variable SEGBENCH_BSDS500 says where it is. SciPy is asked at every N-th threshold (1: all; 0: none).
+Exits with 1 when anything is off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import imageio.v3 as iio
+import numpy as np
+from scipy.io import loadmat
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+from segbench.counts import BoundaryCounts
+from segbench.curves.boundary import boundary_summary
+from segbench.protocols.boundaries import (
+    count_boundaries,
+    count_boundary_maps,
+    label_boundaries,
+    match_boundaries,
+    sample_ucm2,
+)
+from segbench.protocols.boundaries.bits import pack, unpack
+from segbench.protocols.boundaries.certificate import whole
+from segbench.protocols.boundaries.costs import costs
+from segbench.protocols.boundaries.inputs import as_scores
+from segbench.protocols.boundaries.levels import levels_of
+from segbench.protocols.boundaries.sweep import sweep
+from segbench.protocols.boundaries.thinning import thin_levels
+
+MAX_DIST = 0.0075
+THRESHOLDS = np.arange(1, 100) / 100
+COUNTS = ("matched_gt", "total_gt", "matched_pred", "total_pred")
+Images = dict[str, BoundaryCounts]
+
+
+def main() -> int:
+    """Run all checks."""
+    parser = argparse.ArgumentParser(description="Check the boundary benchmark on whole images.")
+    parser.add_argument("folder", nargs="?", default=os.environ.get("SEGBENCH_BSDS500"))
+    parser.add_argument("--scipy-every", type=int, default=1, metavar="N")
+    options = parser.parse_args()
+    if not options.folder:
+        parser.error("no folder given, and SEGBENCH_BSDS500 is not set")
+    root = Path(options.folder)
+    problems = [*against_reference(root), *against_official(root)]
+    if options.scipy_every:
+        for kind in ("ucm2", "hed"):
+            problems += against_scipy(root, kind, options.scipy_every)
+    print(*(f"OFF: {problem}" for problem in problems), "all within bounds" if not problems else "", sep="\n")
+    return bool(problems)
+
+
+def ground_truths(root: Path, name: str) -> list[Any]:
+    """Read the annotators' boundary maps."""
+    cells = loadmat(root / "groundTruth" / f"{name}.mat")["groundTruth"].ravel()
+    return [cell["Boundaries"][0, 0] for cell in cells]
+
+
+def soft_map(root: Path, name: str, kind: str) -> Any:  # noqa: ANN401 - levels or floats
+    """Read a soft map: ``ucm2``, ``hed`` or ``bench_png``."""
+    if kind == "ucm2":
+        return sample_ucm2(loadmat(root / kind / f"{name}.mat")["ucm2"])
+    return iio.imread(root / kind / f"{name}.png")
+
+
+def read_reference(root: Path) -> Images:
+    """Read the counts of the official matcher."""
+    rows: dict[str, list[list[str]]] = {}
+    with (root / "reference_counts.csv").open() as file:
+        for row in csv.DictReader(file):
+            rows.setdefault(row["image"], []).append([row["threshold"], *(row[name] for name in COUNTS)])
+    return {
+        name: BoundaryCounts(
+            np.array([float(row[0]) for row in part]), *np.array(part)[:, 1:].astype(float).astype(int).T
+        )
+        for name, part in rows.items()
+    }
+
+
+def against_reference(root: Path) -> list[str]:
+    """Compare 12 images at 99 thresholds with the official matcher's counts."""
+    reference = read_reference(root)
+    ours = {name: count_boundaries(soft_map(root, name, "ucm2"), ground_truths(root, name)) for name in reference}
+    problems = []
+    for name, theirs in reference.items():
+        mine = ours[name]
+        gt_off = mine.matched_gt.sum() / theirs.matched_gt.sum() - 1
+        pred_off = mine.matched_pred.sum() / theirs.matched_pred.sum() - 1
+        print(f"{name:>8}  matched_gt {gt_off:+.4%}  matched_pred {pred_off:+.4%}")
+        if not np.array_equal(mine.total_gt, theirs.total_gt) or not np.array_equal(mine.total_pred, theirs.total_pred):
+            problems.append(f"{name}: totals differ from the reference")
+        if not 0 <= gt_off <= 1e-3:
+            problems.append(f"{name}: matched_gt is {gt_off:+.4%} off, expected 0 to +0.1 %")
+        if abs(pred_off) > 2.5e-3:
+            problems.append(f"{name}: matched_pred is {pred_off:+.4%} off, expected 0.25 % at most")
+    mine, theirs = boundary_summary(ours), boundary_summary(reference)
+    for key in ("ods_f", "ois_f", "area_pr"):
+        print(f"{key:>8}  {mine[key]:.6f}  official {theirs[key]:.6f}  {mine[key] - theirs[key]:+.6f}")
+        if abs(mine[key] - theirs[key]) > 5e-4:
+            problems.append(f"{key} of the 12 images is {mine[key]:.6f}, the reference's {theirs[key]:.6f}")
+    return problems
+
+
+def against_official(root: Path) -> list[str]:
+    """Compare the benchmark's own five-image examples with the results that it ships."""
+    names = sorted(path.stem for path in (root / "bench_png").glob("*.png"))
+
+    def of_soft(kind: str) -> Callable[[str], BoundaryCounts]:
+        return lambda name: count_boundaries(soft_map(root, name, kind), ground_truths(root, name), thresholds=5)
+
+    def of_segmentations(name: str) -> BoundaryCounts:
+        cells = loadmat(root / "bench_segs" / f"{name}.mat")["segs"].ravel()
+        return count_boundary_maps([label_boundaries(cell) for cell in cells], ground_truths(root, name))
+
+    problems = []
+    ways = {
+        "test_1": of_soft("ucm2"),
+        "test_2": of_soft("bench_png"),
+        "test_3": of_segmentations,
+        "test_4": of_segmentations,
+    }
+    for test, count in ways.items():
+        summary = boundary_summary({name: count(name) for name in names})
+        official = np.loadtxt(root / "official" / test / "eval_bdry.txt")
+        keys = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
+        off = {key: summary[key] - value for key, value in zip(keys, official[1:], strict=True)}
+        print(test, " ".join(f"{key} {value:+.6f}" for key, value in off.items()))
+        problems += [f"{test}: {key} is {value:+.6f} off" for key, value in off.items() if abs(value) > 5e-4]
+    return problems
+
+
+def against_scipy(root: Path, kind: str, every_nth: int) -> list[str]:
+    """Compare cost and every matched pixel with SciPy's matcher, at every n-th threshold of every image."""
+    problems, compared = [], 0
+    for name in sorted(path.stem for path in (root / "groundTruth").glob("*.mat")):
+        maps = thin_levels(levels_of(as_scores(soft_map(root, name, kind), name), THRESHOLDS), THRESHOLDS.size)
+        every = np.bitwise_or.reduce(maps, axis=0)
+        for annotator, drawn in enumerate(ground_truths(root, name)):
+            truth = np.ascontiguousarray(drawn != 0)
+            pixels = int(truth.sum())
+            table = costs(truth.shape, MAX_DIST * float(np.hypot(*truth.shape)), pixels, annotator)
+            swept = sweep(maps, every, pack(truth), table, np.zeros_like(maps), trace=True)
+            for level in range(0, THRESHOLDS.size, every_nth):
+                where = f"{kind} {name}, annotator {annotator}, threshold {THRESHOLDS[level]:g}"
+                high, low, bound_high, bound_low = swept.bounds[level]
+                cost = whole(high, low, table.alone, pixels)
+                if cost != whole(bound_high, bound_low, table.alone, pixels):
+                    problems.append(f"{where}: cost is not certified")
+                on = unpack(maps[level], truth.shape[1])
+                partners, scipy_cost = scipy_matching(on, truth, table, annotator)
+                compared += 1
+                if cost != scipy_cost:
+                    problems.append(f"{where}: cost {cost}, SciPy's {scipy_cost}")
+                if not np.array_equal(partners, swept.partners[level]):
+                    problems.append(f"{where}: {np.sum(partners != swept.partners[level])} partners are not SciPy's")
+            match = match_boundaries(on, truth, MAX_DIST * float(np.hypot(*truth.shape)), annotator=annotator)
+            if match.cost != cost or not match.certified:
+                problems.append(f"{where}: one matching alone costs {match.cost}, in the sweep {cost}")
+        print(f"{kind} {name}: {compared} matchings compared with SciPy's, {len(problems)} off", flush=True)
+    return problems
+
+
+def scipy_matching(on: Any, truth: Any, table: Any, annotator: int) -> tuple[Any, int]:  # noqa: ANN401 - masks and Costs
+    """Solve one matching with SciPy: partners of the ground-truth pixels as flat indices or -1, and the cost."""
+    width = truth.shape[1]
+    pixels, candidates = np.flatnonzero(truth), np.flatnonzero(on)
+    number = np.full(on.size, -1)
+    number[candidates] = np.arange(candidates.size)
+    rows, columns, weights = (
+        [np.arange(pixels.size)],
+        [candidates.size + np.arange(pixels.size)],
+        [np.full(pixels.size, table.alone)],
+    )
+    reach = table.half_width.size - 1
+    y, x = np.divmod(pixels, width)
+    for dy in range(-reach, reach + 1):
+        for dx in range(-table.half_width[abs(dy)], table.half_width[abs(dy)] + 1):
+            inside = (y + dy >= 0) & (y + dy < truth.shape[0]) & (x + dx >= 0) & (x + dx < width)
+            i = np.flatnonzero(inside)
+            there = pixels[i] + dy * width + dx
+            i, there = i[on.flat[there]], there[on.flat[there]]
+            rows.append(i)
+            columns.append(number[there])
+            hashed = tie_breaks(there, pixels[i], annotator)
+            weights.append(np.full(i.size, table.pair[abs(dy), abs(dx)] + table.alone) + hashed)
+    # SciPy takes a weight of 0 for a missing edge: every weight is one higher, as every row gets just one.
+    weight = np.concatenate(weights) + 1
+    graph = csr_array(
+        (weight.astype(np.float64), (np.concatenate(rows), np.concatenate(columns))),
+        (pixels.size, candidates.size + pixels.size),
+    )
+    if weight.max() * 4 >= 2**53:  # path lengths stay below a few of the largest weights
+        raise OverflowError("the costs are not exact in SciPy's floats")
+    i, j = min_weight_full_bipartite_matching(graph)
+    partners = np.full(pixels.size, -1)
+    paired = j < candidates.size
+    partners[i[paired]] = candidates[j[paired]]
+    return partners, int(np.asarray(graph[i, j]).astype(np.int64).sum()) - pixels.size
+
+
+def tie_breaks(prediction: Any, ground_truth: Any, annotator: int) -> Any:  # noqa: ANN401 - arrays of int64
+    """Hash pairs as the documentation says, apart from the compiled code."""
+    z = (prediction.astype(np.uint64) << np.uint64(32)) | ground_truth.astype(np.uint64)
+    z += np.uint64((annotator + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(44)).astype(np.int64)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
