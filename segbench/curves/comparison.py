@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import ScoreCounts
 from segbench.curves.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.curves.permutation import holm, swap_test
 from segbench.curves.replicates import leave_one_out, one_by_one
 from segbench.curves.resampling import bootstrap, table_of
+from segbench.curves.same_images import refuse_different
 from segbench.curves.tables import Table
 from segbench.errors import ArgumentError
 
@@ -28,7 +28,6 @@ FloatArray = NDArray[np.float64]
 LOWER_IS_BETTER = frozenset({"fpr_at_95_tpr", "voi_ods", "voi_ois"})
 
 _TIED = 1e-12
-_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -126,6 +125,7 @@ def compare(
 
     Examples
     --------
+    >>> from segbench.counts import ScoreCounts
     >>> def images(hits):
     ...     return {str(k): ScoreCounts([2, 1], [hits, 10 - hits], [k % 4, 20 - k % 4]) for k in range(12)}
     >>> result = compare({"good": images(8), "poor": images(6)}, replicates=200)
@@ -137,44 +137,22 @@ def compare(
         raise ArgumentError(f"{len(methods)} method; comparing takes at least two")
     if permutations < 1:
         raise ArgumentError(f"permutations is {permutations}; expected at least 1")
-    _refuse_different(methods)
-    intervals = {
-        name: bootstrap(per_image, method=method, level=level, replicates=replicates, seed=seed)
+    refuse_different(methods)
+    measured = {
+        name: _measure(table_of(per_image), method=method, level=level, replicates=replicates, seed=seed)
         for name, per_image in methods.items()
     }
-    tables = {name: table_of(per_image) for name, per_image in methods.items()}
-    left_out = {name: leave_one_out(table) for name, table in tables.items()}
-    alone = {name: one_by_one(table) for name, table in tables.items()}
-    figures = next(iter(tables.values())).figures
-    compared = [(k, figure) for k, figure in enumerate(figures) if not figure.endswith("threshold")]
+    intervals = {name: one.intervals for name, one in measured.items()}
+    figures = tuple(next(iter(intervals.values())))
     pairs = list(itertools.combinations(methods, 2))
     tests = [swap_test(_stacked(methods[a], methods[b]), permutations=permutations, seed=seed) for a, b in pairs]
-    corrected = [holm([float(test.p_values[k]) for test in tests]) for k in range(len(figures))]
-    rows: list[Difference] = []
-    for i, (a, b) in enumerate(pairs):
-        for k, figure in compared:
-            estimates = intervals[a].estimates[figure], intervals[b].estimates[figure]
-            drawn = intervals[a].draws[figure] - intervals[b].draws[figure]
-            out = left_out[a][:, k] - left_out[b][:, k]
-            low, high = _interval(drawn, estimates[0] - estimates[1], out, method_for(figure, method), level)
-            wins, ties, losses = _tally(alone[a][:, k] - alone[b][:, k], lower=figure in LOWER_IS_BETTER)
-            p_value = float(tests[i].p_values[k])
-            rows.append(
-                Difference(
-                    figure,
-                    a,
-                    b,
-                    *estimates,
-                    estimates[0] - estimates[1],
-                    low,
-                    high,
-                    p_value,
-                    corrected[k][i],
-                    wins,
-                    ties,
-                    losses,
-                )
-            )
+    corrected = np.array([holm([float(test.p_values[k]) for test in tests]) for k in range(len(figures))])
+    compared = [(k, figure) for k, figure in enumerate(figures) if not figure.endswith("threshold")]
+    rows = [
+        _difference((figure, k), (a, measured[a]), (b, measured[b]), (float(test.p_values[k]), float(corrected[k, i])))
+        for i, ((a, b), test) in enumerate(zip(pairs, tests, strict=True))
+        for k, figure in compared
+    ]
     first = next(iter(intervals.values()))
     return Comparison(
         tuple(rows),
@@ -187,16 +165,40 @@ def compare(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """One method: its intervals, and its figures without each image (for BCa) and of each image by itself."""
+
+    intervals: Intervals
+    left_out: FloatArray
+    alone: FloatArray
+
+
+def _measure(table: Table, *, method: IntervalMethod, level: float, replicates: int, seed: int) -> _Measured:
+    intervals = bootstrap(table, method=method, level=level, replicates=replicates, seed=seed)
+    needed = method == "bca" and table.images > 1
+    left_out = leave_one_out(table) if needed else np.empty((0, len(table.figures)))
+    return _Measured(intervals, left_out, one_by_one(table))
+
+
+def _difference(
+    figure: tuple[str, int], a: tuple[str, _Measured], b: tuple[str, _Measured], p_values: tuple[float, float]
+) -> Difference:
+    (name, k), (name_a, one), (name_b, other) = figure, a, b
+    estimates = one.intervals.estimates[name], other.intervals.estimates[name]
+    difference = estimates[0] - estimates[1]
+    low = high = math.nan
+    if one.intervals.images > 1 and not math.isnan(difference):
+        drawn = one.intervals.draws[name] - other.intervals.draws[name]
+        out = one.left_out[:, k] - other.left_out[:, k]
+        chosen, level = method_for(name, one.intervals.method), one.intervals.level
+        low, high = interval(drawn[~np.isnan(drawn)], difference, out, method=chosen, level=level)
+    wins, ties, losses = _tally(one.alone[:, k] - other.alone[:, k], lower=name in LOWER_IS_BETTER)
+    return Difference(name, name_a, name_b, *estimates, difference, low, high, *p_values, wins, ties, losses)
+
+
 def _stacked(a: Mapping[str, Any], b: Mapping[str, Any]) -> Table:
     return table_of({f"{k}/{name}": counts for k, images in enumerate((a, b)) for name, counts in images.items()})
-
-
-def _interval(
-    drawn: FloatArray, difference: float, left_out: FloatArray, method: IntervalMethod, level: float
-) -> tuple[float, float]:
-    if math.isnan(difference) or left_out.size < 2:
-        return math.nan, math.nan
-    return interval(drawn[~np.isnan(drawn)], difference, left_out, method=method, level=level)
 
 
 def _tally(differences: FloatArray, *, lower: bool) -> tuple[int, int, int]:
@@ -215,32 +217,3 @@ def _rank_shares(figure: str, intervals: Mapping[str, Intervals]) -> dict[str, t
         name: tuple(float(np.sum(row == rank)) / count for rank in range(len(intervals)))
         for name, row in zip(intervals, ranks, strict=True)
     }
-
-
-def _refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
-    (first, reference), *others = methods.items()
-    problems: list[str] = []
-    for name, per_image in others:
-        for present, absent, images in (
-            (first, name, sorted(set(reference) - set(per_image))),
-            (name, first, sorted(set(per_image) - set(reference))),
-        ):
-            if images:
-                more = f" and {len(images) - _LISTED} more" if len(images) > _LISTED else ""
-                problems.append(f"{present} has {', '.join(images[:_LISTED])}{more}, {absent} has not")
-        for image in sorted(set(reference) & set(per_image)):
-            totals = [_totals(images[image]) for images in (reference, per_image)]
-            if totals[0] != totals[1]:
-                problems.append(f"{image} has {totals[0]} in {first}, {totals[1]} in {name}")
-                break
-    if problems:
-        raise ArgumentError(
-            f"methods are compared on the same images and ground truth, but {'; '.join(problems)}; "
-            "count all methods on the same set"
-        )
-
-
-def _totals(counts: object) -> str:
-    if isinstance(counts, ScoreCounts):
-        return f"{counts.total_positives} positives and {counts.total_negatives} negatives"
-    return type(counts).__name__

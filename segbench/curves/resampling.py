@@ -10,7 +10,8 @@ and counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, get_args
 
 import numpy as np
@@ -20,6 +21,10 @@ from segbench.curves.intervals import IntervalMethod, Intervals, interval, metho
 from segbench.curves.replicates import draw, leave_one_out
 from segbench.curves.tables import Table, pixel_table
 from segbench.errors import ArgumentError
+
+_LAYOUTS: Mapping[type, Callable[[Mapping[str, Any]], Table]] = MappingProxyType(
+    {ScoreCounts: pixel_table}
+)
 
 FEW_IMAGES = 10
 """Below this many images, intervals say that they are not to be relied on."""
@@ -117,10 +122,11 @@ def table_of(per_image: Mapping[str, Any] | Table) -> Table:
     if not isinstance(per_image, Mapping):
         return per_image
     kinds = {type(counts) for counts in per_image.values()}
-    if kinds == {ScoreCounts}:
-        return pixel_table(per_image)
-    names = ", ".join(sorted(kind.__name__ for kind in kinds)) or "no images"
-    raise ArgumentError(f"found {names}; expected the counts of at least one image, all of one kind: ScoreCounts")
+    if len(kinds) == 1 and kinds <= _LAYOUTS.keys():
+        return _LAYOUTS[kinds.pop()](per_image)
+    found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "no images"
+    expected = " or all ".join(kind.__name__ for kind in _LAYOUTS)
+    raise ArgumentError(f"found {found}; expected at least one image, all {expected}")
 
 
 def _notes(images: int) -> Iterator[str]:

@@ -3,11 +3,12 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
 from segbench.counts import ScoreCounts
-from segbench.curves import bootstrap, compare, holm, pixel_image_figures, pixel_summary
+from segbench.curves import best_f, bootstrap, compare, holm, pixel_image_figures, pixel_summary
 from segbench.errors import ArgumentError
 
 
@@ -109,6 +110,22 @@ def test_intervals_of_differences_are_narrower_than_their_parts_suggest():
     assert r.low <= r.difference <= r.high
     assert r.high - r.low < 2 * (high - low)
     assert dict(result.intervals["a"]) == dict(bootstrap(a, replicates=500))
+
+
+@pytest.mark.parametrize("kind", ["bca", "percentile"])
+def test_the_difference_of_means_has_scipy_s_paired_interval(kind):
+    a, b = method(25, 0, 6), method(25, 1, 3)
+    each = [[best_f(counts).f for counts in images.values()] for images in (a, b)]
+    expected = scipy.stats.bootstrap(
+        each,
+        lambda x, y, axis: np.mean(x, axis=axis) - np.mean(y, axis=axis),
+        paired=True,
+        method=kind,
+        n_resamples=20_000,
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    found = row(compare({"a": a, "b": b}, method=kind, replicates=20_000, permutations=1), "mean_image_f")
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.04 * (expected.high - expected.low))
 
 
 def test_ranks_of_three_methods():
