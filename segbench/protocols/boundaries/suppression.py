@@ -3,6 +3,9 @@
 Settings as used: HED radius 1, border 5, multiplier 1.01; RCF 2, 5, 1.01; DexiNed 1, 5, 1.03; all with smoothing 1.
 They change the result (without the smoothing PiDiNet's maps give ODS .8078 instead of .8067), so they belong to it.
 
+The normal is taken from the sign of the mixed derivative, and where that is exactly 0, as on a drawn line along a row,
+it points along the row, so that such a line stays thick, in the original as here. Maps of networks have no such pixels.
+
 Differences from ``edgesNmsMex`` of Dollar's Structured Edge Detection Toolbox: float64 instead of float32 throughout,
 and nothing is rounded to 8 bits afterwards; both can move a pixel whose neighbour is just as strong.
 

@@ -1,0 +1,116 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from segbench.counts import BoundaryCounts
+from segbench.curves.boundary import (
+    BoundaryCurve,
+    area_pr,
+    area_pr_extended,
+    boundary_curve,
+    boundary_image_figures,
+    boundary_ods,
+    boundary_ois,
+    boundary_summary,
+    mean_image_f,
+    r50,
+)
+from segbench.errors import ArgumentError
+
+CURVES = os.environ.get("SEGBENCH_CURVES")
+METHODS = sorted(path.name[: -len("_bdry_thr.txt")] for path in Path(CURVES).glob("*_bdry_thr.txt")) if CURVES else []
+
+FIRST = BoundaryCounts([0.25, 0.5, 0.75], [9, 6, 2], [10, 10, 10], [9, 6, 2], [30, 8, 2])
+SECOND = BoundaryCounts([0.25, 0.5, 0.75], [10, 8, 8], [10, 10, 10], [10, 8, 8], [20, 8, 8])
+
+
+def test_figures_worked_by_hand():
+    # F of the first: 18/40, 12/18, 4/12; of the second 20/30, 16/18 twice. Pooled: R .95 .7 .5, P .38 .875 1.
+    curve = boundary_curve(FIRST + SECOND)
+    np.testing.assert_allclose(curve.recall, [0.95, 0.7, 0.5])
+    np.testing.assert_allclose(curve.precision, [0.38, 0.875, 1])
+    assert boundary_ois([FIRST, SECOND]).f == pytest.approx(2 * 14 / (20 + 16))
+    assert mean_image_f([FIRST, SECOND]) == pytest.approx((2 / 3 + 8 / 9) / 2)
+    assert boundary_image_figures(SECOND)["threshold"] == 0.5
+
+
+def test_ods_lies_between_thresholds():
+    best = boundary_ods(boundary_curve(FIRST + SECOND))
+    assert best.f >= boundary_curve(FIRST + SECOND).f.max()
+    assert 0.25 < best.threshold < 0.75
+    assert best.f == pytest.approx(2 * best.recall * best.precision / (best.recall + best.precision))
+
+
+def test_ods_takes_a_hundred_places():
+    best = boundary_ods(BoundaryCurve([0, 1], [1, 0], [0, 1]))
+    places = np.arange(100) / 99
+    assert best.f == pytest.approx((2 * places * (1 - places)).max())
+
+
+def test_one_threshold():
+    best = boundary_ods(BoundaryCurve([0.5], [0.5], [1.0]))
+    assert (best.threshold, best.f) == (0.5, pytest.approx(2 / 3))
+    assert area_pr(BoundaryCurve([0.5], [0.5], [1.0])) == 0
+
+
+def test_perfect_is_one():
+    perfect = BoundaryCounts([0.3, 0.6], [7, 7], [7, 7], [5, 5], [5, 5])
+    summary = boundary_summary({"a": perfect})
+    assert summary["ods_f"] == summary["ois_f"] == summary["mean_image_f"] == summary["r50"] == 1
+
+
+def test_nothing_is_zero_as_the_protocol_says():
+    nothing = BoundaryCounts([0.3, 0.6], [0, 0], [0, 0], [0, 0], [0, 0])
+    summary = boundary_summary({"a": nothing})
+    assert summary["ods_f"] == summary["ois_f"] == summary["area_pr"] == 0
+    assert np.isnan(summary["r50"])
+    assert summary.undefined == {"r50": "no threshold has precision .5"}
+
+
+def test_area_by_hand():
+    # Recalls .25 to .5 are 26 places of the grid, precision falling from 1 to .5: mean .75.
+    curve = BoundaryCurve([0.2, 0.8], [0.5, 0.25], [0.5, 1.0])
+    assert area_pr(curve) == pytest.approx(26 * 0.75 / 100)
+    # With (0, 1) and (1, 0): 25 places at 1 before, 50 after, falling from .49 to 0.
+    assert area_pr_extended(curve) == pytest.approx((25 + 26 * 0.75 + 50 * 0.245) / 100)
+
+
+def test_of_equal_recalls_the_lowest_threshold_counts():
+    assert area_pr(BoundaryCurve([1, 2, 3], [0.5, 0.5, 0], [0.4, 0.8, 0.4])) == pytest.approx(51 * 0.4 / 100)
+
+
+def test_recall_at_half_precision():
+    assert r50(BoundaryCurve([1, 2], [0.8, 0.4], [0.25, 0.75])) == pytest.approx(0.6)
+    assert r50(BoundaryCurve([1, 2], [0.8, 0.4], [0.6, 0.75])) == pytest.approx(0.8)
+    assert np.isnan(r50(BoundaryCurve([1, 2], [0.8, 0.4], [0.1, 0.2])))
+
+
+def test_the_order_of_images_does_not_matter():
+    assert dict(boundary_summary({"a": FIRST, "b": SECOND})) == dict(boundary_summary({"b": SECOND, "a": FIRST}))
+
+
+@pytest.mark.parametrize(
+    "points", [([], [], []), ([1], [0.5, 0.5], [0.5]), ([1], [1.5], [0.5]), ([1], [0.5], [np.nan])]
+)
+def test_no_curve(points):
+    with pytest.raises(ArgumentError):
+        BoundaryCurve(*points)
+
+
+def test_no_images():
+    for figure in (boundary_ois, mean_image_f, lambda images: boundary_summary(dict.fromkeys(images))):
+        with pytest.raises(ArgumentError, match="no images"):
+            figure([])
+
+
+@pytest.mark.skipif(not CURVES, reason="SEGBENCH_CURVES does not say where the published curves are")
+@pytest.mark.parametrize("method", METHODS)
+def test_published_figures_from_published_rows(method):
+    recall, precision = np.loadtxt(Path(CURVES) / f"{method}_bdry_thr.txt")[:, -3:-1].T
+    published = np.loadtxt(Path(CURVES) / f"{method}_bdry.txt").ravel()[-7:]
+    curve = BoundaryCurve(np.arange(recall.size), recall, precision)
+    ods = boundary_ods(curve)
+    assert [ods.recall, ods.precision, ods.f] == pytest.approx(published[:3], abs=1e-6)
+    assert area_pr(curve) == pytest.approx(published[6], abs=1e-6)
