@@ -16,14 +16,15 @@ from typing import Any, get_args
 
 import numpy as np
 
-from segbench.counts import ScoreCounts
+from segbench.counts import BoundaryCounts, ScoreCounts
+from segbench.curves.boundary_table import boundary_table
 from segbench.curves.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.curves.replicates import draw, leave_one_out
 from segbench.curves.tables import Table, pixel_table
 from segbench.errors import ArgumentError
 
 _LAYOUTS: Mapping[type, Callable[[Mapping[str, Any]], Table]] = MappingProxyType(
-    {ScoreCounts: pixel_table}
+    {ScoreCounts: pixel_table, BoundaryCounts: boundary_table}
 )
 
 FEW_IMAGES = 10

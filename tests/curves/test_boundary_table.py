@@ -1,0 +1,101 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from segbench.counts import BoundaryCounts, ScoreCounts
+from segbench.curves import bootstrap, compare
+from segbench.curves.boundary import boundary_summary
+from segbench.curves.boundary_table import boundary_table
+from segbench.errors import ArgumentError
+
+LEVEL = st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 6), st.integers(0, 6))
+
+
+def image(rows):
+    counts = np.array(rows)
+    gt, pred = np.sort(counts[:, :2], axis=1), np.sort(counts[:, 2:], axis=1)
+    return BoundaryCounts(np.arange(1, len(rows) + 1) / (len(rows) + 1), gt[:, 0], gt[:, 1], pred[:, 0], pred[:, 1])
+
+
+def detector(count, seed, skill):
+    """Make images with the same ground truth for every seed: recall falls and precision rises with the threshold."""
+    truth, rng = np.random.default_rng(7), np.random.default_rng(seed)
+    t = np.arange(1, 20) / 20
+    images = {}
+    for k in range(count):
+        total_gt, ease = int(truth.integers(300, 900)), truth.uniform(0.8, 1.2)
+        matched_gt = np.minimum(total_gt * (1 - t) ** (1 / skill) * ease + rng.integers(0, 9, 19), total_gt).astype(int)
+        total_pred = (2000 * (1 - t) ** 2 + 9).astype(int)
+        matched_pred = np.minimum(total_pred, matched_gt)
+        images[f"{k:02}"] = BoundaryCounts(t, matched_gt, np.full(19, total_gt), matched_pred, total_pred)
+    return images
+
+
+def same(figures, expected):
+    assert set(figures) == set(expected)
+    for key, figure in expected.items():
+        assert figures[key] == pytest.approx(figure, rel=1e-12, nan_ok=True), key
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.integers(1, 6), st.integers(1, 4))
+def test_weights_are_copies_of_images(data, levels, count):
+    rows = st.lists(LEVEL, min_size=levels, max_size=levels)
+    images = [image(data.draw(rows)) for _ in range(count)]
+    times = data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count).filter(any))
+    table = boundary_table({str(k): counts for k, counts in enumerate(images)})
+    copies = {f"{k} {n}": counts for k, counts in enumerate(images) for n in range(times[k])}
+    found = table.measure(np.array([times], dtype=np.float64))[0]
+    same(dict(zip(table.figures, found, strict=True)), boundary_summary(copies))
+
+
+@pytest.mark.parametrize("skill", [0.3, 1, 3])
+def test_the_figures_of_all_images_are_the_summary_s(skill):
+    images = detector(30, 0, skill)
+    same(bootstrap(images, replicates=5).estimates, boundary_summary(images))
+
+
+def test_every_figure_has_an_interval_around_it():
+    result = bootstrap(detector(30, 0, 1), replicates=500, method="bca")
+    for key, (low, high) in result.items():
+        assert low <= result.estimates[key] <= high
+    assert result["ods_f"][0] < result["ods_f"][1]
+
+
+def test_of_no_image_nothing_is_defined():
+    table = boundary_table(detector(2, 0, 1))
+    assert np.isnan(table.measure(np.zeros((1, 2)))).all()
+
+
+def test_a_better_detector_is_found_better():
+    result = compare({"good": detector(12, 0, 3), "poor": detector(12, 1, 1)}, replicates=200, permutations=300)
+    row = next(row for row in result.differences if row.figure == "ods_f")
+    assert row.low > 0
+    assert row.p_value < 0.01
+    assert (row.wins, row.losses) == (12, 0)
+    assert result.rank_shares["ods_f"]["good"] == (1, 0)
+    assert "ods_threshold" not in result.rank_shares
+
+
+def test_different_thresholds_ground_truth_or_kinds_are_refused():
+    images = detector(3, 0, 1)
+    odd = dict(images, other=BoundaryCounts([0.5], [1], [2], [1], [2]))
+    with pytest.raises(ArgumentError, match="00 was counted at 19 thresholds, other at 1"):
+        bootstrap(odd)
+    changed = dict(images)
+    changed["01"] = BoundaryCounts([0.5], [1], [2], [1], [2])
+    with pytest.raises(ArgumentError, match=r"01 has \d+ ground-truth pixels at 19 thresholds in a, 2 .* in b"):
+        compare({"a": images, "b": changed})
+    with pytest.raises(ArgumentError, match="BoundaryCounts, ScoreCounts"):
+        bootstrap(dict(images, other=ScoreCounts([1], [1], [1])))
+
+
+def test_an_undefined_r50_has_a_reason():
+    images = {str(k): BoundaryCounts([0.5], [1], [9], [1], [9]) for k in range(12)}
+    result = bootstrap(images, replicates=20)
+    assert math.isnan(result["r50"][0])
+    assert "r50" in result.undefined
+    assert result["ods_f"] == pytest.approx((1 / 9, 1 / 9))
