@@ -1,7 +1,9 @@
 from .aggregator.benchmark import FailedImages as FailedImages
 from .aggregator.benchmark import evaluate as evaluate
 from .aggregator.benchmark import load_results as load_results
+from .aggregator.comparing import compare_results as compare_results
 from .aggregator.result import Result as Result
+from .aggregator.tuning import tuned_thresholds as tuned_thresholds
 from .counts import BoundaryCounts as BoundaryCounts
 from .counts import ScoreCounts as ScoreCounts
 from .counts.thresholds import Thresholds as Thresholds

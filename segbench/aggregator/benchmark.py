@@ -12,15 +12,17 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.executors import answers
 from segbench.aggregator.figures import Protocol
 from segbench.aggregator.result import Result
-from segbench.aggregator.signature import signature
+from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome, Task, count_images
-from segbench.counts import ScoreCounts
-from segbench.errors import DataError
+from segbench.counts import ScoreCounts, Thresholds
+from segbench.errors import ArgumentError, DataError
 from segbench.loaders.pairing import annotated, pair
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
@@ -44,6 +46,7 @@ def evaluate(
     pred_pattern: str = "*",
     field_pattern: str = "*",
     method: str | None = None,
+    thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -64,6 +67,9 @@ def evaluate(
         for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
     method : str, optional
         Name of the method; by default that of the prediction folder.
+    thresholds : Thresholds, optional
+        Thresholds chosen on a tuning set (`segbench.tuned_thresholds`), at which the pixels protocol measures instead
+        of at every distinct score: the honest use of a hull.
     results : path, optional
         Results file to keep the counts in. Images that lie there under the same settings and whose files have not
         changed are not counted again.
@@ -94,13 +100,14 @@ def evaluate(
             field_pattern=field_pattern,
         )
     method = method or ("human" if prediction is None else Path(prediction).absolute().stem)
-    fields = protocol.signature_fields()
+    fields = protocol.signature_fields() | ({} if thresholds is None else {"thresholds": thresholds.source})
+    cuts = () if thresholds is None else tuple(thresholds.values.tolist())
     outcomes: dict[str, Outcome] = {}
     with ExitStack() as stack:
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
         known: dict[str, Outcome] = {}
         if store:
-            run = store.begin(method, protocol.name, fields)
+            run = store.begin(method, protocol.name, fields, cuts)
             known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
         tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
         size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
@@ -113,7 +120,7 @@ def evaluate(
             }
             if progress:
                 progress(len(outcomes), len(tasks))
-        result = assemble(method, protocol.name, fields, outcomes.values(), notes=pairing.notes)
+        result = assemble(method, protocol.name, fields, outcomes.values(), notes=pairing.notes, cuts=cuts)
         if store:
             store.finish(run, outcomes, result.signature, pairing.notes)
     if result.failed:
@@ -136,7 +143,9 @@ def load_results(path: str | PathLike[str]) -> list[Result]:
     """
     with ResultsFile(Path(path)) as store:
         results = [
-            assemble(run.method, run.protocol, run.settings, store.outcomes(run.key), notes=run.notes)
+            assemble(
+                run.method, run.protocol, run.settings, store.outcomes(run.key), notes=run.notes, cuts=run.thresholds
+            )
             for run in store.runs()
             if run.signature
         ]
@@ -152,20 +161,38 @@ def assemble(
     outcomes: Iterable[Outcome],
     *,
     notes: tuple[str, ...] = (),
+    cuts: tuple[float, ...] = (),
 ) -> Result:
-    """Put together what came of each image, in sorted order of names."""
+    """Put together what came of each image, in sorted order of names, cut at thresholds where there are any."""
     by_name = sorted(outcomes, key=lambda outcome: outcome.name)
     counted = {outcome.name: outcome for outcome in by_name if outcome.counts}
+    truths = {name: outcome.ground_truth_digest for name, outcome in counted.items()}
+    if cuts and settings["thresholds"].endswith(data_digest(truths)):
+        notes = (*notes, "the tuning set is the test set: figures at its thresholds are optimistic")
     repeated = Counter(note for outcome in counted.values() for note in outcome.notes)
     return Result(
         method,
         protocol,
         settings,
-        signature(protocol, settings, {name: outcome.ground_truth_digest for name, outcome in counted.items()}),
-        EncodedCounts(_with_positive_agreed(counted)),
+        signature(protocol, settings, truths),
+        EncodedCounts(_cut(_with_positive_agreed(counted), cuts, settings.get("thresholds", ""))),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
     )
+
+
+def _cut(packed: dict[str, bytes], cuts: tuple[float, ...], source: str) -> dict[str, bytes]:
+    if not cuts:
+        return packed
+    thresholds = Thresholds(np.array(cuts), source)
+    return {name: encode(_scores_of(data).at(thresholds)) for name, data in packed.items()}
+
+
+def _scores_of(data: bytes) -> ScoreCounts:
+    counts = decode(data)
+    if not isinstance(counts, ScoreCounts):
+        raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
+    return counts
 
 
 def _with_positive_agreed(counted: Mapping[str, Outcome]) -> dict[str, bytes]:
@@ -177,7 +204,6 @@ def _with_positive_agreed(counted: Mapping[str, Outcome]) -> dict[str, bytes]:
     positive = agree_on_positive(unruled)
     for name, values in unruled.items():
         if values == (positive,):
-            counts = decode(packed[name])
-            if isinstance(counts, ScoreCounts):
-                packed[name] = encode(replace(counts, positives=counts.negatives, negatives=counts.positives))
+            counts = _scores_of(packed[name])
+            packed[name] = encode(replace(counts, positives=counts.negatives, negatives=counts.positives))
     return packed

@@ -8,8 +8,9 @@ from functools import cached_property
 
 from segbench.aggregator.codec import Counts
 from segbench.aggregator.figures import PROTOCOLS
-from segbench.curves import Curve, Summary
+from segbench.curves import Curve, Intervals, Summary, bootstrap
 from segbench.curves.boundary import BoundaryCurve
+from segbench.curves.intervals import IntervalMethod
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,22 @@ class Result:
     counts: Mapping[str, Counts]
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @property
+    def data(self) -> str:
+        """The part of the signature that names the ground truth's content."""
+        return dict(part.split(":", 1) for part in self.signature.split("|"))["data"]
+
+    def intervals(
+        self,
+        *,
+        level: float = 0.95,
+        method: IntervalMethod = "percentile",
+        replicates: int = 2000,
+        seed: int = 0,
+    ) -> Intervals:
+        """Draw bootstrap intervals over images of every figure; see `segbench.bootstrap`."""
+        return bootstrap(self.counts, level=level, method=method, replicates=replicates, seed=seed)
 
     @cached_property
     def pooled(self) -> Counts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,8 @@ from segbench.errors import DataError
 
 APPLICATION_ID = 0x5E6B_E9C4
 SCHEMA = 1
-_TABLES = """
+_TABLES = (
+    """
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
     method TEXT NOT NULL,
@@ -28,8 +29,11 @@ CREATE TABLE runs (
     settings TEXT NOT NULL,          -- JSON object, as in the signature
     signature TEXT NOT NULL,         -- empty until the run is complete
     notes TEXT NOT NULL,             -- JSON list
+    thresholds TEXT NOT NULL,        -- JSON list, empty where scores are their own thresholds
     UNIQUE (method, protocol, settings)
-);
+)
+""",
+    """
 CREATE TABLE images (
     run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     name TEXT NOT NULL,
@@ -41,8 +45,9 @@ CREATE TABLE images (
     notes TEXT NOT NULL,             -- JSON list
     seconds REAL NOT NULL,
     PRIMARY KEY (run, name)
-);
-"""
+)
+""",
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class StoredRun:
     settings: Mapping[str, str]
     signature: str
     notes: tuple[str, ...]
+    thresholds: tuple[float, ...] = ()
 
 
 class ResultsFile:
@@ -97,7 +103,7 @@ class ResultsFile:
         if (application, schema) == (0, 0) and not self._database.execute("SELECT 1 FROM sqlite_master").fetchone():
             self._database.execute("PRAGMA journal_mode = WAL")
             with self._transaction():
-                for statement in _TABLES.split(";")[:-1]:
+                for statement in _TABLES:
                     self._database.execute(statement)
                 self._database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 self._database.execute(f"PRAGMA user_version = {SCHEMA}")
@@ -130,14 +136,15 @@ class ResultsFile:
                 raise
             self._database.execute("COMMIT")
 
-    def begin(self, method: str, protocol: str, settings: Mapping[str, str]) -> int:
+    def begin(self, method: str, protocol: str, settings: Mapping[str, str], thresholds: Sequence[float] = ()) -> int:
         """Start a run, or go on with the one of the same method and settings; give its key."""
         identity = (method, protocol, json.dumps(settings))
         with self._transaction():
             self._database.execute(
-                "INSERT INTO runs (method, protocol, settings, signature, notes) VALUES (?, ?, ?, '', '[]') "
-                "ON CONFLICT DO UPDATE SET signature = ''",
-                identity,
+                "INSERT INTO runs (method, protocol, settings, signature, notes, thresholds) "
+                "VALUES (?, ?, ?, '', '[]', ?) "
+                "ON CONFLICT DO UPDATE SET signature = '', thresholds = excluded.thresholds",
+                (*identity, json.dumps(list(thresholds))),
             )
             (key,) = self._database.execute(
                 "SELECT id FROM runs WHERE (method, protocol, settings) = (?, ?, ?)", identity
@@ -193,9 +200,17 @@ class ResultsFile:
         """List the runs in the order in which they were first made."""
         with self._readable():
             rows = self._database.execute(
-                "SELECT id, method, protocol, settings, signature, notes FROM runs ORDER BY id"
+                "SELECT id, method, protocol, settings, signature, notes, thresholds FROM runs ORDER BY id"
             )
             return [
-                StoredRun(key, method, protocol, json.loads(settings), signature, tuple(json.loads(notes)))
-                for key, method, protocol, settings, signature, notes in rows
+                StoredRun(
+                    key,
+                    method,
+                    protocol,
+                    json.loads(settings),
+                    signature,
+                    tuple(json.loads(notes)),
+                    tuple(json.loads(thresholds)),
+                )
+                for key, method, protocol, settings, signature, notes, thresholds in rows
             ]

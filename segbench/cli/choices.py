@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
+    from segbench.curves import Intervals
 
 
 class Form(StrEnum):
@@ -36,8 +37,10 @@ class PlotKind(StrEnum):
     ROC = "roc"
 
 
-def print_results(results: Sequence[Result], form: Form, *, per_image: bool = False) -> None:
-    """Print results to standard output; a table's width follows the terminal."""
+def print_results(
+    results: Sequence[Result], form: Form, *, per_image: bool = False, intervals: Sequence[Intervals] = ()
+) -> None:
+    """Print results to standard output, with an interval for each figure where given."""
     from segbench.report.documents import json_document
     from segbench.report.tables import image_rows, method_rows, text_table
 
@@ -46,10 +49,15 @@ def print_results(results: Sequence[Result], form: Form, *, per_image: bool = Fa
 
         from segbench.report.terminal import show_images, show_results
 
-        (show_images if per_image else show_results)(results, Console())
+        if per_image:
+            show_images(results, Console())
+        else:
+            show_results(results, Console(), intervals=intervals)
     elif form is Form.JSON:
-        typer.echo(json_document(results, per_image=per_image), nl=False)
+        typer.echo(json_document(results, intervals=intervals, per_image=per_image), nl=False)
     else:
-        rows = image_rows if per_image else method_rows
-        for_programs = form is Form.CSV
-        typer.echo(text_table(*rows(results, exact=for_programs), form), nl=False)
+        exact = form is Form.CSV
+        table = (
+            image_rows(results, exact=exact) if per_image else method_rows(results, intervals=intervals, exact=exact)
+        )
+        typer.echo(text_table(*table, form), nl=False)

@@ -15,6 +15,7 @@ from segbench.errors import ArgumentError
 if TYPE_CHECKING:
     from segbench.aggregator.figures import Protocol
     from segbench.aggregator.result import Result
+    from segbench.counts import Thresholds
 
 
 def methods_of(predictions: list[str]) -> dict[str, Path]:
@@ -49,6 +50,7 @@ def count_methods(
     output: Path | None = None,
     jobs: int | None = None,
     human: bool = False,
+    tuning: Mapping[str, Thresholds] | None = None,
 ) -> list[Result]:
     """Evaluate methods one after another, the images of each spread over workers.
 
@@ -94,6 +96,7 @@ def count_methods(
                         method=method,
                         results=output,
                         executor=executor,
+                        thresholds=(tuning or {}).get(method),
                         progress=progress,
                     )
                 )

@@ -7,6 +7,7 @@ import sys
 import typer
 
 from segbench._version import __version__
+from segbench.cli.compare import compare
 from segbench.cli.demo import demo
 from segbench.cli.plot import plot
 from segbench.cli.run import run
@@ -22,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, show, plot, demo):
+for verb in (run, show, compare, plot, demo):
     app.command()(verb)
 
 

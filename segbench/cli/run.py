@@ -9,7 +9,9 @@ import typer
 
 from segbench.cli.choices import Form, ProtocolName, print_results
 from segbench.cli.counting import count_methods, methods_of
+from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.settings import Options
+from segbench.cli.tuning import thresholds_of
 
 
 def run(
@@ -61,6 +63,17 @@ def run(
     ] = "*",
     pred_pattern: Annotated[str, typer.Option(help="The same for predictions: '*_pred'.")] = "*",
     field_pattern: Annotated[str, typer.Option(help="The same for masks: '*_mask'.")] = "*",
+    intervals: Annotated[float | None, INTERVALS] = None,
+    tuning_set: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            metavar="GT PRED",
+            help="Pixels, one method: take the thresholds of this set's hull instead of the scores themselves.",
+        ),
+    ] = None,
+    tuning_results: Annotated[
+        Path | None, typer.Option(help="The same for several methods: a results file with a run of each.")
+    ] = None,
     form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
 ) -> None:
     """Count two folders of images and print the pooled figures of each method."""
@@ -75,18 +88,22 @@ def run(
         nms=nms,
         label_maps=label_maps,
     )
+    methods = methods_of(prediction)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
+    tuning = thresholds_of(tuning_set, tuning_results, list(methods), options.protocol(protocol), patterns)
     results = count_methods(
         ground_truth,
-        methods_of(prediction),
+        methods,
         options.protocol(protocol),
         field=field,
         patterns=patterns,
         output=output,
         jobs=jobs,
         human=human,
+        tuning=tuning,
     )
-    print_results(results, form)
+    drawn = [] if intervals is None else [result.intervals(**interval_settings(intervals)) for result in results]
+    print_results(results, form, intervals=drawn)
     if output:
         typer.echo(f"kept in {output}: segbench show {output}, segbench plot {output} -o pr.pdf", err=True)
     if any(result.failed for result in results):

@@ -8,14 +8,24 @@ from typing import Annotated
 import typer
 
 from segbench.cli.choices import Form, print_results
+from segbench.cli.resampling import BCA, INTERVALS, REPLICATES, SEED, interval_settings
 
 
 def show(
     results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
     form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
     per_image: Annotated[bool, typer.Option("--per-image", help="A line for each image and method.")] = False,
+    intervals: Annotated[float | None, INTERVALS] = None,
+    replicates: Annotated[int, REPLICATES] = 2000,
+    seed: Annotated[int, SEED] = 0,
+    bca: Annotated[bool, BCA] = False,
 ) -> None:
     """Print the figures of a results file."""
     from segbench.aggregator.benchmark import load_results
 
-    print_results(load_results(results), form, per_image=per_image)
+    loaded = load_results(results)
+    drawn = []
+    if intervals is not None:
+        settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)
+        drawn = [result.intervals(**settings) for result in loaded]
+    print_results(loaded, form, per_image=per_image, intervals=drawn)

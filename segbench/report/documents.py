@@ -8,18 +8,31 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from segbench.aggregator.result import Result
+from segbench.curves import Intervals
 
 SCHEMA = 1
 
 
-def json_document(results: Sequence[Result], *, per_image: bool = False) -> str:
+def json_document(results: Sequence[Result], *, intervals: Sequence[Intervals] = (), per_image: bool = False) -> str:
     """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
 
     Undefined figures are null, with the reason under ``undefined``; figures known within limits only have them under
-    ``bounds``. ``images`` and ``failed`` are numbers, ``failures`` says why; ``per_image`` holds the figures of each
-    image where asked for.
+    ``bounds``. ``images`` and ``failed`` are numbers, ``failures`` says why; ``optimistic`` names figures whose
+    thresholds were chosen on the images they describe. ``intervals`` maps figures to [low, high], ``resampling`` says
+    how they were drawn; ``per_image`` holds the figures of each image where asked for.
     """
-    return json.dumps({"schema": SCHEMA, "runs": [_run(result, per_image) for result in results]}, indent=2) + "\n"
+    runs = [_run(result, per_image) for result in results]
+    for run, drawn in zip(runs, intervals, strict=False):
+        run["intervals"] = {key: [finite(end) for end in ends] for key, ends in drawn.items()}
+        run["signature"] += f"|{drawn.signature}"
+        run["resampling"] = {
+            "method": drawn.method,
+            "level": drawn.level,
+            "replicates": drawn.replicates,
+            "seed": drawn.seed,
+            "notes": list(drawn.notes),
+        }
+    return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 
 def _run(result: Result, per_image: bool) -> dict[str, Any]:  # noqa: FBT001  handed on from the keyword of its caller
@@ -34,6 +47,7 @@ def _run(result: Result, per_image: bool) -> dict[str, Any]:  # noqa: FBT001  ha
         "intervals": {},
         "bounds": {key: list(bounds) for key, bounds in summary.bounds.items()},
         "undefined": dict(summary.undefined),
+        "optimistic": list(summary.optimistic),
         "settings": dict(result.settings),
         "notes": list(result.notes),
         "failures": dict(result.failed),
@@ -44,4 +58,9 @@ def _run(result: Result, per_image: bool) -> dict[str, Any]:  # noqa: FBT001  ha
 
 
 def _finite(figures: Mapping[str, float]) -> dict[str, float | None]:
-    return {key: value if math.isfinite(value) else None for key, value in figures.items()}
+    return {key: finite(value) for key, value in figures.items()}
+
+
+def finite(value: float) -> float | None:
+    """Give None for what JSON has no number for."""
+    return value if math.isfinite(value) else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.counts import ScoreCounts
-from segbench.curves import Curve, roc_curve
+from segbench.curves import Curve, curve_band, roc_curve
 from segbench.errors import ArgumentError, DataError
 from segbench.report.palette import GUIDE, ISO_F, ISO_F_TEXT, line_style
 from segbench.report.points import FloatArray, boundary_points, pr_points, roc_points
@@ -26,7 +26,15 @@ _SIZE_INCHES = (5, 5)
 _CURVE_LAYER = 3
 
 
-def plot_results(results: Sequence[Result], *, kind: Kind = "pr", ax: Axes | None = None) -> Axes:
+def plot_results(
+    results: Sequence[Result],
+    *,
+    kind: Kind = "pr",
+    band: float | None = None,
+    replicates: int = 2000,
+    seed: int = 0,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the pooled curves of several methods, the best first in the legend.
 
     Parameters
@@ -37,12 +45,22 @@ def plot_results(results: Sequence[Result], *, kind: Kind = "pr", ax: Axes | Non
     kind : {"pr", "roc"}
         Precision-recall (with lines of equal F, the point of best F, and the prevalence a random score would reach),
         or ROC (with the diagonal).
+    band : float, optional
+        Level of a bootstrap band over images around each curve of the pixels protocol, for instance 0.95; it holds at
+        each point by itself, not for the whole curve.
+    replicates, seed : int
+        Of the band.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out.
 
     Returns
     -------
     matplotlib Axes
+
+    Raises
+    ------
+    ArgumentError
+        For ROC curves or bands of a protocol that has none.
     """
     ax = ax or _new_axes()
     _frame_pr(ax) if kind == "pr" else _frame_roc(ax)
@@ -53,6 +71,9 @@ def plot_results(results: Sequence[Result], *, kind: Kind = "pr", ax: Axes | Non
         figure = "F" if kind == "pr" else "AUC"
         label = f"[{figure}={_three_digits(result.summary[rank])}] {result.method}"
         x, y = _points(result, kind)
+        if band is not None:
+            ends = curve_band(_pixel_counts(result), space=kind, level=band, replicates=replicates, seed=seed)
+            ax.fill_between(ends.at, ends.low, ends.high, color=style.colour, alpha=0.15, linewidth=0, zorder=2)
         ax.plot(x, y, color=style.colour, linestyle=style.dashes, label=label, zorder=_CURVE_LAYER)
         if kind == "pr":
             best = (result.summary["ods_recall"], result.summary["ods_precision"])
@@ -76,7 +97,15 @@ def plot_curve(curve: Curve, *, ax: Axes | None = None, label: str | None = None
     return ax
 
 
-def save_plot(results: Sequence[Result], path: Path, *, kind: Kind = "pr") -> None:
+def save_plot(
+    results: Sequence[Result],
+    path: Path,
+    *,
+    kind: Kind = "pr",
+    band: float | None = None,
+    replicates: int = 2000,
+    seed: int = 0,
+) -> None:
     """Draw results into a file; PDF and SVG keep lines as lines and text as text.
 
     Raises
@@ -94,7 +123,7 @@ def save_plot(results: Sequence[Result], path: Path, *, kind: Kind = "pr") -> No
     with mpl.rc_context({"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}):
         # Not pyplot: what is only written must neither stay in memory nor ask for a window.
         figure = Figure(figsize=_SIZE_INCHES, layout="constrained")
-        plot_results(results, kind=kind, ax=figure.subplots())
+        plot_results(results, kind=kind, band=band, replicates=replicates, seed=seed, ax=figure.subplots())
         undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower())
         try:
             figure.savefig(path, dpi=200, bbox_inches="tight", metadata=undated)
@@ -160,6 +189,13 @@ def _points(result: Result, kind: Kind) -> tuple[FloatArray, FloatArray]:
     if not isinstance(result.pooled, ScoreCounts):
         raise ArgumentError(f"the {result.protocol} protocol has no ROC curve, for it knows no true negatives")
     return roc_points(roc_curve(result.pooled))
+
+
+def _pixel_counts(result: Result) -> dict[str, ScoreCounts]:
+    counts = {name: counts for name, counts in result.counts.items() if isinstance(counts, ScoreCounts)}
+    if not counts:
+        raise ArgumentError(f"{result.method} has no band: bands are drawn around curves of the pixels protocol")
+    return counts
 
 
 def _three_digits(value: float) -> str:

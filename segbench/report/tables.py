@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from segbench.aggregator.result import Result
-from segbench.curves import Summary
+from segbench.curves import Intervals, Summary
 
 
 @dataclass(frozen=True)
@@ -134,27 +134,37 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], form: str) 
     return table + "\n"
 
 
-def method_rows(results: Sequence[Result], *, exact: bool) -> tuple[list[str], list[list[str]]]:
+def method_rows(
+    results: Sequence[Result], *, intervals: Sequence[Intervals] = (), exact: bool
+) -> tuple[list[str], list[list[str]]]:
     """Give header and rows of a table with a line a method, for results of one protocol.
 
-    With `exact`, every key of the summary is a column and figures keep all their digits, for other programs.
+    With `exact`, every key of the summary is a column and figures keep all their digits, for other programs. Intervals,
+    one a result, are columns of their own then, and stand behind the figure otherwise: ``.8123 [.7901, .8302]``.
     """
     if exact:
-        keys = list(results[0].summary)
-        header = ["method", *keys, "images", "failed", "signature"]
-        return header, [
-            [
-                result.method,
-                *(_digits(result.summary[key]) for key in keys),
-                str(len(result.counts)),
-                str(len(result.failed)),
-                result.signature,
-            ]
-            for result in results
-        ]
+        return _exact_rows(results, intervals)
     columns = COLUMNS[results[0].protocol]
     rows = [[result.method, *(cell(result.summary, column) for column in columns)] for result in results]
+    for row, drawn in zip(rows, intervals, strict=False):
+        for place, column in enumerate(columns, start=1):
+            if column.key in drawn:
+                row[place] += " [{}, {}]".format(*map(number, drawn[column.key]))
     return ["method", *(column.title for column in columns)], rows
+
+
+def _exact_rows(results: Sequence[Result], intervals: Sequence[Intervals]) -> tuple[list[str], list[list[str]]]:
+    keys = list(results[0].summary)
+    bounded = [key for key in keys if intervals and key in intervals[0]]
+    ends = [f"{key}_{end}" for key in bounded for end in ("low", "high")]
+    header = ["method", *keys, *ends, "images", "failed", "signature"]
+    rows = []
+    for place, result in enumerate(results):
+        figures = [_digits(result.summary[key]) for key in keys]
+        limits = [_digits(end) for key in bounded for end in intervals[place][key]]
+        totals = [str(len(result.counts)), str(len(result.failed)), result.signature]
+        rows.append([result.method, *figures, *limits, *totals])
+    return header, rows
 
 
 def image_rows(results: Sequence[Result], *, exact: bool) -> tuple[list[str], list[list[str]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from rich.console import Console
@@ -12,32 +12,37 @@ from rich.table import Table
 from rich.text import Text
 
 from segbench.aggregator.result import Result
-from segbench.report.tables import COLUMNS, FOOTNOTES, best_of, cell, image_rows
+from segbench.curves import Intervals
+from segbench.report.tables import COLUMNS, FOOTNOTES, Column, best_of, cell, image_rows, number
 
 _SHOWN_FAILURES = 20
 _WIDEST = 10_000
 
 
-def show_results(results: Sequence[Result], console: Console) -> None:
-    """Print a table a protocol, the best figure of each column in bold, then all that must be known about it."""
+def show_results(results: Sequence[Result], console: Console, *, intervals: Sequence[Intervals] = ()) -> None:
+    """Print a table a protocol, the best figure of each column in bold, then all that must be known about it.
+
+    With intervals, one a result, each method's lower and upper ends stand below its figures.
+    """
+    drawn = dict(zip(map(id, results), intervals, strict=False))
     for protocol, group in groupby(sorted(results, key=lambda result: result.protocol), lambda result: result.protocol):
-        _show_protocol(protocol, list(group), console)
+        _show_protocol(protocol, list(group), console, drawn)
 
 
 def show_images(results: Sequence[Result], console: Console) -> None:
     """Print a table with a line an image and method."""
     header, rows = image_rows(results, exact=False)
-    table = _empty_table()
+    table = empty_table()
     for position, title in enumerate(header):
         table.add_column(title, justify="left" if position < 2 else "right", no_wrap=True)
     for row in rows:
         table.add_row(*(escape(text) for text in row))
-    _print_whole(table, console)
+    print_whole(table, console)
 
 
-def _show_protocol(protocol: str, results: list[Result], console: Console) -> None:
+def _show_protocol(protocol: str, results: list[Result], console: Console, drawn: Mapping[int, Intervals]) -> None:
     results.sort(key=_by_f)
-    table = _empty_table()
+    table = empty_table()
     table.add_column("method", no_wrap=True)
     for column in COLUMNS[protocol]:
         table.add_column(column.title, justify="right", no_wrap=True)
@@ -47,12 +52,16 @@ def _show_protocol(protocol: str, results: list[Result], console: Console) -> No
             best = result.summary[column.key] == best_of(results, column) and len(results) > 1
             texts.append(Text(cell(result.summary, column), style="bold" if best else ""))
         table.add_row(*texts)
-    _print_whole(table, console)
+        if id(result) in drawn:
+            _add_ends(table, COLUMNS[protocol], drawn[id(result)])
+    print_whole(table, console)
     for footnote in FOOTNOTES[protocol]:
         console.print(footnote, style="dim", highlight=False, markup=False, soft_wrap=True)
     for result in results:
         _show_remarks(result, console)
-    for signature in dict.fromkeys(result.signature for result in results):
+    for note in dict.fromkeys(note for intervals in drawn.values() for note in intervals.notes):
+        console.print(note, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    for signature in dict.fromkeys(_full_signature(result, drawn) for result in results):
         console.print(signature, style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
@@ -75,11 +84,22 @@ def _show_remarks(result: Result, console: Console) -> None:
             say(f"... and {len(result.failed) - _SHOWN_FAILURES} more, all listed by --format json", "red")
 
 
-def _empty_table() -> Table:
+def _add_ends(table: Table, columns: Sequence[Column], intervals: Intervals) -> None:
+    for side, title in enumerate(("low", "high")):
+        ends = [intervals.get(column.key, (math.nan, math.nan))[side] for column in columns]
+        table.add_row(f"  {100 * intervals.level:g} % {title}", *map(number, ends), style="dim")
+
+
+def _full_signature(result: Result, drawn: Mapping[int, Intervals]) -> str:
+    return result.signature + (f"|{drawn[id(result)].signature}" if id(result) in drawn else "")
+
+
+def empty_table() -> Table:
+    """Make a table without lines."""
     return Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
 
 
-def _print_whole(table: Table, console: Console) -> None:
+def print_whole(table: Table, console: Console) -> None:
     """Print a table without cutting a digit, however narrow the terminal."""
     needed = console.measure(table, options=console.options.update(width=_WIDEST)).maximum
     own_width = console.width

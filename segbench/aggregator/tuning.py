@@ -1,0 +1,35 @@
+"""From the result of a tuning set to the thresholds of a test set."""
+
+from __future__ import annotations
+
+from segbench.aggregator.result import Result
+from segbench.counts import ScoreCounts, Thresholds
+from segbench.curves import thresholds_from
+from segbench.errors import ArgumentError
+
+
+def tuned_thresholds(tuning: Result) -> Thresholds:
+    """Give the thresholds of a result's ROC hull, which name the data they were chosen on.
+
+    Parameters
+    ----------
+    tuning : Result
+        Of the pixel protocol, on images other than those to be tested.
+
+    Returns
+    -------
+    Thresholds
+        To be given to `segbench.evaluate`; its ``source`` is ``"tuning set"`` with number and digest of the images.
+
+    Raises
+    ------
+    ArgumentError
+        If the result is of another protocol, has failed images, or lacks positives or negatives.
+    """
+    if not isinstance(tuning.pooled, ScoreCounts):
+        raise ArgumentError(f"thresholds are taken from results of the pixels protocol, not of {tuning.protocol}")
+    if tuning.failed:
+        raise ArgumentError(
+            f"{len(tuning.failed)} images of the tuning set failed; the first: {next(iter(tuning.failed.values()))}"
+        )
+    return thresholds_from(tuning.pooled, source=f"tuning set of {len(tuning.counts)} images, data {tuning.data}")

@@ -1,0 +1,61 @@
+"""``segbench compare``: how the methods of a results file differ, and how sure that is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from segbench.cli.choices import Form
+from segbench.cli.resampling import BCA, REPLICATES, SEED, interval_settings
+from segbench.errors import ArgumentError
+
+
+def compare(
+    results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
+    form: Annotated[Form, typer.Option("--format", help="How to print the comparison.")] = Form.TABLE,
+    methods: Annotated[
+        str | None, typer.Option(help="Which methods, as in ours,theirs [default: all but human annotators].")
+    ] = None,
+    figures: Annotated[str | None, typer.Option(help="Which figures, as in ods_f,auc_pr.")] = None,
+    intervals: Annotated[float, typer.Option(help="Per cent that the intervals hold.")] = 95,
+    replicates: Annotated[int, REPLICATES] = 2000,
+    permutations: Annotated[int, typer.Option(min=1, help="Ways of swapping images to measure.")] = 10_000,
+    seed: Annotated[int, SEED] = 0,
+    bca: Annotated[bool, BCA] = False,
+) -> None:
+    """Print the paired difference of each figure for each pair of methods, with intervals and p-values."""
+    from segbench.aggregator.benchmark import load_results
+    from segbench.aggregator.comparing import compare_results
+    from segbench.report.comparisons import SHOWN, comparison_json, comparison_rows, show_comparison
+    from segbench.report.tables import text_table
+
+    loaded = load_results(results)
+    wanted = methods.split(",") if methods else None
+    names = [result.method for result in loaded]
+    if wanted and (unknown := sorted(set(wanted) - set(names))):
+        raise ArgumentError(f"--methods {', '.join(unknown)}: not in {results}, which has {', '.join(names)}")
+    chosen = [
+        result
+        for result in loaded
+        if (result.method in wanted if wanted else result.settings.get("thresholds") != "annotators")
+    ]
+    settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)
+    comparison = compare_results(chosen, permutations=permutations, **settings)
+    known = list(comparison.rank_shares)
+    shown = figures.split(",") if figures else None
+    if shown and (unknown := sorted(set(shown) - set(known))):
+        raise ArgumentError(f"--figures {', '.join(unknown)}: expected some of {', '.join(known)}")
+    signature = chosen[0].signature
+    if form is Form.JSON:
+        typer.echo(comparison_json(comparison, signature=signature), nl=False)
+    elif form is Form.TABLE:
+        from rich.console import Console
+
+        show_comparison(comparison, Console(), figures=shown or SHOWN[chosen[0].protocol], signature=signature)
+    else:
+        exact = form is Form.CSV
+        if not exact:
+            shown = shown or list(SHOWN[chosen[0].protocol])
+        typer.echo(text_table(*comparison_rows(comparison, figures=shown, exact=exact), form), nl=False)

@@ -1,0 +1,53 @@
+"""Thresholds chosen on a tuning set, for the methods of ``segbench run``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from segbench.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from segbench.aggregator.figures import Protocol
+    from segbench.counts import Thresholds
+
+
+def thresholds_of(
+    folders: tuple[Path, Path] | None,
+    results: Path | None,
+    methods: Sequence[str],
+    protocol: Protocol,
+    patterns: Mapping[str, str],
+) -> dict[str, Thresholds]:
+    """Find each method's thresholds on its tuning set; empty where none is given.
+
+    Raises
+    ------
+    ArgumentError
+        If both kinds are given, folders for several methods, a protocol other than pixels, or a results file without a
+        run of each method under the same settings.
+    """
+    if folders is None and results is None:
+        return {}
+    if protocol.name != "pixels":
+        raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
+    from segbench.aggregator.tuning import tuned_thresholds
+
+    if folders is None and results is not None:
+        from segbench.aggregator.benchmark import load_results
+
+        runs = {run.method: run for run in load_results(results) if dict(run.settings) == protocol.signature_fields()}
+        missing = [method for method in methods if method not in runs]
+        if missing:
+            raise ArgumentError(f"{results} holds no run of {', '.join(missing)} under the settings of this one")
+        return {method: tuned_thresholds(runs[method]) for method in methods}
+    if results is not None or len(methods) != 1 or folders is None:
+        raise ArgumentError("--tuning-set is for one method; for several give --tuning-results, and not both")
+    from segbench.aggregator.benchmark import evaluate
+
+    return {
+        methods[0]: tuned_thresholds(
+            evaluate(*folders, protocol, gt_pattern=patterns["gt_pattern"], pred_pattern=patterns["pred_pattern"])
+        )
+    }

@@ -1,0 +1,127 @@
+"""Comparisons of methods as tables and JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+
+from segbench.curves import Comparison, Difference
+from segbench.report.documents import finite
+from segbench.report.tables import number
+from segbench.report.terminal import empty_table, print_whole
+
+SHOWN: Mapping[str, tuple[str, ...]] = {
+    "pixels": ("ods_f", "ois_f", "mean_image_f", "auc_pr", "auc_roc"),
+    "boundaries": ("ods_f", "ois_f", "mean_image_f", "area_pr", "r50"),
+}
+"""The figures that tables show; JSON and CSV hold all."""
+
+_HEADER = ("figure", "a", "b", "a's", "b's", "difference", "p", "p (Holm)", "wins", "ties", "losses")
+
+
+def comparison_json(comparison: Comparison, *, signature: str) -> str:
+    """Write a comparison as JSON: ``differences``, one object a figure and pair, ``rank_shares``, how it was drawn."""
+    first = next(iter(comparison.intervals.values()))
+    document = {
+        "schema": 1,
+        "signature": f"{signature}|{first.signature}|permutations:{comparison.permutations}",
+        "images": comparison.images,
+        "level": first.level,
+        "permutations": comparison.permutations,
+        "exact": comparison.exact,
+        "differences": [_finite_row(row) for row in comparison.differences],
+        "rank_shares": {
+            figure: {method: list(shares) for method, shares in methods.items()}
+            for figure, methods in comparison.rank_shares.items()
+        },
+        "notes": list(comparison.notes),
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def comparison_rows(
+    comparison: Comparison, *, figures: Sequence[str] | None, exact: bool
+) -> tuple[list[str], list[list[str]]]:
+    """Give header and rows of a table with a line a figure and pair.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    figures : sequence of str, optional
+        Which to show; None for all.
+    exact : bool
+        Every field with all its digits, for other programs.
+    """
+    rows = [row for row in comparison.differences if figures is None or row.figure in figures]
+    if figures is not None:
+        rows.sort(key=lambda row: figures.index(row.figure))
+    if exact:
+        names = [field.name for field in dataclasses.fields(Difference)]
+        return names, [[_plain(getattr(row, name)) for name in names] for row in rows]
+    return list(_HEADER), [_short_row(row) for row in rows]
+
+
+def show_comparison(comparison: Comparison, console: Console, *, figures: Sequence[str], signature: str) -> None:
+    """Print a comparison: differences with intervals and p-values, then how often each method is first."""
+    header, rows = comparison_rows(comparison, figures=figures, exact=False)
+    table = empty_table()
+    for place, title in enumerate(header):
+        table.add_column(title, justify="left" if place < 3 else "right", no_wrap=True)
+    previous = ""
+    for row in rows:
+        if previous not in ("", row[0]) and len(rows) > len(figures):
+            table.add_row()
+        table.add_row(*row)
+        previous = row[0]
+    print_whole(table, console)
+    first = next(iter(comparison.intervals.values()))
+
+    def say(text: str, style: str = "dim") -> None:
+        console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+
+    for figure in figures[:1]:
+        shares = sorted(comparison.rank_shares[figure].items(), key=lambda item: -item[1][0])
+        say(f"first by {figure} in replicates: " + ", ".join(f"{name} {share[0]:.1%}" for name, share in shares))
+    ways = "all" if comparison.exact else f"{comparison.permutations}"
+    say(
+        f"difference: a's minus b's with its {100 * first.level:g} % interval over {comparison.images} images; "
+        f"p: two-sided, {ways} ways of swapping images between a and b; Holm: corrected for the number of pairs"
+    )
+    for note in comparison.notes:
+        say(note, "yellow")
+    say(f"{signature}|{first.signature}|permutations:{comparison.permutations}")
+
+
+def _short_row(row: Difference) -> list[str]:
+    difference = f"{_signed(row.difference)} [{_signed(row.low)}, {_signed(row.high)}]"
+    return [
+        row.figure,
+        row.a,
+        row.b,
+        number(row.estimate_a),
+        number(row.estimate_b),
+        difference,
+        number(row.p_value),
+        number(row.p_holm),
+        str(row.wins),
+        str(row.ties),
+        str(row.losses),
+    ]
+
+
+def _signed(value: float) -> str:
+    return number(value) if math.isnan(value) or value <= 0 else f"+{number(value)}"
+
+
+def _plain(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if math.isnan(value) else repr(value)
+
+
+def _finite_row(row: Difference) -> dict[str, float | str | None]:
+    return {key: value if isinstance(value, str) else finite(value) for key, value in dataclasses.asdict(row).items()}
