@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from segbench.errors import DataError
 from segbench.loaders.arrays import as_map
 from segbench.loaders.decoded import Decoded, Role, shown, size
-from segbench.loaders.mat5 import BadMatError, Value, variables
+from segbench.loaders.matfile import BadMatError, Value, variables
 
 EXTENSIONS = (".mat",)
 Part = Literal["Boundaries", "Segmentation"]
@@ -41,7 +41,7 @@ def read_mat(data: bytes, path: Path) -> dict[str, Value]:
     Raises
     ------
     DataError
-        For version 7.3 and version 4, for damaged files, and for no variables at all.
+        For version 7.3, for damaged files, and for no variables at all.
     """
     name = shown(path)
     if data.startswith((b"MATLAB 7.3", b"\x89HDF")):

@@ -153,15 +153,8 @@ def test_the_one_map_among_other_variables():
         one_map(both, HERE, "ground truth")
     with pytest.raises(DataError, match=r"0 of the variables .* choose the boundaries or regions protocol"):
         one_map(read(groundTruth=cell(annotator())), HERE, "prediction")
-    with pytest.raises(DataError, match="0 of the variables"):
-        one_map(read(a=GREY8 * 1j), HERE, "prediction")
-
-
-def nested(depth):
-    item = 1.0
-    for _ in range(depth):
-        item = cell(item)
-    return item
+    with pytest.raises(DataError, match="complex numbers"):
+        read(a=GREY8 * 1j)
 
 
 def test_files_that_cannot_be_read():
@@ -169,10 +162,9 @@ def test_files_that_cannot_be_read():
     for data, expected in [
         (b"MATLAB 7.3 MAT-file, Platform: GLNXA64", "version 7.3 .HDF5., expected version 5; save it with -v7"),
         (b"\x89HDF\r\n\x1a\n" + bytes(600), "version 7.3"),
-        (sound[:100], "none of version 5"),
+        (sound[:100], "damaged or truncated"),
         (sound[:-9], "truncated"),
         (sound[:128], "holds no variable"),
-        (mat(a=nested(40)), "cells nested more than 16 deep"),
     ]:
         with pytest.raises(DataError, match=expected) as caught:
             read_mat(data, HERE)
@@ -187,18 +179,15 @@ def test_declared_sizes_allocate_nothing():
         at = data.index(struct.pack("<IIii", 5, 8, *dims)) + 8
         for huge in [(2**31 - 1, 2**31 - 1), (1, 2**31 - 1), (-1, 5)]:
             changed = data[:at] + struct.pack("<ii", *huge) + data[at + 8 :]
-            if dims == (1, 4) and min(huge) > 0:
-                assert read_mat(changed, HERE)["t"] == "text"
-                continue
             with pytest.raises(DataError, match="damaged or truncated"):
                 read_mat(changed, HERE)
 
 
-def test_compressed_variables_unpack_to_no_more_than_the_bound(monkeypatch):
+def test_a_variable_is_no_larger_than_the_bound(monkeypatch):
     data = mat(a=np.zeros((300, 300)))
     assert read_mat(data, HERE)["a"].shape == (300, 300)
-    monkeypatch.setattr("segbench.loaders.mat5.MAX_BYTES", 10_000)
-    with pytest.raises(DataError, match="unpacks to more than 10000 bytes"):
+    monkeypatch.setattr("segbench.loaders.matfile.MAX_PIXELS", 10_000)
+    with pytest.raises(DataError, match=r"variable 'a' of dimensions \(300, 300\)"):
         read_mat(data, HERE)
 
 

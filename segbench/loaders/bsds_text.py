@@ -1,0 +1,186 @@
+"""The text files that the boundary benchmark of BSDS500 leaves behind, read into rows of numbers.
+
+Files
+-----
+``<id>_ev1.txt``
+    An image: rows ``threshold matched_gt total_gt matched_pred total_pred``.
+``eval_bdry_thr.txt``
+    The pool: rows ``threshold recall precision F``, in some releases without the threshold.
+``eval_bdry.txt``
+    One row ``threshold R P F  R P F  area``: at the best threshold for all images (ODS), with each image at its own
+    (OIS), and Area_PR; in some releases without the threshold.
+``eval_bdry_img.txt``
+    Rows ``number threshold R P F``, one an image.
+
+Where the files of several methods lie in one folder they are called ``<method>_bdry_thr.txt`` and so on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.errors import DataError
+from segbench.loaders.decoded import shown
+
+COUNTS = "_ev1.txt"
+ROWS, BEST, IMAGES = "_bdry_thr.txt", "_bdry.txt", "_bdry_img.txt"
+_OFFICIAL = "eval"
+_LARGEST_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The files of one method.
+
+    Parameters
+    ----------
+    name : str
+        What the files or their folder are called.
+    folder : Path
+        Where they lie.
+    counts : mapping of str to Path
+        ``*_ev1.txt`` by the image's name, sorted.
+    rows, best, images : Path, optional
+        ``*_bdry_thr.txt``, ``*_bdry.txt``, ``*_bdry_img.txt``.
+    """
+
+    name: str
+    folder: Path
+    counts: dict[str, Path] = field(default_factory=dict)
+    rows: Path | None = None
+    best: Path | None = None
+    images: Path | None = None
+
+
+def find_evaluations(folder: Path) -> list[Evaluation]:
+    """Find the methods that a folder holds results of: in the folder itself, or else in the folders within it.
+
+    Raises
+    ------
+    DataError
+        If there is no such folder, or nothing that can be read in it.
+    """
+    found = _evaluations(folder)
+    if not found:
+        inner = [path for path in _listed(folder) if path.is_dir() and not path.name.startswith(".")]
+        found = [evaluation for path in inner for evaluation in _evaluations(path)]
+    if not found:
+        raise DataError(
+            shown(folder),
+            "holds no results of the boundary benchmark",
+            f"expected *{COUNTS}, {_OFFICIAL}{ROWS} or {_OFFICIAL}{BEST}, here or in its sub-folders",
+        )
+    return found
+
+
+def read_rows(path: Path, widths: tuple[int, ...]) -> NDArray[np.float64]:
+    """Read rows of numbers parted by blanks.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    widths : tuple of int
+        How many numbers a row may have; all rows must have as many.
+
+    Returns
+    -------
+    array of float64, shape (rows, width)
+        At least one row; nan where the file says so.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a row is not numbers, with its place.
+    """
+    expected = f"expected rows of {' or '.join(map(str, widths))} numbers"
+    try:
+        if path.stat().st_size > _LARGEST_BYTES:
+            raise DataError(shown(path), f"has {path.stat().st_size} bytes, {expected}", "this is another kind of file")
+        lines = path.read_text("ascii").splitlines()
+    except UnicodeDecodeError:
+        raise DataError(shown(path), f"is no plain text, {expected}") from None
+    except OSError as error:
+        raise DataError(shown(path), f"cannot be read ({error.strerror})", "check the file") from error
+    rows: list[list[float]] = []
+    for place, line in enumerate(lines, start=1):
+        texts = line.split()
+        if not texts:
+            continue
+        try:
+            rows.append([float(text) for text in texts])
+        except ValueError:
+            raise DataError(shown(path), f"line {place} is {shown(line.strip())[:60]!r}, {expected}") from None
+        if len(texts) not in widths or len(texts) != len(rows[0]):
+            raise DataError(shown(path), f"line {place} has {len(texts)} numbers, {expected}, all alike")
+    if not rows:
+        raise DataError(shown(path), f"is empty, {expected}")
+    return np.array(rows)
+
+
+def as_file_name(name: str) -> str:
+    """Write a name so that it is one part of a path, whatever it holds: ``%`` and two digits for a byte, as in URLs.
+
+    Letters and digits of any script stay, and the marks ``-_+=,~@#()[]`` and inner blanks and dots.
+
+    Examples
+    --------
+    >>> as_file_name("train/8049"), as_file_name("../../etc"), as_file_name("Zürich 7.1")
+    ('train%2F8049', '%2E.%2F..%2Fetc', 'Zürich 7.1')
+    """
+    kept = [c if c.isalnum() or c in "-_+=,~@#()[] ." else _escaped(c) for c in name]
+    for end in (0, -1):
+        if kept and kept[end] in {" ", "."}:
+            kept[end] = _escaped(kept[end])
+    return "".join(kept) or "%"
+
+
+def from_file_name(text: str) -> str:
+    """Read a name that `as_file_name` wrote; one that it did not write stays as it is.
+
+    Examples
+    --------
+    >>> from_file_name("train%2F8049"), from_file_name("50%"), from_file_name("a%20b")
+    ('train/8049', '50%', 'a%20b')
+    """
+    name = unquote(text, errors="surrogatepass")
+    return name if as_file_name(name) == text else text
+
+
+def _escaped(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode(errors="surrogatepass"))
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise DataError(shown(folder), f"cannot be listed ({error.strerror})", "give a folder of results") from error
+
+
+def _evaluations(folder: Path) -> list[Evaluation]:
+    files = [path for path in _listed(folder) if path.is_file() and not path.name.startswith(".")]
+    name = shown(from_file_name(folder.absolute().name))
+    counts = {
+        shown(from_file_name(path.name.removesuffix(COUNTS))): path for path in files if path.name.endswith(COUNTS)
+    }
+    by_method: dict[str, dict[str, Path]] = {}
+    for path in files:
+        for key, ending in (("rows", ROWS), ("best", BEST), ("images", IMAGES)):
+            if path.name.endswith(ending):
+                by_method.setdefault(path.name.removesuffix(ending), {})[key] = path
+    official = by_method.pop(_OFFICIAL, {})
+    found = []
+    if counts or {"rows", "best"} & official.keys():
+        found.append(Evaluation(name, folder, dict(sorted(counts.items())), **official))
+    found += [
+        Evaluation(shown(method), folder, {}, **parts)
+        for method, parts in sorted(by_method.items())
+        if {"rows", "best"} & parts.keys()
+    ]
+    return found
