@@ -2,6 +2,7 @@ from .aggregator.benchmark import FailedImages as FailedImages
 from .aggregator.benchmark import evaluate as evaluate
 from .aggregator.benchmark import load_results as load_results
 from .aggregator.comparing import compare_results as compare_results
+from .aggregator.importing import import_bsds as import_bsds
 from .aggregator.result import Result as Result
 from .aggregator.tuning import tuned_thresholds as tuned_thresholds
 from .counts import BoundaryCounts as BoundaryCounts
@@ -43,6 +44,7 @@ from .curves import roc_hull as roc_hull
 from .curves import thresholds_from as thresholds_from
 from .curves.boundary import BoundaryCurve as BoundaryCurve
 from .curves.boundary import boundary_curve as boundary_curve
+from .curves.published import PublishedCurve as PublishedCurve
 from .errors import ArgumentError as ArgumentError
 from .errors import DataError as DataError
 from .errors import SegbenchError as SegbenchError
@@ -58,3 +60,5 @@ from .protocols.boundaries import sample_ucm2 as sample_ucm2
 from .protocols.boundaries import thin as thin
 from .protocols.pixels import Pixels as Pixels
 from .protocols.pixels import count_pixels as count_pixels
+from .report.bsds import export_bsds as export_bsds
+from .report.csv_files import export_csv as export_csv

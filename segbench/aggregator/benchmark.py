@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from segbench.aggregator.codec import EncodedCounts, decode, encode
+from segbench.aggregator.codec import EncodedCounts, decode, decode_published, encode
 from segbench.aggregator.executors import answers
 from segbench.aggregator.figures import Protocol
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import data_digest, signature
-from segbench.aggregator.store import ResultsFile
+from segbench.aggregator.store import ResultsFile, StoredRun
 from segbench.aggregator.tasks import Outcome, Task, count_images
 from segbench.counts import ScoreCounts, Thresholds
 from segbench.errors import ArgumentError, DataError
@@ -142,16 +142,17 @@ def load_results(path: str | PathLike[str]) -> list[Result]:
         If the file is none, or holds no complete run.
     """
     with ResultsFile(Path(path)) as store:
-        results = [
-            assemble(
-                run.method, run.protocol, run.settings, store.outcomes(run.key), notes=run.notes, cuts=run.thresholds
-            )
-            for run in store.runs()
-            if run.signature
-        ]
+        results = [_result_of(run, store.outcomes(run.key)) for run in store.runs() if run.signature]
     if not results:
         raise DataError(str(path), "holds no complete run", "repeat the run; it goes on where it stopped")
     return results
+
+
+def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
+    if run.published:
+        curve = decode_published(run.published)
+        return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
+    return assemble(run.method, run.protocol, run.settings, outcomes, notes=run.notes, cuts=run.thresholds)
 
 
 def assemble(

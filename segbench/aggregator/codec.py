@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.counts import BoundaryCounts, ScoreCounts
+from segbench.curves.boundary import BoundaryCurve
+from segbench.curves.published import PublishedCurve
 
 Counts = ScoreCounts | BoundaryCounts
 
@@ -54,6 +56,31 @@ def decode(data: bytes) -> Counts:
         offset += array.nbytes
         values[name] = (array / scale if scale else array).astype(dtype)
     return kind(**values)
+
+
+def encode_published(published: PublishedCurve) -> str:
+    """Write a published curve as JSON."""
+    curve = published.curve
+    fields = {
+        "thresholds": curve.thresholds.tolist() if published.thresholds_known else None,
+        "recall": curve.recall.tolist(),
+        "precision": curve.precision.tolist(),
+        "printed": dict(published.printed),
+        "best_only": published.best_only,
+    }
+    return json.dumps(fields)
+
+
+def decode_published(text: str) -> PublishedCurve:
+    """Read what `encode_published` wrote."""
+    fields: dict[str, Any] = json.loads(text)
+    recall = np.array(fields["recall"], dtype=np.float64)
+    thresholds = fields["thresholds"] or np.full(recall.size, np.nan)
+    return PublishedCurve(
+        BoundaryCurve(np.asarray(thresholds), recall, np.array(fields["precision"])),
+        fields["printed"],
+        fields["best_only"],
+    )
 
 
 class EncodedCounts(Mapping[str, Counts]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +12,8 @@ from segbench.aggregator.figures import PROTOCOLS
 from segbench.curves import Curve, Intervals, Summary, bootstrap
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.intervals import IntervalMethod
+from segbench.curves.published import PublishedCurve
+from segbench.errors import ArgumentError
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,8 @@ class Result:
         The images that could not be counted, and why.
     notes : tuple of str
         What was done to the data while reading.
+    published : PublishedCurve, optional
+        The curve of a method known from print; there are no counts then.
     """
 
     method: str
@@ -42,6 +47,7 @@ class Result:
     counts: Mapping[str, Counts]
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    published: PublishedCurve | None = None
 
     @property
     def data(self) -> str:
@@ -56,24 +62,35 @@ class Result:
         replicates: int = 2000,
         seed: int = 0,
     ) -> Intervals:
-        """Draw bootstrap intervals over images of every figure; see `segbench.bootstrap`."""
+        """Draw bootstrap intervals over images of every figure; see `segbench.bootstrap`.
+
+        They are nan for a published curve, which has no images to draw from.
+        """
+        if self.published:
+            reason = "a published curve has no images to draw from"
+            nothing = dict.fromkeys(self.summary, (math.nan, math.nan))
+            undefined = dict.fromkeys(self.summary, reason)
+            note = f"{self.method}: {reason}, so no intervals"
+            return Intervals(nothing, self.summary, {}, method, level, replicates, seed, 0, (note,), undefined)
         return bootstrap(self.counts, level=level, method=method, replicates=replicates, seed=seed)
 
     @cached_property
     def pooled(self) -> Counts:
         """The sum of the counts of all images."""
+        if self.published:
+            raise ArgumentError(f"{self.method} is a published curve, without counts")
         pooled: Counts = PROTOCOLS[self.protocol].pool(self.counts.values())
         return pooled
 
     @cached_property
     def summary(self) -> Summary:
         """The figures over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
-        return PROTOCOLS[self.protocol].summary(self.counts)
+        return self.published.summary if self.published else PROTOCOLS[self.protocol].summary(self.counts)
 
     @cached_property
     def curve(self) -> Curve | BoundaryCurve:
         """The pooled precision-recall curve."""
-        return PROTOCOLS[self.protocol].curve(self.pooled)
+        return self.published.curve if self.published else PROTOCOLS[self.protocol].curve(self.pooled)
 
     @property
     def per_image(self) -> Mapping[str, Summary]:

@@ -27,8 +27,10 @@ def data_digest(ground_truth_digests: Mapping[str, str]) -> str:
     return digest.hexdigest()[:8]
 
 
-def signature(protocol: str, fields: Mapping[str, str], ground_truth_digests: Mapping[str, str]) -> str:
-    """Write a signature.
+def signature(
+    protocol: str, fields: Mapping[str, str], ground_truth_digests: Mapping[str, str], *, images: str = ""
+) -> str:
+    """Write a signature; `images` says their number where there is not one digest for each.
 
     Examples
     --------
@@ -38,7 +40,7 @@ def signature(protocol: str, fields: Mapping[str, str], ground_truth_digests: Ma
     parts = {
         "protocol": protocol,
         **fields,
-        "images": str(len(ground_truth_digests)),
+        "images": images or str(len(ground_truth_digests)),
         "data": data_digest(ground_truth_digests),
         "segbench": __version__,
     }

@@ -30,6 +30,7 @@ CREATE TABLE runs (
     signature TEXT NOT NULL,         -- empty until the run is complete
     notes TEXT NOT NULL,             -- JSON list
     thresholds TEXT NOT NULL,        -- JSON list, empty where scores are their own thresholds
+    published TEXT NOT NULL DEFAULT '', -- JSON of a curve known from print, which has no images
     UNIQUE (method, protocol, settings)
 )
 """,
@@ -61,6 +62,7 @@ class StoredRun:
     signature: str
     notes: tuple[str, ...]
     thresholds: tuple[float, ...] = ()
+    published: str = ""
 
 
 class ResultsFile:
@@ -171,7 +173,7 @@ class ResultsFile:
         with self._transaction():
             self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
-    def finish(self, run: int, names: Iterable[str], signature: str, notes: Iterable[str]) -> None:
+    def finish(self, run: int, names: Iterable[str], signature: str, notes: Iterable[str], published: str = "") -> None:
         """Close a run: forget images that are no longer part of it, and sign it."""
         kept = {(name,) for name in names}
         with self._transaction():
@@ -180,7 +182,8 @@ class ResultsFile:
                 "DELETE FROM images WHERE run = ? AND name = ?", [(run, name) for (name,) in stored - kept]
             )
             self._database.execute(
-                "UPDATE runs SET signature = ?, notes = ? WHERE id = ?", (signature, json.dumps(list(notes)), run)
+                "UPDATE runs SET signature = ?, notes = ?, published = ? WHERE id = ?",
+                (signature, json.dumps(list(notes)), published, run),
             )
 
     def outcomes(self, run: int) -> list[Outcome]:
@@ -200,7 +203,7 @@ class ResultsFile:
         """List the runs in the order in which they were first made."""
         with self._readable():
             rows = self._database.execute(
-                "SELECT id, method, protocol, settings, signature, notes, thresholds FROM runs ORDER BY id"
+                "SELECT id, method, protocol, settings, signature, notes, thresholds, published FROM runs ORDER BY id"
             )
             return [
                 StoredRun(
@@ -211,6 +214,7 @@ class ResultsFile:
                     signature,
                     tuple(json.loads(notes)),
                     tuple(json.loads(thresholds)),
+                    published,
                 )
-                for key, method, protocol, settings, signature, notes, thresholds in rows
+                for key, method, protocol, settings, signature, notes, thresholds, published in rows
             ]

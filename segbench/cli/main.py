@@ -9,6 +9,8 @@ import typer
 from segbench._version import __version__
 from segbench.cli.compare import compare
 from segbench.cli.demo import demo
+from segbench.cli.export import export
+from segbench.cli.import_ import import_
 from segbench.cli.plot import plot
 from segbench.cli.run import run
 from segbench.cli.show import show
@@ -23,8 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, show, compare, plot, demo):
-    app.command()(verb)
+for verb in (run, show, compare, plot, export, import_, demo):
+    app.command(verb.__name__.rstrip("_"))(verb)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,230 @@
+"""Results that others counted: the text files of the official boundary benchmark become a `Result`.
+
+A folder with ``<id>_ev1.txt`` holds counts and gives a result like our own, image by image. One with
+``eval_bdry_thr.txt`` or ``eval_bdry.txt`` alone gives a published curve. The digest in the signature is then that of
+these files, for what they were counted against is not known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.aggregator.benchmark import assemble
+from segbench.aggregator.codec import encode, encode_published
+from segbench.aggregator.result import Result
+from segbench.aggregator.signature import signature
+from segbench.aggregator.store import ResultsFile
+from segbench.aggregator.tasks import Outcome
+from segbench.counts import BoundaryCounts
+from segbench.curves import Summary
+from segbench.curves.boundary import BoundaryCurve, f_of
+from segbench.curves.published import PublishedCurve
+from segbench.errors import ArgumentError, DataError
+from segbench.loaders.bsds_text import Evaluation, find_evaluations, read_rows
+from segbench.protocols.boundaries.inputs import as_thresholds
+
+_PROTOCOL = "boundaries"
+_LISTED = 20
+_F_ROUNDING = 1e-4
+_PRINT_ROUNDING = 2e-6
+_PRINTED = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
+_TAKEN = ("ois_recall", "ois_precision", "ois_f")
+
+
+def import_bsds(
+    folder: str | PathLike[str], *, method: str | None = None, results: str | PathLike[str] | None = None
+) -> list[Result]:
+    """Read the results of the official boundary benchmark, or of anything that writes its files.
+
+    Parameters
+    ----------
+    folder : path
+        Holds ``<id>_ev1.txt``, ``eval_bdry_thr.txt`` or ``eval_bdry.txt``, or ``<method>_bdry_thr.txt`` and
+        ``<method>_bdry.txt`` of several methods; or folders that do, one a method.
+    method : str, optional
+        What to call it, where there is one; by default what its files or its folder are called.
+    results : path, optional
+        Results file to keep them in, beside what is there.
+
+    Returns
+    -------
+    list of Result
+        With counts of each image where there are ``*_ev1.txt``; else with `Result.published`, whose ODS and areas
+        follow from the rows and whose OIS is the printed one.
+
+    Raises
+    ------
+    DataError
+        For files that are missing, damaged, or do not fit each other; all of them at once.
+    ArgumentError
+        If a name is given for several methods.
+    """
+    evaluations = find_evaluations(Path(folder))
+    if method is not None and len(evaluations) > 1:
+        listed = ", ".join(evaluation.name for evaluation in evaluations[:_LISTED])
+        raise ArgumentError(f"one name for {len(evaluations)} methods ({listed}); import them one by one, or unnamed")
+    imported: list[Result] = []
+    outcomes: list[list[Outcome]] = []
+    for evaluation in evaluations:
+        name = method or evaluation.name
+        counted = _outcomes(evaluation) if evaluation.counts else []
+        outcomes.append(counted)
+        imported.append(_counted(name, evaluation, counted) if counted else _published(name, evaluation))
+    if results is not None:
+        with ResultsFile(Path(results), create=True) as store:
+            for result, counted in zip(imported, outcomes, strict=True):
+                run = store.begin(result.method, result.protocol, result.settings)
+                store.save(run, counted)
+                published = encode_published(result.published) if result.published else ""
+                store.finish(run, result.counts, result.signature, result.notes, published)
+    return imported
+
+
+def _outcomes(evaluation: Evaluation) -> list[Outcome]:
+    """Read the counts of every image, and say all that is wrong with any."""
+    problems: list[str] = []
+    counts: dict[str, BoundaryCounts] = {}
+    for name, path in evaluation.counts.items():
+        try:
+            counts[name] = _counts(path)
+        except DataError as error:
+            problems.append(str(error))
+    first = next(iter(counts.values()), None)
+    problems += [
+        f"{evaluation.counts[name]}: has {image.thresholds.size} thresholds, other than {next(iter(counts))}"
+        for name, image in counts.items()
+        if first is not None and not np.array_equal(image.thresholds, first.thresholds)
+    ]
+    if problems:
+        more = [f"and {len(problems) - _LISTED} more"] if len(problems) > _LISTED else []
+        listed = "\n  ".join([*problems[:_LISTED], *more])
+        raise DataError(
+            str(evaluation.folder), f"{len(problems)} of its files cannot be used:\n  {listed}\n", "mend or remove them"
+        )
+    digests = {name: _digest(path) for name, path in evaluation.counts.items()}
+    return [Outcome(name, digests[name], digests[name], encode(image)) for name, image in counts.items()]
+
+
+def _counts(path: Path) -> BoundaryCounts:
+    rows = read_rows(path, (5,))
+    whole = rows[:, 1:]
+    if not np.all(np.isfinite(whole) & (whole >= 0) & (whole == np.rint(whole))):
+        raise DataError(str(path), "holds counts that are no whole numbers, expected pixels", "write the file again")
+    try:
+        return BoundaryCounts(_snapped(rows[:, 0]), *whole.T.astype(np.int64))
+    except ArgumentError as error:
+        raise DataError(str(path), str(error)) from error
+
+
+def _counted(method: str, evaluation: Evaluation, outcomes: list[Outcome]) -> Result:
+    thresholds = _counts(next(iter(evaluation.counts.values()))).thresholds
+    result = assemble(method, _PROTOCOL, _settings(thresholds), outcomes)
+    notes = _disagreements(result.summary, evaluation.best, _PRINTED)
+    return assemble(method, _PROTOCOL, _settings(thresholds), outcomes, notes=notes)
+
+
+def _published(method: str, evaluation: Evaluation) -> Result:
+    printed = _best(evaluation.best)
+    taken = {key: printed[key] for key in _TAKEN if not math.isnan(printed.get(key, math.nan))}
+    images = read_rows(evaluation.images, (5,)) if evaluation.images else None
+    if images is not None:
+        taken["mean_image_f"] = float(images[:, 4].mean())
+    if evaluation.rows:
+        curve = _curve(evaluation.rows)
+        published = PublishedCurve(curve, taken)
+        notes = _disagreements(published.summary, evaluation.best, (*_PRINTED[:3], "area_pr"))
+    elif evaluation.best:
+        point = [np.array([printed[key]]) for key in ("ods_threshold", "ods_recall", "ods_precision")]
+        published = PublishedCurve(
+            _checked(evaluation.best, *point), taken | {"area_pr": printed["area_pr"]}, best_only=True
+        )
+        notes = ()
+    else:
+        raise DataError(str(evaluation.folder), "holds neither rows nor counts")
+    files = [path for path in (evaluation.rows, evaluation.best, evaluation.images) if path]
+    settings = _settings(published.curve.thresholds) | {"counts": "no"}
+    signed = signature(
+        _PROTOCOL,
+        settings,
+        {path.name: _digest(path) for path in files},
+        images="unknown" if images is None else str(len(images)),
+    )
+    return Result(method, _PROTOCOL, settings, signed, {}, notes=notes, published=published)
+
+
+def _curve(path: Path) -> BoundaryCurve:
+    rows = read_rows(path, (3, 4))
+    thresholds = _snapped(rows[:, 0]) if rows.shape[1] == 4 else np.full(len(rows), math.nan)
+    if np.any(np.diff(thresholds) <= 0):
+        raise DataError(str(path), "its thresholds do not rise", "sort its rows by threshold")
+    recall, precision, f = rows[:, -3:].T
+    curve = _checked(path, thresholds, recall, precision)
+    off = np.flatnonzero(np.abs(f - curve.f) > _F_ROUNDING)
+    if off.size:
+        raise DataError(
+            str(path),
+            f"row {off[0] + 1} gives F {f[off[0]]:g}, but its recall and precision give {curve.f[off[0]]:g}",
+            "rows are: threshold (may be left out), recall, precision, F",
+        )
+    return curve
+
+
+def _best(path: Path | None) -> dict[str, float]:
+    """Read the one row of ``eval_bdry.txt``, with or without threshold."""
+    if path is None:
+        return {}
+    row = read_rows(path, (7, 8))[0].tolist()
+    best = dict(zip(_PRINTED, row[-7:], strict=True)) | {"ods_threshold": row[0] if len(row) == 8 else math.nan}
+    for prefix in ("ods", "ois"):
+        recall, precision, f = (best[f"{prefix}_{part}"] for part in ("recall", "precision", "f"))
+        if not math.isnan(f) and not abs(f - float(f_of(recall, precision))) <= _F_ROUNDING:
+            raise DataError(
+                str(path),
+                f"gives F {f:g} for recall {recall:g} and precision {precision:g}",
+                "its row is: threshold (may be left out), R P F at it, R P F of OIS, area",
+            )
+    return best
+
+
+def _checked(path: Path, *columns: NDArray[np.float64]) -> BoundaryCurve:
+    try:
+        return BoundaryCurve(*columns)
+    except ArgumentError as error:
+        raise DataError(str(path), str(error)) from error
+
+
+def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Say where a printed figure is not what follows from what lies beside it."""
+    printed = _best(path)
+    return tuple(
+        f"{path.name if path else ''} prints {key} {printed[key]:g}, its rows give {summary[key]:g}"
+        for key in keys
+        if key in printed and not math.isnan(printed[key]) and abs(printed[key] - summary[key]) > _PRINT_ROUNDING
+    )
+
+
+def _settings(thresholds: NDArray[np.float64]) -> dict[str, str]:
+    number = thresholds.size
+    listed = ",".join(f"{value:g}" for value in thresholds)
+    if np.isnan(thresholds).any():
+        listed = f"{number} unnamed"
+    elif np.array_equal(thresholds, as_thresholds(number)):
+        listed = str(number)
+    return {"source": "imported", "thresholds": listed}
+
+
+def _snapped(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take ``k / (K + 1)`` where the six digits of the file are those, so that 0.166667 is 1 / 6 again."""
+    even = as_thresholds(thresholds.size)
+    same = all(f"{ours:g}" == f"{theirs:g}" for ours, theirs in zip(even, thresholds, strict=True))
+    return even if same else thresholds
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,37 @@
+"""``segbench export``: results in the files of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from segbench.errors import ArgumentError
+
+
+def export(
+    results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
+    bsds: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for the official files of the boundary benchmark: *_ev1.txt, eval_bdry*.txt."
+        ),
+    ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for CSV: figures, image by image, threshold by threshold."),
+    ] = None,
+) -> None:
+    """Write results as the official text files, or as CSV."""
+    from segbench.aggregator.benchmark import load_results
+    from segbench.report.bsds import export_bsds
+    from segbench.report.csv_files import export_csv
+
+    if bsds is None and csv is None:
+        raise ArgumentError("say what to write, and where: --bsds DIR or --csv DIR")
+    loaded = load_results(results)
+    for folder, write in ((bsds, export_bsds), (csv, export_csv)):
+        if folder is not None:
+            for path in write(loaded, folder):
+                typer.echo(f"written: {path}", err=True)

@@ -1,0 +1,29 @@
+"""``segbench import``: results that others counted, beside ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from segbench.cli.choices import Form, print_results
+
+
+def import_(
+    folder: Annotated[
+        Path,
+        typer.Argument(help="Folder with *_ev1.txt or eval_bdry*.txt, or with such folders, one a method."),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="Results file to write, or to add to (.segbench).", show_default=False),
+    ],
+    name: Annotated[str | None, typer.Option(help="Name of the method [default: that of its folder].")] = None,
+    form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
+) -> None:
+    """Read results of the official boundary benchmark, so that they stand beside ours in tables and plots."""
+    from segbench.aggregator.importing import import_bsds
+
+    print_results(import_bsds(folder, method=name, results=output), form)
+    typer.echo(f"kept in {output}: segbench show {output}, segbench plot {output} -o pr.pdf", err=True)

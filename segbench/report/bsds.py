@@ -1,0 +1,175 @@
+"""Results in the text files of the official boundary benchmark (``collect_eval_bdry`` of BSDS500).
+
+Conventions
+-----------
+1. Rows and columns as `segbench.loaders.bsds_text` lists them, recall before precision, every number as ``%10g``, six
+   digits, and 0 where a denominator is 0. Images are in sorted order of names.
+2. Figures are computed from thresholds as printed, as the official code does, which reads its own ``*_ev1.txt`` again.
+   Files read back and written once more are the same, byte for byte.
+3. A name becomes one part of a path whatever it holds: ``train/8049`` is written to ``train%2F8049_ev1.txt``.
+
+Differences from the official code
+----------------------------------
+1. Counts from a million on keep all their digits, which ``%10g`` would cut to six.
+2. A published curve has no counts: its rows and its row of best figures are written, ``nan`` where one is not known,
+   without the first column where thresholds are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from segbench.aggregator.result import Result
+from segbench.counts import BoundaryCounts
+from segbench.curves import Summary
+from segbench.curves.boundary import BoundaryCurve, best_of_image, boundary_curve, boundary_summary
+from segbench.errors import ArgumentError, DataError
+from segbench.loaders.bsds_text import COUNTS, as_file_name
+
+_FIGURES = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
+
+
+def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[Path]:
+    """Write results of the boundary protocol as the official benchmark does.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Of the boundary protocol; others are passed over.
+    folder : path
+        Made where there is none. A single method's files lie in it, those of several in a sub-folder each.
+
+    Returns
+    -------
+    list of Path
+        The folders, one a method.
+
+    Raises
+    ------
+    ArgumentError
+        If no result is of the boundary protocol.
+    DataError
+        If a folder holds counts of images that the result has not, which would be read as part of it; if a file cannot
+        be written; or if thresholds are the same in six digits.
+    """
+    chosen = [result for result in results if result.protocol == "boundaries"]
+    if not chosen:
+        raise ArgumentError("no result of the boundary protocol, and the official files hold no other")
+    root = Path(folder)
+    folders = [root] if len(chosen) == 1 else [root / name for name in file_names([r.method for r in chosen])]
+    contents = [files_of(result) for result in chosen]
+    for place, files in zip(folders, contents, strict=True):
+        strays = sorted({path.name for path in place.glob(f"*{COUNTS}")} - files.keys())
+        if strays:
+            raise DataError(
+                str(place), f"holds counts of other images ({', '.join(strays[:3])}, ...)", "give an empty folder"
+            )
+    for place, files in zip(folders, contents, strict=True):
+        write_files(place, files)
+    return folders
+
+
+def files_of(result: Result) -> dict[str, str]:
+    """Give the content of each file of one result, by the file's name."""
+    if result.published:
+        return _of_published(result)
+    images = {name: _printed(counts) for name, counts in result.counts.items() if isinstance(counts, BoundaryCounts)}
+    if not images:
+        raise DataError(result.method, "has no image that was counted", "repeat the run")
+    summary = boundary_summary(images)
+    files = {f"{as_file_name(name)}{COUNTS}": _rows(_count_rows(counts)) for name, counts in images.items()}
+    every = (_best_row(place, counts) for place, counts in enumerate(images.values(), start=1))
+    return files | {
+        "eval_bdry_img.txt": _rows(every),
+        "eval_bdry_thr.txt": _rows(_curve_rows(boundary_curve(BoundaryCounts.sum(images.values())))),
+        "eval_bdry.txt": _rows([[summary["ods_threshold"], *_best(summary)]]),
+    }
+
+
+def file_names(names: Iterable[str]) -> list[str]:
+    """Give each name a part of a path of its own, told apart also where upper and lower case are one.
+
+    Examples
+    --------
+    >>> file_names(["HED", "hed", "a/b"])
+    ['HED', 'hed-2', 'a%2Fb']
+    """
+    taken: set[str] = set()
+    given = []
+    for name in names:
+        plain = chosen = as_file_name(name)
+        number = 2
+        while chosen.casefold() in taken:
+            chosen = f"{plain}-{number}"
+            number += 1
+        taken.add(chosen.casefold())
+        given.append(chosen)
+    return given
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write text files into a folder, which is made where there is none.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, "utf-8", newline="\n")
+    except OSError as error:
+        where = error.filename or folder
+        raise DataError(str(where), f"cannot be written ({error.strerror})", "give another folder") from error
+
+
+def _of_published(result: Result) -> dict[str, str]:
+    published = result.published
+    if published is None:
+        return {}
+    curve, summary = published.curve, result.summary
+    first = [summary["ods_threshold"]] if published.thresholds_known else []
+    files = {"eval_bdry.txt": _rows([[*first, *_best(summary)]])}
+    if not published.best_only:
+        rows = _curve_rows(curve)
+        files["eval_bdry_thr.txt"] = _rows(rows if published.thresholds_known else [row[1:] for row in rows])
+    return files
+
+
+def _printed(counts: BoundaryCounts) -> BoundaryCounts:
+    """Take the thresholds as they will be read."""
+    thresholds = np.array([float(f"{value:g}") for value in counts.thresholds])
+    if np.any(np.diff(thresholds) <= 0):
+        raise DataError("thresholds", "some are the same in six digits, all that the official files hold")
+    return BoundaryCounts(thresholds, counts.matched_gt, counts.total_gt, counts.matched_pred, counts.total_pred)
+
+
+def _best(summary: Summary) -> list[float]:
+    return [float(summary[key]) for key in _FIGURES]
+
+
+def _count_rows(counts: BoundaryCounts) -> Iterable[list[float]]:
+    columns = (counts.thresholds, counts.matched_gt, counts.total_gt, counts.matched_pred, counts.total_pred)
+    return [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
+    columns = (curve.thresholds, curve.recall, curve.precision, curve.f)
+    return [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def _best_row(place: int, counts: BoundaryCounts) -> list[float]:
+    return [place, *_curve_rows(boundary_curve(counts))[best_of_image(counts)]]
+
+
+def _rows(rows: Iterable[Iterable[float]]) -> str:
+    return "".join(" ".join(_ten(value) for value in row) + "\n" for row in rows)
+
+
+def _ten(value: float) -> str:
+    return f"{value:10d}" if isinstance(value, int) else f"{value:10.6g}"
