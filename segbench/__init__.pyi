@@ -62,3 +62,4 @@ from .protocols.pixels import Pixels as Pixels
 from .protocols.pixels import count_pixels as count_pixels
 from .report.bsds import export_bsds as export_bsds
 from .report.csv_files import export_csv as export_csv
+from .report.matches import plot_matches as plot_matches

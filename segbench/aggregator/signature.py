@@ -35,7 +35,7 @@ def signature(
     Examples
     --------
     >>> signature("pixels", {"positive": "255"}, {"a": "00"})
-    'protocol:pixels|positive:255|images:1|data:13eb42e6|segbench:...'
+    'protocol:pixels|positive:255|images:1|data:3c092e1a|segbench:...'
     """
     parts = {
         "protocol": protocol,

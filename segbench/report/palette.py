@@ -14,6 +14,8 @@ DASHES = ("-", "--", "-.", ":")
 GUIDE = "#7a7a7a"
 ISO_F = "#b9d7b4"
 ISO_F_TEXT = "#5f8f57"
+MATCHED, MATCHED_TRUTH, ELSEWHERE = COLOURS[0], COLOURS[5], COLOURS[2]
+FALSE_POSITIVE, MISS, LINK = COLOURS[1], COLOURS[4], COLOURS[6]
 
 
 class LineStyle(NamedTuple):

@@ -37,7 +37,12 @@ def show_images(results: Sequence[Result], console: Console) -> None:
         table.add_column(title, justify="left" if position < 2 else "right", no_wrap=True)
     for row in rows:
         table.add_row(*(escape(text) for text in row))
-    print_whole(table, console)
+    if rows:
+        print_whole(table, console)
+    for result in results:
+        if result.published:
+            text = f"{result.method}: a published curve, there are no figures of its images"
+            console.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
 
 
 def _show_protocol(protocol: str, results: list[Result], console: Console, drawn: Mapping[int, Intervals]) -> None:
