@@ -34,7 +34,7 @@ def write_ground_truth(folder: Path, name: str) -> None:
     """Write the masks and boundary maps of one picture, of a second annotator too where there is one."""
     mask, edge_map = ground_truth(name)
     write_mask(folder / "objects" / "ground_truth" / f"{name}.png", mask)
-    write_mask(folder / "edges" / "ground_truth" / f"{name}.png", edge_map)
+    write_mask(folder / "edges" / "ground_truth" / f"{name}.1.png", edge_map)
     if (FOLDER / f"{name}.2.toml").exists():
         second = annotation(f"{name}.2", SIZES[name])
         write_mask(folder / "objects" / "ground_truth_second" / f"{name}.png", second.objects)

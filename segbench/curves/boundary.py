@@ -174,17 +174,23 @@ def boundary_ois(images: Iterable[BoundaryCounts]) -> BoundaryBest:
 
 
 def mean_image_f(images: Iterable[BoundaryCounts]) -> float:
-    """Mean over images of each one's best F (rule 3); not OIS.
+    """Mean over images of each one's best F (rule 3); not OIS. Images without any pixel to match are left out.
 
     Raises
     ------
     ArgumentError
         If there is no image.
     """
-    best = [float(boundary_curve(counts).f.max()) for counts in images]
-    if not best:
+    every = list(images)
+    if not every:
         raise ArgumentError("no images")
-    return float(np.mean(best))
+    best = [float(boundary_curve(counts).f.max()) for counts in every if has_pixels(counts)]
+    return float(np.mean(best)) if best else float("nan")
+
+
+def has_pixels(counts: BoundaryCounts) -> bool:
+    """Tell whether there is any pixel to match, in ground truth or prediction."""
+    return bool(counts.total_gt.any() or counts.total_pred.any())
 
 
 def area_pr(curve: BoundaryCurve) -> float:
@@ -265,7 +271,14 @@ def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
         "area_pr_extended": area_pr_extended(curve),
         "r50": r50(curve),
     }
-    undefined = {"r50": "no threshold has precision .5"} if np.isnan(figures["r50"]) else {}
+    if curve.thresholds.size == 1:
+        figures |= dict.fromkeys(("area_pr", "area_pr_extended", "r50"), float("nan"))
+    reasons = {"r50": "no threshold has precision .5", "mean_image_f": "no image has a boundary pixel"}
+    undefined = {
+        key: "one threshold makes no curve" if curve.thresholds.size == 1 and key != "mean_image_f" else reasons[key]
+        for key, figure in figures.items()
+        if np.isnan(figure)
+    }
     return Summary(figures, undefined=undefined)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.counts import BoundaryCounts
-from segbench.curves.boundary import best_of_image, boundary_curve
+from segbench.curves.boundary import best_of_image, boundary_curve, has_pixels
 from segbench.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
@@ -47,8 +47,8 @@ class BoundaryTable:
         Rising.
     counts : array of float64, shape (images, 4 K)
         matched_gt, total_gt, matched_pred and total_pred of each threshold, one after the other.
-    best : array of float64, shape (images, 5)
-        The same four at each image's first best threshold, and its F there.
+    best : array of float64, shape (images, 6)
+        The same four at each image's first best threshold, its F there, and 1 where that counts for the mean.
     """
 
     thresholds: FloatArray
@@ -75,12 +75,15 @@ class BoundaryTable:
             rows = slice(start, start + step)
             counts = (weights[rows] @ self.counts).reshape(-1, 4, self.thresholds.size)
             table_kernels.pooled_boundary_figures(counts, self.thresholds, _PLACES, figures[rows, :_POOLED])
-        matched_gt, total_gt, matched_pred, total_pred, f = (weights @ self.best).T
+        matched_gt, total_gt, matched_pred, total_pred, f, meant = (weights @ self.best).T
         recall, precision = _share(matched_gt, total_gt), _share(matched_pred, total_pred)
         images = weights.sum(axis=1)
         figures[:, _POOLED:] = np.column_stack(
-            [2 * _share(recall * precision, recall + precision), precision, recall, _share(f, images)]
+            [2 * _share(recall * precision, recall + precision), precision, recall, _share(f, meant)]
         )
+        figures[meant == 0, -1] = np.nan
+        if self.thresholds.size == 1:
+            figures[:, [BOUNDARY_FIGURES.index(key) for key in ("area_pr", "area_pr_extended", "r50")]] = np.nan
         figures[images == 0] = np.nan
         return figures
 
@@ -117,7 +120,7 @@ def boundary_table(per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:
     )
     at = [best_of_image(image) for image in images]
     f = [float(boundary_curve(image).f[k]) for image, k in zip(images, at, strict=True)]
-    best = np.column_stack([parts[np.arange(len(images)), :, at], f])
+    best = np.column_stack([parts[np.arange(len(images)), :, at], f, [has_pixels(image) for image in images]])
     return BoundaryTable(thresholds, parts.reshape(len(images), -1), best)
 
 

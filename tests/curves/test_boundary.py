@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from segbench.counts import BoundaryCounts
+from segbench.curves import bootstrap
 from segbench.curves.boundary import (
     BoundaryCurve,
     area_pr,
@@ -66,7 +67,10 @@ def test_nothing_is_zero_as_the_protocol_says():
     summary = boundary_summary({"a": nothing})
     assert summary["ods_f"] == summary["ois_f"] == summary["area_pr"] == 0
     assert np.isnan(summary["r50"])
-    assert summary.undefined == {"r50": "no threshold has precision .5"}
+    assert summary.undefined == {
+        "mean_image_f": "no image has a boundary pixel",
+        "r50": "no threshold has precision .5",
+    }
 
 
 def test_area_by_hand():
@@ -114,3 +118,16 @@ def test_published_figures_from_published_rows(method):
     ods = boundary_ods(curve)
     assert [ods.recall, ods.precision, ods.f] == pytest.approx(published[:3], abs=1e-6)
     assert area_pr(curve) == pytest.approx(published[6], abs=1e-6)
+
+
+def test_images_without_a_pixel_to_match_are_left_out_of_the_mean():
+    image = BoundaryCounts([0.3, 0.6], [8, 2], [10, 10], [8, 2], [20, 2])
+    nothing = BoundaryCounts([0.3, 0.6], [0, 0], [0, 0], [0, 0], [0, 0])
+    with_nothing = boundary_summary({"a": image, "b": nothing})
+    assert with_nothing["mean_image_f"] == boundary_summary({"a": image})["mean_image_f"]
+    assert bootstrap({"a": image, "b": nothing}, replicates=5).estimates["mean_image_f"] == with_nothing["mean_image_f"]
+
+
+def test_one_threshold_makes_no_curve():
+    summary = boundary_summary({"a": BoundaryCounts([0.5], [8], [10], [4], [5])})
+    assert summary.undefined == dict.fromkeys(("area_pr", "area_pr_extended", "r50"), "one threshold makes no curve")
