@@ -22,6 +22,7 @@ from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile, StoredRun
 from segbench.aggregator.tasks import Outcome, Task, count_images
 from segbench.counts import ScoreCounts, Thresholds
+from segbench.counts.bins import bin_floor
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.pairing import annotated, pair
 from segbench.protocols.labels import agree_on_positive
@@ -170,23 +171,30 @@ def assemble(
     truths = {name: outcome.ground_truth_digest for name, outcome in counted.items()}
     if cuts and settings["thresholds"].endswith(data_digest(truths)):
         notes = (*notes, "the tuning set is the test set: figures at its thresholds are optimistic")
+    packed = _with_positive_agreed(counted)
+    if cuts:
+        packed, lowered = _cut(packed, Thresholds(np.array(cuts), settings["thresholds"]))
+        notes = (*notes, *lowered)
     repeated = Counter(note for outcome in counted.values() for note in outcome.notes)
     return Result(
         method,
         protocol,
         settings,
         signature(protocol, settings, truths),
-        EncodedCounts(_cut(_with_positive_agreed(counted), cuts, settings.get("thresholds", ""))),
+        EncodedCounts(packed),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
     )
 
 
-def _cut(packed: dict[str, bytes], cuts: tuple[float, ...], source: str) -> dict[str, bytes]:
-    if not cuts:
-        return packed
-    thresholds = Thresholds(np.array(cuts), source)
-    return {name: encode(_scores_of(data).at(thresholds)) for name, data in packed.items()}
+def _cut(packed: dict[str, bytes], thresholds: Thresholds) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """Count at thresholds; where they fall inside the bins of any image, at the lower edges of these, and say so."""
+    edges = Thresholds(bin_floor(thresholds.values), thresholds.source)
+    moved = not np.array_equal(edges.values, thresholds.values)
+    lowered = moved and any(_scores_of(data).binned for data in packed.values())
+    cuts = edges if lowered else thresholds
+    notes = ("scores are in bins: thresholds of the tuning set moved down to the edges of theirs",) if lowered else ()
+    return {name: encode(_scores_of(data).at(cuts)) for name, data in packed.items()}, notes
 
 
 def _scores_of(data: bytes) -> ScoreCounts:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from segbench.aggregator.result import Result
 from segbench.curves import Comparison, compare
 from segbench.curves.intervals import IntervalMethod
+from segbench.curves.same_images import refuse_different
 from segbench.errors import ArgumentError
 
 
@@ -24,7 +26,8 @@ def compare_results(
     Parameters
     ----------
     results : sequence of Result
-        At least two, of one protocol, the same settings and the same ground truth.
+        At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
+        is not known; images and their totals must be the same.
     method, level, replicates, permutations, seed
         As in `segbench.compare`.
 
@@ -40,14 +43,29 @@ def compare_results(
     names = [result.method for result in results]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
-        raise ArgumentError(f"{', '.join(doubled)} stands there with several settings; choose runs of one setting")
+        raise ArgumentError(
+            f"{', '.join(doubled)}: several runs of one name; choose those of one setting (segbench compare --only)"
+        )
+    published = [result.method for result in results if result.published]
+    if published:
+        raise ArgumentError(f"{', '.join(published)}: known from print, so there are no images to compare")
     _refuse_different_settings(results)
     counts = {result.method: result.counts for result in results}
+    if len(counts) > 1:
+        refuse_different(counts)
+        _refuse_different_data(results)
     comparison = compare(
         counts, method=method, level=level, replicates=replicates, permutations=permutations, seed=seed
     )
-    _refuse_different_data(results)
-    return comparison
+    return replace(comparison, undefined={figure: _why(figure, results) for figure in comparison.undefined})
+
+
+def _why(figure: str, results: Sequence[Result]) -> str:
+    reasons: dict[str, list[str]] = {}
+    for result in results:
+        if figure in result.summary.undefined:
+            reasons.setdefault(result.summary.undefined[figure], []).append(result.method)
+    return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in reasons.items())
 
 
 def _refuse_different_settings(results: Sequence[Result]) -> None:
@@ -66,7 +84,8 @@ def _refuse_different_settings(results: Sequence[Result]) -> None:
 
 
 def _refuse_different_data(results: Sequence[Result]) -> None:
-    digests = {result.method: result.data for result in results}
+    # The digest of imported counts is that of the files that held them.
+    digests = {result.method: result.data for result in results if result.settings.get("source") != "imported"}
     if len(set(digests.values())) > 1:
         listed = ", ".join(f"{digest} for {method}" for method, digest in digests.items())
         raise ArgumentError(

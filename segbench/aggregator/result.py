@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from segbench.aggregator.codec import Counts
@@ -72,7 +72,9 @@ class Result:
             undefined = dict.fromkeys(self.summary, reason)
             note = f"{self.method}: {reason}, so no intervals"
             return Intervals(nothing, self.summary, {}, method, level, replicates, seed, 0, (note,), undefined)
-        return bootstrap(self.counts, level=level, method=method, replicates=replicates, seed=seed)
+        drawn = bootstrap(self.counts, level=level, method=method, replicates=replicates, seed=seed)
+        reasons = {key: self.summary.undefined.get(key, reason) for key, reason in drawn.undefined.items()}
+        return replace(drawn, undefined=reasons)
 
     @cached_property
     def pooled(self) -> Counts:

@@ -29,7 +29,6 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     if not isinstance(tuning.pooled, ScoreCounts):
         raise ArgumentError(f"thresholds are taken from results of the pixels protocol, not of {tuning.protocol}")
     if tuning.failed:
-        raise ArgumentError(
-            f"{len(tuning.failed)} images of the tuning set failed; the first: {next(iter(tuning.failed.values()))}"
-        )
+        images = f"{len(tuning.failed)} image{'s'[: len(tuning.failed) > 1]}"
+        raise ArgumentError(f"{images} of the tuning set failed; the first: {next(iter(tuning.failed.values()))}")
     return thresholds_from(tuning.pooled, source=f"tuning set of {len(tuning.counts)} images, data {tuning.data}")

@@ -42,7 +42,7 @@ def print_results(
 ) -> None:
     """Print results to standard output, with an interval for each figure where given."""
     from segbench.report.documents import json_document
-    from segbench.report.tables import image_rows, method_rows, text_table
+    from segbench.report.tables import by_protocol, image_rows, method_rows, text_table
 
     if form is Form.TABLE:
         from rich.console import Console
@@ -55,9 +55,14 @@ def print_results(
             show_results(results, Console(), intervals=intervals)
     elif form is Form.JSON:
         typer.echo(json_document(results, intervals=intervals, per_image=per_image), nl=False)
-    else:
-        exact = form is Form.CSV
-        table = (
-            image_rows(results, exact=exact) if per_image else method_rows(results, intervals=intervals, exact=exact)
-        )
+    elif form is Form.CSV:
+        table = image_rows(results, exact=True) if per_image else method_rows(results, intervals=intervals, exact=True)
         typer.echo(text_table(*table, form), nl=False)
+    else:
+        tables = []
+        for places in by_protocol(results).values():
+            some = [results[place] for place in places]
+            drawn = [intervals[place] for place in places] if intervals else []
+            table = image_rows(some, exact=False) if per_image else method_rows(some, intervals=drawn, exact=False)
+            tables.append(text_table(*table, form))
+        typer.echo("\n".join(tables), nl=False)

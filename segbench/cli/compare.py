@@ -9,6 +9,7 @@ import typer
 
 from segbench.cli.choices import Form
 from segbench.cli.resampling import BCA, REPLICATES, SEED, interval_settings
+from segbench.cli.selection import ONLY, chosen_results
 from segbench.errors import ArgumentError
 
 
@@ -24,23 +25,25 @@ def compare(
     permutations: Annotated[int, typer.Option(min=1, help="Ways of swapping images to measure.")] = 10_000,
     seed: Annotated[int, SEED] = 0,
     bca: Annotated[bool, BCA] = False,
+    only: Annotated[str | None, ONLY] = None,
 ) -> None:
     """Print the paired difference of each figure for each pair of methods, with intervals and p-values."""
-    from segbench.aggregator.benchmark import load_results
     from segbench.aggregator.comparing import compare_results
     from segbench.report.comparisons import SHOWN, comparison_json, comparison_rows, show_comparison
     from segbench.report.tables import text_table
 
-    loaded = load_results(results)
+    loaded = chosen_results(results, only)
     wanted = methods.split(",") if methods else None
     names = [result.method for result in loaded]
     if wanted and (unknown := sorted(set(wanted) - set(names))):
         raise ArgumentError(f"--methods {', '.join(unknown)}: not in {results}, which has {', '.join(names)}")
-    chosen = [
-        result
-        for result in loaded
-        if (result.method in wanted if wanted else result.settings.get("thresholds") != "annotators")
-    ]
+    if wanted:
+        chosen = sorted((run for run in loaded if run.method in wanted), key=lambda run: wanted.index(run.method))
+    else:
+        chosen = [run for run in loaded if not run.published and run.settings.get("thresholds") != "annotators"]
+        left_out = [run.method for run in loaded if run not in chosen]
+        if left_out:
+            typer.echo(f"not compared, being annotators or known from print: {', '.join(left_out)}", err=True)
     settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)
     comparison = compare_results(chosen, permutations=permutations, **settings)
     known = list(comparison.rank_shares)

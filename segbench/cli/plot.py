@@ -9,6 +9,7 @@ import typer
 
 from segbench.cli.choices import PlotKind
 from segbench.cli.resampling import INTERVALS, REPLICATES, SEED, interval_settings
+from segbench.cli.selection import ONLY, chosen_results
 
 
 def plot(
@@ -18,11 +19,17 @@ def plot(
     intervals: Annotated[float | None, INTERVALS] = None,
     replicates: Annotated[int, REPLICATES] = 2000,
     seed: Annotated[int, SEED] = 0,
+    only: Annotated[str | None, ONLY] = None,
 ) -> None:
     """Draw the pooled curves of all methods in a results file."""
-    from segbench.aggregator.benchmark import load_results
+    from segbench.curves.resampling import notes_on
     from segbench.report.plots import save_plot
 
     band = None if intervals is None else interval_settings(intervals)["level"]
-    save_plot(load_results(results), output, kind=kind.value, band=band, replicates=replicates, seed=seed)
+    loaded = chosen_results(results, only)
+    save_plot(loaded, output, kind=kind.value, band=band, replicates=replicates, seed=seed)
+    if band is not None:
+        typer.echo(f"bands: {intervals:g} % of {replicates} replicates over images, point by point", err=True)
+        for note in dict.fromkeys(note for result in loaded for note in notes_on(len(result.counts))):
+            typer.echo(note, err=True)
     typer.echo(f"written: {output}", err=True)

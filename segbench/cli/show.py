@@ -9,6 +9,8 @@ import typer
 
 from segbench.cli.choices import Form, print_results
 from segbench.cli.resampling import BCA, INTERVALS, REPLICATES, SEED, interval_settings
+from segbench.cli.selection import ONLY, chosen_results
+from segbench.errors import ArgumentError
 
 
 def show(
@@ -19,11 +21,14 @@ def show(
     replicates: Annotated[int, REPLICATES] = 2000,
     seed: Annotated[int, SEED] = 0,
     bca: Annotated[bool, BCA] = False,
+    only: Annotated[str | None, ONLY] = None,
 ) -> None:
     """Print the figures of a results file."""
-    from segbench.aggregator.benchmark import load_results
-
-    loaded = load_results(results)
+    if bca and intervals is None:
+        raise ArgumentError("--bca says how intervals are drawn; add --intervals 95")
+    if per_image and intervals is not None and form is not Form.JSON:
+        raise ArgumentError("--per-image has no intervals, for one image has nothing to draw from; ask for one of both")
+    loaded = chosen_results(results, only)
     drawn = []
     if intervals is not None:
         settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)

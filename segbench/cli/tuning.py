@@ -40,7 +40,11 @@ def thresholds_of(
         runs = {run.method: run for run in load_results(results) if dict(run.settings) == protocol.signature_fields()}
         missing = [method for method in methods if method not in runs]
         if missing:
-            raise ArgumentError(f"{results} holds no run of {', '.join(missing)} under the settings of this one")
+            found = ", ".join(runs) or "none"
+            raise ArgumentError(
+                f"{results} holds no run of {', '.join(missing)} under the settings of this one (with them: {found}); "
+                "name methods as there (name=FOLDER), and tune with the same options"
+            )
         return {method: tuned_thresholds(runs[method]) for method in methods}
     if results is not None or len(methods) != 1 or folders is None:
         raise ArgumentError("--tuning-set is for one method; for several give --tuning-results, and not both")

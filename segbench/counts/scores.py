@@ -43,7 +43,8 @@ class ScoreCounts:
     exact : bool
         Never fall back to bins, however many distinct scores there are: 12 to 24 bytes a distinct score.
     threshold_source : str
-        Where the thresholds come from when they were not the scores themselves, for instance a tuning set.
+        Where the thresholds come from when they were not the scores themselves, for instance a tuning set; a sum keeps
+        what all its parts share.
 
     Raises
     ------
@@ -259,4 +260,6 @@ def _pool(parts: list[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
     )
     lowest = np.minimum.reduceat(lowest[order], starts)
     top = np.maximum.reduceat(highest[order], starts) if in_bins else None
-    return ScoreCounts(lowest, positives, negatives, ignored, top, exact)
+    sources = {part.threshold_source for part in present}
+    source = sources.pop() if len(sources) == 1 else ""
+    return ScoreCounts(lowest, positives, negatives, ignored, top, exact, source)

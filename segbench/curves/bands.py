@@ -54,6 +54,8 @@ def curve_band(
 ) -> Band:
     """Bootstrap band of the pooled curve over images: quantiles of precision at each recall, or of TPR at each FPR.
 
+    There is none, only nan, over a single image, and where a class is missing.
+
     Parameters
     ----------
     per_image : mapping of str to ScoreCounts
@@ -106,6 +108,6 @@ def curve_band(
     drawn = np.concatenate(parts)
     drawn = drawn[~np.isnan(drawn).any(axis=1)]
     ends = np.full((2, points), np.nan)
-    if drawn.size:
+    if drawn.size and table.images > 1:
         ends = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return Band(space, at, ends[0], ends[1], level, replicates, seed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.curves.intervals import IntervalMethod, Intervals, interval, method_for
-from segbench.curves.permutation import holm, swap_test
+from segbench.curves.permutation import SwapTest, holm, swap_test
 from segbench.curves.replicates import leave_one_out, one_by_one
 from segbench.curves.resampling import bootstrap, table_of
 from segbench.curves.same_images import refuse_different
@@ -28,6 +28,7 @@ FloatArray = NDArray[np.float64]
 LOWER_IS_BETTER = frozenset({"fpr_at_95_tpr", "voi_ods", "voi_ois"})
 
 _TIED = 1e-12
+_SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
@@ -75,13 +76,15 @@ class Comparison:
         Each method's own, drawn with the same images.
     rank_shares : mapping of str to mapping of str to tuple of float
         By figure and method: the share of replicates in which the method is first, second, ... (equals share the
-        better rank).
+        better rank); nan where no replicate defines the figure for all methods.
     images, permutations : int
         Images, and ways of swapping them that were measured.
     exact : bool
         Whether these are all ways there are.
     notes : tuple of str
         What to say beside the table.
+    undefined : mapping of str to str
+        By figure, why it is not compared: it is not defined for some method, named with the reason.
     """
 
     differences: tuple[Difference, ...]
@@ -90,7 +93,8 @@ class Comparison:
     images: int
     permutations: int
     exact: bool
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    undefined: Mapping[str, str] = field(default_factory=dict)
 
 
 def compare(
@@ -161,8 +165,23 @@ def compare(
         first.images,
         tests[0].permutations,
         tests[0].exact,
-        first.notes,
+        (*_notes(tests[0], first.images), *dict.fromkeys(note for one in intervals.values() for note in one.notes)),
+        {figure: reason for _, figure in compared if (reason := _undefined(figure, intervals))},
     )
+
+
+def _notes(test: SwapTest, images: int) -> Iterator[str]:
+    least = 2 / test.permutations
+    if test.exact and least > _SIGNIFICANT:
+        yield f"{images} image{'s'[: images > 1]}: no p-value can be below {min(least, 1):g}"
+
+
+def _undefined(figure: str, intervals: Mapping[str, Intervals]) -> str:
+    missing: dict[str, list[str]] = {}
+    for name, one in intervals.items():
+        if math.isnan(one.estimates[figure]):
+            missing.setdefault(one.undefined[figure], []).append(name)
+    return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in missing.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,8 +231,8 @@ def _rank_shares(figure: str, intervals: Mapping[str, Intervals]) -> dict[str, t
     if figure in LOWER_IS_BETTER:
         draws = -draws
     ranks = np.sum(draws[np.newaxis] > draws[:, np.newaxis] + _TIED, axis=1)
-    count = max(ranks.shape[1], 1)
+    drawn = ranks.shape[1]
     return {
-        name: tuple(float(np.sum(row == rank)) / count for rank in range(len(intervals)))
+        name: tuple(float(np.mean(row == rank)) if drawn else math.nan for rank in range(len(intervals)))
         for name, row in zip(intervals, ranks, strict=True)
     }

@@ -10,7 +10,7 @@ and counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, get_args
 
@@ -26,6 +26,8 @@ from segbench.errors import ArgumentError
 _LAYOUTS: Mapping[type, Callable[[Mapping[str, Any]], Table]] = MappingProxyType(
     {ScoreCounts: pixel_table, BoundaryCounts: boundary_table}
 )
+
+_ONE_IMAGE = "1 image: no intervals, for there is nothing to draw from"
 
 FEW_IMAGES = 10
 """Below this many images, intervals say that they are not to be relied on."""
@@ -84,14 +86,14 @@ def bootstrap(
     left_out = leave_one_out(table) if method == "bca" and table.images > 1 else np.empty((0, len(table.figures)))
     intervals: dict[str, tuple[float, float]] = {}
     undefined: dict[str, str] = {}
-    notes = list(_notes(table.images))
+    notes = [*notes_on(table.images), *_method_notes(method, table.figures)]
     for k, name in enumerate(table.figures):
         intervals[name] = math.nan, math.nan
         drawn = draws[:, k][~np.isnan(draws[:, k])]
         if math.isnan(estimates[k]):
             undefined[name] = "the figure is not defined"
         elif table.images == 1:
-            undefined[name] = "one image: nothing to draw from"
+            undefined[name] = _ONE_IMAGE
         else:
             intervals[name] = interval(
                 drawn, float(estimates[k]), left_out[:, k], method=method_for(name, method), level=level
@@ -130,6 +132,22 @@ def table_of(per_image: Mapping[str, Any] | Table) -> Table:
     raise ArgumentError(f"found {found}; expected at least one image, all {expected}")
 
 
-def _notes(images: int) -> Iterator[str]:
+def notes_on(images: int) -> tuple[str, ...]:
+    """Say what intervals over so few images are worth; nothing where there are enough.
+
+    Examples
+    --------
+    >>> notes_on(9), notes_on(10)
+    (('9 images: intervals over fewer than 10 are not to be relied on',), ())
+    """
+    if images == 1:
+        return (_ONE_IMAGE,)
     if images < FEW_IMAGES:
-        yield f"{images} image{'s' * (images > 1)}: intervals over fewer than {FEW_IMAGES} are not to be relied on"
+        return (f"{images} images: intervals over fewer than {FEW_IMAGES} are not to be relied on",)
+    return ()
+
+
+def _method_notes(method: IntervalMethod, figures: Sequence[str]) -> Iterator[str]:
+    kept = [figure for figure in figures if method_for(figure, method) != method]
+    if kept:
+        yield f"plain quantiles, not BCa, for figures that jump: {', '.join(kept)}"

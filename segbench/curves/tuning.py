@@ -36,7 +36,7 @@ def thresholds_from(tuning_counts: ScoreCounts, *, source: str = "tuning set") -
     Raises
     ------
     ArgumentError
-        If a class is missing, or the scores are not known.
+        If a class is missing, the scores are not known, or the hull has no threshold but minus infinity.
 
     Examples
     --------
@@ -55,4 +55,6 @@ def thresholds_from(tuning_counts: ScoreCounts, *, source: str = "tuning set") -
         raise ArgumentError(f"the tuning set has {totals[0]} positives and {totals[1]} negatives; both are needed")
     thresholds = roc_hull(tuning_counts).thresholds[1:]
     thresholds = thresholds[np.isfinite(thresholds)]
+    if not thresholds.size:
+        raise ArgumentError("the tuning set's hull has no finite threshold; tune on counts at every score")
     return Thresholds(bin_floor(thresholds) if tuning_counts.binned else thresholds, source)

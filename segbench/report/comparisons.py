@@ -20,11 +20,14 @@ SHOWN: Mapping[str, tuple[str, ...]] = {
 }
 """The figures that tables show; JSON and CSV hold all."""
 
-_HEADER = ("figure", "a", "b", "a's", "b's", "difference", "p", "p (Holm)", "wins", "ties", "losses")
+_HEADER = ("figure", "a", "b", "of a", "of b", "a - b", "p", "p (Holm)", "wins", "ties", "losses")
 
 
 def comparison_json(comparison: Comparison, *, signature: str) -> str:
-    """Write a comparison as JSON: ``differences``, one object a figure and pair, ``rank_shares``, how it was drawn."""
+    """Write a comparison as JSON: ``differences``, one object a figure and pair, ``rank_shares``, how it was drawn.
+
+    What is not defined is null, with the reason under ``undefined``.
+    """
     first = next(iter(comparison.intervals.values()))
     document = {
         "schema": 1,
@@ -34,8 +37,9 @@ def comparison_json(comparison: Comparison, *, signature: str) -> str:
         "permutations": comparison.permutations,
         "exact": comparison.exact,
         "differences": [_finite_row(row) for row in comparison.differences],
+        "undefined": dict(comparison.undefined),
         "rank_shares": {
-            figure: {method: list(shares) for method, shares in methods.items()}
+            figure: {method: [finite(share) for share in shares] for method, shares in methods.items()}
             for figure, methods in comparison.rank_shares.items()
         },
         "notes": list(comparison.notes),
@@ -83,28 +87,36 @@ def show_comparison(comparison: Comparison, console: Console, *, figures: Sequen
     def say(text: str, style: str = "dim") -> None:
         console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
-    for figure in figures[:1]:
+    for figure in [figure for figure in figures if figure not in comparison.undefined][:1]:
         shares = sorted(comparison.rank_shares[figure].items(), key=lambda item: -item[1][0])
-        say(f"first by {figure} in replicates: " + ", ".join(f"{name} {share[0]:.1%}" for name, share in shares))
+        say(
+            f"first, or equal to it, by {figure} in replicates: "
+            + ", ".join(f"{name} {share[0]:.1%}" for name, share in shares)
+        )
+    images = "1 image" if comparison.images == 1 else f"{comparison.images} images"
     ways = "all" if comparison.exact else f"{comparison.permutations}"
     say(
-        f"difference: a's minus b's with its {100 * first.level:g} % interval over {comparison.images} images; "
+        f"a - b: the difference with its {100 * first.level:g} % interval over {images}; "
         f"p: two-sided, {ways} ways of swapping images between a and b; Holm: corrected for the number of pairs"
     )
+    for reason in dict.fromkeys(comparison.undefined.values()):
+        without = [figure for figure in figures if comparison.undefined.get(figure) == reason]
+        if without:
+            say(f"undefined ({reason}): {', '.join(without)}", "yellow")
     for note in comparison.notes:
         say(note, "yellow")
     say(f"{signature}|{first.signature}|permutations:{comparison.permutations}")
 
 
 def _short_row(row: Difference) -> list[str]:
-    difference = f"{_signed(row.difference)} [{_signed(row.low)}, {_signed(row.high)}]"
+    ends = "" if math.isnan(row.low) else f" [{_signed(row.low)}, {_signed(row.high)}]"
     return [
         row.figure,
         row.a,
         row.b,
         number(row.estimate_a),
         number(row.estimate_b),
-        difference,
+        _signed(row.difference) + ends,
         number(row.p_value),
         number(row.p_holm),
         str(row.wins),

@@ -30,6 +30,7 @@ def json_document(results: Sequence[Result], *, intervals: Sequence[Intervals] =
             "level": drawn.level,
             "replicates": drawn.replicates,
             "seed": drawn.seed,
+            "undefined": dict(drawn.undefined),
             "notes": list(drawn.notes),
         }
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"

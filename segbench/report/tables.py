@@ -107,6 +107,32 @@ def _short(value: float) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text
 
 
+def names_of(results: Sequence[Result]) -> list[str]:
+    """Name the method of each result; of runs that share a name, with the settings in which they differ."""
+    names = []
+    for result in results:
+        namesakes = [other for other in results if other.method == result.method]
+        alike = [other.settings for other in namesakes if other.protocol == result.protocol]
+        keys = dict.fromkeys(key for settings in alike for key in settings)
+        told = [
+            f"{key}:{result.settings.get(key, 'none')}"
+            for key in keys
+            if len({settings.get(key) for settings in alike}) > 1
+        ]
+        if len(alike) < len(namesakes):
+            told.insert(0, result.protocol)
+        names.append(f"{result.method} ({', '.join(told)})" if told else result.method)
+    return names
+
+
+def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
+    """Give the places of the results of each protocol."""
+    places: dict[str, list[int]] = {}
+    for place, result in enumerate(results):
+        places.setdefault(result.protocol, []).append(place)
+    return places
+
+
 def cell(summary: Summary, column: Column) -> str:
     """Write one figure of a summary."""
     return number(summary[column.key], summary.bounds.get(column.key))
@@ -139,42 +165,47 @@ def method_rows(
 ) -> tuple[list[str], list[list[str]]]:
     """Give header and rows of a table with a line a method, for results of one protocol.
 
-    With `exact`, every key of the summary is a column and figures keep all their digits, for other programs. Intervals,
-    one a result, are columns of their own then, and stand behind the figure otherwise: ``.8123 [.7901, .8302]``.
+    With `exact`, every key of the summary is a column and figures keep all their digits, for other programs; results
+    may then be of several protocols, and columns that are not a protocol's stay empty. Intervals, one a result, are
+    columns of their own then, and stand behind the figure otherwise: ``.8123 [.7901, .8302]``.
     """
     if exact:
         return _exact_rows(results, intervals)
     columns = COLUMNS[results[0].protocol]
-    rows = [[result.method, *(cell(result.summary, column) for column in columns)] for result in results]
+    rows = [
+        [name, *(cell(result.summary, column) for column in columns)]
+        for name, result in zip(names_of(results), results, strict=True)
+    ]
     for row, drawn in zip(rows, intervals, strict=False):
         for place, column in enumerate(columns, start=1):
-            if column.key in drawn:
+            if not math.isnan(drawn.get(column.key, (math.nan, math.nan))[0]):
                 row[place] += " [{}, {}]".format(*map(number, drawn[column.key]))
     return ["method", *(column.title for column in columns)], rows
 
 
 def _exact_rows(results: Sequence[Result], intervals: Sequence[Intervals]) -> tuple[list[str], list[list[str]]]:
-    keys = list(results[0].summary)
-    bounded = [key for key in keys if intervals and key in intervals[0]]
+    keys = list(dict.fromkeys(key for result in results for key in result.summary))
+    bounded = [key for key in keys if any(key in drawn for drawn in intervals)]
     ends = [f"{key}_{end}" for key in bounded for end in ("low", "high")]
     header = ["method", *keys, *ends, "images", "failed", "signature"]
     rows = []
     for place, result in enumerate(results):
-        figures = [_digits(result.summary[key]) for key in keys]
-        limits = [_digits(end) for key in bounded for end in intervals[place][key]]
+        figures = [_digits(result.summary.get(key, math.nan)) for key in keys]
+        limits = [_digits(end) for key in bounded for end in intervals[place].get(key, (math.nan, math.nan))]
         totals = [str(len(result.counts)), str(len(result.failed)), result.signature]
         rows.append([result.method, *figures, *limits, *totals])
     return header, rows
 
 
 def image_rows(results: Sequence[Result], *, exact: bool) -> tuple[list[str], list[list[str]]]:
-    """Give header and rows of a table with a line an image and method, for results of one protocol."""
-    columns = IMAGE_COLUMNS[results[0].protocol]
+    """Give header and rows of a table with a line an image and method; of several protocols only where `exact`."""
+    columns = list(dict.fromkeys(column for result in results for column in IMAGE_COLUMNS[result.protocol]))
     rows = []
-    for result in results:
+    for method, result in zip(names_of(results), results, strict=True):
         for name, figures in result.per_image.items():
-            cells = [_digits(figures[column.key]) if exact else cell(figures, column) for column in columns]
-            rows.append([result.method, name, *cells])
+            known = [(figures.get(column.key, math.nan), figures.bounds.get(column.key)) for column in columns]
+            cells = [_digits(figure) if exact else number(figure, bounds) for figure, bounds in known]
+            rows.append([method, name, *cells])
     return ["method", "image", *(column.title for column in columns)], rows
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
-from segbench.report.tables import COLUMNS, FOOTNOTES, Column, best_of, cell, image_rows, number
+from segbench.report.tables import COLUMNS, FOOTNOTES, Column, best_of, by_protocol, cell, image_rows, names_of, number
 
 _SHOWN_FAILURES = 20
 _WIDEST = 10_000
@@ -30,7 +30,12 @@ def show_results(results: Sequence[Result], console: Console, *, intervals: Sequ
 
 
 def show_images(results: Sequence[Result], console: Console) -> None:
-    """Print a table with a line an image and method."""
+    """Print a table a protocol, with a line an image and method."""
+    for places in by_protocol(results).values():
+        _show_images([results[place] for place in places], console)
+
+
+def _show_images(results: Sequence[Result], console: Console) -> None:
     header, rows = image_rows(results, exact=False)
     table = empty_table()
     for position, title in enumerate(header):
@@ -47,12 +52,13 @@ def show_images(results: Sequence[Result], console: Console) -> None:
 
 def _show_protocol(protocol: str, results: list[Result], console: Console, drawn: Mapping[int, Intervals]) -> None:
     results.sort(key=_by_f)
+    names = names_of(results)
     table = empty_table()
     table.add_column("method", no_wrap=True)
     for column in COLUMNS[protocol]:
         table.add_column(column.title, justify="right", no_wrap=True)
-    for result in results:
-        texts = [Text(result.method)]
+    for name, result in zip(names, results, strict=True):
+        texts = [Text(name)]
         for column in COLUMNS[protocol]:
             best = result.summary[column.key] == best_of(results, column) and len(results) > 1
             texts.append(Text(cell(result.summary, column), style="bold" if best else ""))
@@ -62,17 +68,18 @@ def _show_protocol(protocol: str, results: list[Result], console: Console, drawn
     print_whole(table, console)
     for footnote in FOOTNOTES[protocol]:
         console.print(footnote, style="dim", highlight=False, markup=False, soft_wrap=True)
-    for result in results:
-        _show_remarks(result, console)
-    for note in dict.fromkeys(note for intervals in drawn.values() for note in intervals.notes):
+    for name, result in zip(names, results, strict=True):
+        _show_remarks(name, result, console)
+    shown = [drawn[id(result)] for result in results if id(result) in drawn]
+    for note in dict.fromkeys(note for intervals in shown for note in intervals.notes):
         console.print(note, style="yellow", highlight=False, markup=False, soft_wrap=True)
     for signature in dict.fromkeys(_full_signature(result, drawn) for result in results):
         console.print(signature, style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
-def _show_remarks(result: Result, console: Console) -> None:
+def _show_remarks(name: str, result: Result, console: Console) -> None:
     def say(text: str, style: str) -> None:
-        console.print(f"{result.method}: {text}", style=style, highlight=False, markup=False, soft_wrap=True)
+        console.print(f"{name}: {text}", style=style, highlight=False, markup=False, soft_wrap=True)
 
     for note in result.notes:
         say(note, "dim")

@@ -26,6 +26,11 @@ class TestSum:
         total = ScoreCounts([0.9, 0.5], [1, 2], [3, 4], ignored=1) + ScoreCounts([0.5, 0.1], [10, 20], [30, 40], 2)
         assert total == ScoreCounts([0.9, 0.5, 0.1], [1, 12, 20], [3, 34, 40], 3)
 
+    def test_a_sum_keeps_the_source_of_thresholds_that_all_parts_share(self):
+        one, other = (ScoreCounts([2, 1], [1, 2], [3, 4]).at([2], source=source) for source in ("tuning", "by hand"))
+        assert (one + one).threshold_source == "tuning"
+        assert (one + other).threshold_source == ""
+
     def test_nothing_adds_to_nothing(self):
         assert ScoreCounts.sum([]) == ScoreCounts([], [], [])
 

@@ -1,0 +1,80 @@
+import math
+
+import pytest
+from cases import write_papers
+from methods import write_methods
+
+from segbench import (
+    ArgumentError,
+    Boundaries,
+    Pixels,
+    PublishedCurve,
+    Result,
+    boundary_curve,
+    compare,
+    compare_results,
+    evaluate,
+)
+
+
+@pytest.fixture
+def results(tmp_path):
+    truth, *folders = write_methods(tmp_path, {"a": 2, "b": 1}, images=5)
+    return [evaluate(truth, folder) for folder in folders]
+
+
+def test_results_compare_as_their_counts_do(results):
+    ours = compare_results(results, replicates=100, permutations=64, seed=3)
+    counts = compare({result.method: result.counts for result in results}, replicates=100, permutations=64, seed=3)
+    assert ours.differences == counts.differences
+
+
+def test_five_images_cannot_show_a_difference_and_it_is_said(results):
+    notes = compare_results(results, replicates=10).notes
+    assert notes[0] == "5 images: no p-value can be below 0.0625"
+    assert "5 images: intervals" in notes[1]
+
+
+def test_one_result_or_one_name_twice_is_refused(results):
+    with pytest.raises(ArgumentError, match="at least two"):
+        compare_results(results[:1])
+    with pytest.raises(ArgumentError, match="a: several runs of one name"):
+        compare_results([results[0], results[0]])
+
+
+def test_every_setting_that_differs_is_named(results, tmp_path):
+    other = evaluate(tmp_path / "gt", tmp_path / "b", Pixels(positive="255", exact=True))
+    with pytest.raises(
+        ArgumentError, match=r"positive is larger in a, 255 in b; floats is exact<=65536 in a, exact in b"
+    ):
+        compare_results([results[0], other])
+
+
+def test_protocols_do_not_mix(results, tmp_path):
+    other = evaluate(tmp_path / "gt", tmp_path / "b", Boundaries(thresholds=3))
+    with pytest.raises(ArgumentError, match="protocol is pixels in a, boundaries in b"):
+        compare_results([results[0], other])
+
+
+def test_a_published_curve_has_nothing_to_compare(tmp_path):
+    truth, folder = write_methods(tmp_path, {"a": 2}, images=2)
+    counted = evaluate(truth, folder, Boundaries(thresholds=3))
+    printed = Result(
+        "print",
+        "boundaries",
+        counted.settings,
+        counted.signature,
+        {},
+        published=PublishedCurve(boundary_curve(counted.pooled)),
+    )
+    with pytest.raises(ArgumentError, match="print: known from print"):
+        compare_results([counted, printed])
+
+
+def test_what_is_undefined_has_the_reason_of_the_summary(tmp_path):
+    folders = write_papers(tmp_path)
+    results = [evaluate(*folders, Pixels(positive="7"), method=name) for name in "ab"]
+    compared = compare_results(results, replicates=10)
+    assert compared.undefined["auc_pr"] == "no positive pixels for a, b"
+    assert all(math.isnan(share) for share in compared.rank_shares["auc_pr"]["a"])
+    assert results[0].intervals(replicates=10).undefined["auc_pr"] == "no positive pixels"

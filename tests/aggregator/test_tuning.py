@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+from methods import write_methods
+
+from segbench import ArgumentError, Boundaries, FailedImages, Thresholds, evaluate, load_results, tuned_thresholds
+
+
+@pytest.fixture
+def sets(tmp_path):
+    return [write_methods(tmp_path / name, {"a": 1.5}, images=count) for name, count in (("tune", 4), ("test", 3))]
+
+
+def test_thresholds_name_the_set_they_were_chosen_on(sets):
+    tuning = evaluate(*sets[0])
+    assert tuned_thresholds(tuning).source == f"tuning set of 4 images, data {tuning.data}"
+
+
+def test_every_image_is_counted_at_the_thresholds(sets):
+    thresholds = tuned_thresholds(evaluate(*sets[0]))
+    plain, tuned = evaluate(*sets[1]), evaluate(*sets[1], thresholds=thresholds)
+    for name, counts in tuned.counts.items():
+        assert counts == plain.counts[name].at(thresholds)
+    assert tuned.curve.threshold_source == thresholds.source
+    assert not tuned.curve.optimistic
+    assert tuned.summary["auc_pr"] <= plain.summary["auc_pr_achievable"]
+
+
+def test_other_thresholds_of_one_source_replace_those_kept(sets, tmp_path):
+    kept = tmp_path / "r.segbench"
+    for values in ([0.5], [0.25]):
+        evaluate(*sets[1], thresholds=Thresholds(values, "by hand"), results=kept)
+    (run,) = load_results(kept)
+    assert run.pooled.scores.tolist() == [0.25, -np.inf]
+
+
+def test_boundaries_have_no_scores_to_tune(sets):
+    with pytest.raises(ArgumentError, match="pixels protocol, not of boundaries"):
+        tuned_thresholds(evaluate(*sets[0], Boundaries(thresholds=2)))
+
+
+def test_a_tuning_set_with_failed_images_is_refused(sets):
+    next(sets[0][1].iterdir()).write_bytes(b"no picture")
+    with pytest.warns(FailedImages):
+        tuning = evaluate(*sets[0])
+    with pytest.raises(ArgumentError, match="1 image of the tuning set failed"):
+        tuned_thresholds(tuning)
+
+
+def test_a_tuned_result_that_found_no_threshold_is_refused(sets):
+    tuned = evaluate(*sets[0], thresholds=Thresholds([9.0], "too high"))
+    with pytest.raises(ArgumentError, match="no finite threshold"):
+        tuned_thresholds(tuned)

@@ -1,0 +1,172 @@
+import csv
+import io
+import json
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from cases import write_folder
+from methods import write_methods
+
+
+def refuse_constant(name):
+    raise AssertionError(f"JSON holds {name}")
+
+
+def strict_json(text):
+    return json.loads(text, parse_constant=refuse_constant)
+
+
+@pytest.fixture
+def results(segbench, tmp_path):
+    """A results file of three methods on twelve images."""
+    path = tmp_path / "r.segbench"
+    assert segbench("run", *write_methods(tmp_path, {"good": 2, "fair": 1, "none": 0}), "-o", path).code == 0
+    return path
+
+
+def counted(segbench, path, *arguments):
+    assert segbench("run", *arguments, "-o", path).code == 0
+    return path
+
+
+class TestForms:
+    def test_json_holds_every_figure_of_every_pair(self, segbench, results):
+        document = strict_json(segbench("compare", results, "--format", "json").out)
+        assert {(row["a"], row["b"]) for row in document["differences"]} == {
+            ("good", "fair"),
+            ("good", "none"),
+            ("fair", "none"),
+        }
+        (row,) = (r for r in document["differences"] if (r["a"], r["b"], r["figure"]) == ("good", "none", "ods_f"))
+        assert row["difference"] == pytest.approx(row["estimate_a"] - row["estimate_b"])
+        assert 0 < row["low"] < row["difference"] < row["high"]
+        assert row["p_value"] == 2 / 2**12
+        assert row["p_holm"] == 3 * row["p_value"]
+        assert (row["wins"], row["ties"], row["losses"]) == (12, 0, 0)
+        assert document["rank_shares"]["ods_f"]["good"] == [1, 0, 0]
+        assert (document["exact"], document["permutations"], document["undefined"]) == (True, 4096, {})
+        assert document["signature"].endswith("|intervals:percentile-95-2000-0|permutations:4096")
+
+    def test_the_table_says_how_it_was_made(self, segbench, results):
+        answer = segbench("compare", results, "--intervals", "90", "--seed", "7", "--replicates", "500")
+        assert answer.code == 0
+        assert "90 % interval over 12 images" in answer.out
+        assert "|intervals:percentile-90-500-7|permutations:4096" in answer.out
+        assert "first, or equal to it, by ods_f in replicates: good 100.0%" in answer.out
+
+    def test_csv_has_a_line_a_figure_and_pair_with_all_digits(self, segbench, results):
+        rows = list(csv.DictReader(io.StringIO(segbench("compare", results, "--format", "csv").out)))
+        assert len(rows) == 3 * 12
+        document = strict_json(segbench("compare", results, "--format", "json").out)
+        assert [float(row["low"]) for row in rows] == [row["low"] for row in document["differences"]]
+
+    @pytest.mark.parametrize(("form", "mark"), [("markdown", "|---"), ("latex", "\\toprule")])
+    def test_tables_for_papers(self, segbench, results, form, mark):
+        text = segbench("compare", results, "--format", form, "--figures", "ods_f,auc_roc").out
+        assert mark in text
+        assert "auc" in text
+        assert "ois" not in text
+
+
+class TestChoice:
+    def test_methods_stand_in_the_order_asked_for(self, segbench, results):
+        document = strict_json(segbench("compare", results, "--methods", "none,good", "--format", "json").out)
+        assert {(row["a"], row["b"]) for row in document["differences"]} == {("none", "good")}
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--methods", "good"], "1 method"),
+            (["--methods", "good,gone"], "good, fair, none"),
+            (["--figures", "iou"], "auc_roc"),
+            (["--intervals", "0.95"], "write 95"),
+            (["--intervals", "100"], "no level"),
+            (["--only", "protocol:regions"], "protocol:pixels"),
+        ],
+    )
+    def test_what_is_not_there_is_named_with_what_is(self, segbench, results, options, message):
+        answer = segbench("compare", results, *options)
+        assert answer.code == 2
+        assert message in answer.err
+
+    def test_runs_of_one_name_are_told_apart_by_signature(self, segbench, results, tmp_path):
+        counted(segbench, results, tmp_path / "gt", tmp_path / "good", tmp_path / "fair", "--positive", "255")
+        answer = segbench("compare", results)
+        assert answer.code == 2
+        assert "fair, good: several runs of one name" in answer.err
+        answer = segbench("compare", results, "--only", "positive:255", "--format", "csv")
+        assert answer.code == 0
+        assert {line.split(",")[1] for line in answer.out.splitlines()[1:]} == {"good"}
+
+
+class TestRefusals:
+    def test_other_settings(self, segbench, results, tmp_path):
+        counted(segbench, results, tmp_path / "gt", f"other={tmp_path / 'good'}", "--void", "3")
+        answer = segbench("compare", results)
+        assert answer.code == 2
+        assert "void is none in good" in answer.err
+        assert "3 in other" in answer.err
+
+    def test_other_images(self, segbench, results, tmp_path):
+        fewer = tmp_path / "fewer"
+        counted(segbench, results, *write_methods(fewer, {"few": 1}, images=3))
+        answer = segbench("compare", results)
+        assert answer.code == 2
+        assert "good has im03, im04" in answer.err
+        assert "few has not" in answer.err
+
+    def test_other_ground_truth_of_the_same_totals(self, segbench, results, tmp_path):
+        truth = tmp_path / "gt"
+        turned = {path.name: np.flipud(iio.imread(path)) for path in truth.iterdir()}
+        write_folder(tmp_path / "turned", turned)
+        counted(segbench, results, tmp_path / "turned", f"other={tmp_path / 'good'}")
+        answer = segbench("compare", results)
+        assert answer.code == 2
+        assert "content differs" in answer.err
+
+
+class TestDegenerate:
+    def test_one_image_has_no_intervals_and_says_so(self, segbench, tmp_path):
+        folders = write_methods(tmp_path, {"a": 2, "b": 1}, images=1)
+        results = counted(segbench, tmp_path / "r.segbench", *folders)
+        answer = segbench("compare", results)
+        assert answer.code == 0
+        assert "1 image: no intervals" in answer.out
+        assert "no p-value can be below 1" in answer.out
+        assert "[-" not in answer.out
+        document = strict_json(segbench("compare", results, "--format", "json").out)
+        assert {row["low"] for row in document["differences"]} == {None}
+
+    def test_no_positives_is_null_with_a_reason(self, segbench, tmp_path):
+        folders = write_methods(tmp_path, {"a": 2, "b": 1}, images=3)
+        write_folder(folders[0], {path.name: np.zeros((12, 17), np.uint8) for path in folders[0].iterdir()})
+        results = counted(segbench, tmp_path / "r.segbench", *folders, "--positive", "255")
+        document = strict_json(segbench("compare", results, "--format", "json").out)
+        assert {row["difference"] for row in document["differences"]} == {None}
+        assert document["undefined"]["ods_f"] == "no positive pixels for a, b"
+        assert document["rank_shares"]["ods_f"] == {"a": [None, None], "b": [None, None]}
+        table = segbench("compare", results).out
+        assert "undefined (no positive pixels for a, b): ods_f" in table
+        assert "in replicates" not in table
+
+    def test_one_score_everywhere_is_a_tie(self, segbench, tmp_path):
+        folders = write_methods(tmp_path, {"a": 2, "b": 1}, images=11)
+        for folder, score in zip(folders[1:], (7, 90), strict=True):
+            write_folder(folder, {path.name: np.full((12, 17), score, np.uint8) for path in folder.iterdir()})
+        results = counted(segbench, tmp_path / "r.segbench", *folders)
+        document = strict_json(segbench("compare", results, "--format", "json").out)
+        for row in document["differences"]:
+            assert (row["difference"], row["low"], row["high"], row["p_value"]) == (0, 0, 0, 1)
+            assert (row["wins"], row["ties"], row["losses"]) == (0, 11, 0)
+
+
+def test_boundary_results_are_compared_without_the_annotators(segbench, tmp_path):
+    folders = write_methods(tmp_path, {"a": 3, "b": 0}, images=10)
+    results = counted(segbench, tmp_path / "r.segbench", *folders, "-p", "boundaries", "--thresholds", "5")
+    answer = segbench("compare", results)
+    assert answer.code == 0
+    assert "area_pr" in answer.out
+    document = strict_json(segbench("compare", results, "--format", "json").out)
+    (row,) = (row for row in document["differences"] if row["figure"] == "ods_f")
+    assert 0 < row["low"] < row["high"]

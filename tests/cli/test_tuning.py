@@ -1,0 +1,116 @@
+import json
+
+import numpy as np
+import pytest
+from cases import write_folder
+from methods import write_methods
+
+from segbench import Pixels, evaluate, pr_curve, thresholds_from
+
+
+@pytest.fixture
+def sets(tmp_path):
+    """A tuning set and a test set, each with ground truth and two methods."""
+    return [
+        write_methods(tmp_path / name, {"a": 2, "b": 1}, images=count) for name, count in (("tune", 4), ("test", 3))
+    ]
+
+
+def run_of(answer, method="a"):
+    assert answer.code == 0, answer.err
+    (run,) = (run for run in json.loads(answer.out)["runs"] if run["method"] == method)
+    return run
+
+
+class TestTuningSet:
+    def test_the_test_set_is_measured_at_the_tuning_set_s_hull(self, segbench, sets):
+        (tune_truth, tune_a, _), (truth, a, _) = sets
+        run = run_of(segbench("run", truth, a, "--tuning-set", tune_truth, tune_a, "--format", "json"))
+        tuned = evaluate(truth, a).pooled.at(thresholds_from(evaluate(tune_truth, tune_a).pooled))
+        assert run["summary"]["auc_pr"] == pr_curve(tuned).area
+        assert run["summary"]["ods_threshold"] in thresholds_from(evaluate(tune_truth, tune_a).pooled).values
+        assert "|thresholds:tuning set of 4 images, data " in run["signature"]
+        assert run["notes"] == []
+
+    def test_the_same_set_twice_is_said_to_be_optimistic(self, segbench, sets):
+        truth, a, _ = sets[0]
+        answer = segbench("run", truth, a, "--tuning-set", truth, a)
+        assert "the tuning set is the test set" in answer.out
+
+    def test_the_results_file_keeps_the_thresholds(self, segbench, sets, tmp_path):
+        (tune_truth, tune_a, _), (truth, a, _) = sets
+        kept = tmp_path / "r.segbench"
+        first = run_of(segbench("run", truth, a, "--tuning-set", tune_truth, tune_a, "-o", kept, "--format", "json"))
+        assert run_of(segbench("show", kept, "--format", "json")) == first
+
+    def test_a_tuned_and_an_untuned_run_are_told_apart(self, segbench, sets, tmp_path):
+        (tune_truth, tune_a, _), (truth, a, _) = sets
+        kept = tmp_path / "r.segbench"
+        segbench("run", truth, a, "-o", kept)
+        segbench("run", truth, a, "--tuning-set", tune_truth, tune_a, "-o", kept)
+        text = segbench("show", kept).out
+        assert "a (thresholds:none)" in text
+        assert "a (thresholds:tuning set of 4 images, data" in text
+
+    def test_few_scores_tune_what_is_kept_in_bins(self, segbench, tmp_path):
+        tune = write_methods(tmp_path / "tune", {"a": 2}, images=2, levels=False)
+        test = write_methods(tmp_path / "test", {"a": 2}, images=1, levels=False, shape=(270, 270))
+        run = run_of(segbench("run", *test, "--tuning-set", *tune, "--format", "json"))
+        assert any("moved down to the edges" in note for note in run["notes"])
+        assert run["bounds"] == {}
+        exact = run_of(segbench("run", *test, "--exact", "--tuning-set", *tune, "--format", "json"))
+        assert exact["notes"] == []
+        assert exact["summary"]["auc_pr"] == pytest.approx(run["summary"]["auc_pr"], abs=0.01)
+
+    @pytest.mark.parametrize(
+        ("options", "code", "message"),
+        [
+            (["--tuning-results", "gone.segbench"], 1, "no such results file"),
+            (["-p", "boundaries"], 2, "only the pixels protocol"),
+        ],
+    )
+    def test_wrong_options(self, segbench, sets, options, code, message):
+        (tune_truth, tune_a, _), (truth, a, _) = sets
+        given = [] if "--tuning-results" in options else ["--tuning-set", tune_truth, tune_a]
+        answer = segbench("run", truth, a, *given, *options)
+        assert answer.code == code
+        assert message in answer.err
+
+    def test_a_tuning_set_without_positives_is_refused(self, segbench, sets):
+        (tune_truth, tune_a, _), (truth, a, _) = sets
+        write_folder(tune_truth, {path.name: np.zeros((12, 17), np.uint8) for path in tune_truth.iterdir()})
+        answer = segbench("run", truth, a, "--positive", "255", "--tuning-set", tune_truth, tune_a)
+        assert answer.code == 2
+        assert "the tuning set has 0 positives" in answer.err
+
+
+class TestTuningResults:
+    @pytest.fixture
+    def tuned(self, segbench, sets, tmp_path):
+        kept = tmp_path / "tune.segbench"
+        assert segbench("run", *sets[0], "-o", kept).code == 0
+        return kept
+
+    def test_each_method_has_its_own_thresholds(self, segbench, sets, tuned):
+        answer = segbench("run", *sets[1], "--tuning-results", tuned, "--format", "json")
+        for method, folder in zip("ab", sets[1][1:], strict=True):
+            own = thresholds_from(evaluate(sets[0][0], sets[0][0].parent / method, Pixels()).pooled)
+            expected = pr_curve(evaluate(sets[1][0], folder).pooled.at(own)).area
+            assert run_of(answer, method)["summary"]["auc_pr"] == expected
+
+    def test_a_method_that_was_not_tuned_is_refused(self, segbench, sets, tuned):
+        answer = segbench("run", sets[1][0], f"c={sets[1][1]}", "--tuning-results", tuned)
+        assert answer.code == 2
+        assert "no run of c" in answer.err
+        assert "with them: a, b" in answer.err
+
+    def test_other_settings_are_refused(self, segbench, sets, tuned):
+        answer = segbench("run", *sets[1], "--void", "3", "--tuning-results", tuned)
+        assert answer.code == 2
+        assert "with them: none" in answer.err
+
+    def test_folders_are_for_one_method(self, segbench, sets, tuned):
+        answer = segbench("run", *sets[1], "--tuning-set", *sets[0][:2])
+        assert answer.code == 2
+        assert "--tuning-results" in answer.err
+        assert segbench("run", *sets[1], "--tuning-set", *sets[0][:2], "--tuning-results", tuned).code == 2
