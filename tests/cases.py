@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import imageio.v3 as iio
@@ -33,3 +33,15 @@ def write_papers(root: Path) -> tuple[Path, Path]:
     truth = write_folder(root / "gt", {"first.png": FIRST_TRUTH * 255, "second.png": SECOND_TRUTH * 255})
     scores = write_folder(root / "pred", {"first.npy": FIRST_SCORES, "second.npy": SECOND_SCORES})
     return truth, scores
+
+
+def save_cell(path: Path, boundaries: Sequence[NDArray]) -> Path:
+    """Write a ground truth as BSDS500 does: a cell with a struct an annotator."""
+    from scipy.io import savemat
+
+    cell = np.empty((1, len(boundaries)), object)
+    for place, drawn in enumerate(boundaries):
+        cell[0, place] = {"Segmentation": 1 + drawn.astype(np.uint16), "Boundaries": drawn.astype(np.uint8)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    savemat(path, {"groundTruth": cell})
+    return path

@@ -77,7 +77,8 @@ def files_of(result: Result) -> dict[str, str]:
     """Give the content of each file of one result, by the file's name."""
     if result.published:
         return _of_published(result)
-    images = {name: _printed(counts) for name, counts in result.counts.items() if isinstance(counts, BoundaryCounts)}
+    counted = sorted(result.counts.items())
+    images = {name: _printed(counts) for name, counts in counted if isinstance(counts, BoundaryCounts)}
     if not images:
         raise DataError(result.method, "has no image that was counted", "repeat the run")
     summary = boundary_summary(images)

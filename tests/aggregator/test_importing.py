@@ -1,0 +1,182 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from segbench import ArgumentError, BoundaryCounts, DataError, import_bsds, load_results
+
+BSDS500, CURVES = os.environ.get("SEGBENCH_BSDS500"), os.environ.get("SEGBENCH_CURVES")
+FIGURES = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
+
+FIRST = "0.25 8 10 3 6\n0.75 5 10 2 2\n"
+SECOND = "0.25 2 10 1 4\n0.75 1 10 1 2\n"
+ROWS = "0.25 0.5 0.4 0.444444\n0.75 0.3 0.75 0.428571\n"
+BEST = "0.42929 0.431313 0.525253 0.473678 0.35 0.5 0.411765 0.1"
+
+
+def write(folder, **files):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.txt").write_text(text)
+    return folder
+
+
+class TestCounts:
+    def test_only_counts_suffice(self, tmp_path):
+        (result,) = import_bsds(write(tmp_path / "mine", a_ev1=FIRST, b_ev1=SECOND))
+        assert (result.method, result.protocol, list(result.counts)) == ("mine", "boundaries", ["a", "b"])
+        assert result.counts["a"] == BoundaryCounts([0.25, 0.75], [8, 5], [10, 10], [3, 2], [6, 2])
+        assert result.signature.startswith("protocol:boundaries|source:imported|thresholds:0.25,0.75|images:2|data:")
+        assert result.summary["ois_f"] == pytest.approx(0.411765, abs=1e-6)
+        assert result.published is None
+        assert result.notes == ()
+
+    def test_even_thresholds_are_what_they_were(self, tmp_path):
+        thresholds = ("0.166667", "0.333333", "0.5", "0.666667", "0.833333")
+        (result,) = import_bsds(write(tmp_path, a_ev1="".join(f"{t} 1 2 1 2\n" for t in thresholds)))
+        assert result.counts["a"].thresholds.tolist() == np.linspace(1 / 6, 5 / 6, 5).tolist()
+        assert "|thresholds:5|" in result.signature
+
+    def test_print_that_says_otherwise_is_noted(self, tmp_path):
+        right = write(tmp_path / "right", a_ev1=FIRST, b_ev1=SECOND)
+        figures = import_bsds(right)[0].summary
+        row = " ".join(f"{figures[key]:.6g}" for key in FIGURES)
+        write(right, eval_bdry=row)
+        assert import_bsds(right)[0].notes == ()
+        write(right, eval_bdry="0.9 0.9 0.9 0.35 0.5 0.411765 0")
+        assert any("prints ods_f 0.9, its rows give 0." in note for note in import_bsds(right)[0].notes)
+
+    def test_all_damaged_files_are_named_at_once(self, tmp_path):
+        folder = write(
+            tmp_path,
+            good_ev1=FIRST,
+            words_ev1="a b c d e",
+            short_ev1="0.5 1 2 3",
+            ragged_ev1="0.5 1 2 1 2\n0.6 1 2",
+            empty_ev1="\n",
+            half_ev1="0.25 1.5 2 1 2\n0.75 1 2 1 2",
+            less_ev1="0.25 3 2 1 2\n0.75 1 2 1 2",
+            nan_ev1="0.25 nan 2 1 2\n0.75 1 2 1 2",
+            falling_ev1="0.75 1 2 1 2\n0.25 1 2 1 2",
+            other_ev1="0.25 1 2 1 2\n0.7 1 2 1 2",
+        )
+        (folder / "bytes_ev1.txt").write_bytes(b"\xff\xfe\x00")
+        with pytest.raises(DataError, match="10 of its files cannot be used") as caught:
+            import_bsds(folder)
+        for name in ("words", "short", "ragged", "empty", "half", "less", "nan", "falling", "other", "bytes"):
+            assert f"{name}_ev1.txt" in str(caught.value)
+        assert "good_ev1.txt:" not in str(caught.value)
+
+
+class TestPublished:
+    def test_figures_follow_from_rows_and_ois_from_print(self, tmp_path):
+        (result,) = import_bsds(write(tmp_path / "HED", eval_bdry_thr=ROWS, eval_bdry=BEST))
+        assert (result.method, len(result.counts), list(result.per_image)) == ("HED", 0, [])
+        assert result.summary["ois_f"] == 0.411765
+        assert result.summary["area_pr"] == pytest.approx(
+            np.interp(np.arange(30, 51), [30, 50], [0.75, 0.4]).sum() / 100
+        )
+        assert "no counts" in result.summary.undefined["mean_image_f"]
+        assert "area_pr" in result.notes[-1]
+        with pytest.raises(ArgumentError, match="without counts"):
+            _ = result.pooled
+
+    def test_without_print_ois_is_undefined(self, tmp_path):
+        summary = import_bsds(write(tmp_path, eval_bdry_thr=ROWS))[0].summary
+        assert np.isnan(summary["ois_f"])
+        assert "not printed" in summary.undefined["ois_f"]
+        assert summary["ods_f"] > 0.444444
+
+    def test_rows_without_thresholds(self, tmp_path):
+        rows = "".join(line.partition(" ")[2] for line in ROWS.splitlines(keepends=True))
+        (result,) = import_bsds(write(tmp_path, eval_bdry_thr=rows))
+        assert np.isnan(result.summary["ods_threshold"])
+        assert result.summary.undefined["ods_threshold"] == "its rows name no thresholds"
+        assert "|thresholds:2 unnamed|" in result.signature
+
+    def test_the_best_row_alone_is_a_point(self, tmp_path):
+        (result,) = import_bsds(write(tmp_path, eval_bdry="0.3 0.6 0.8 0.685714 0.7 0.7 0.7 0.65"))
+        assert (result.summary["ods_f"], result.summary["area_pr"]) == (pytest.approx(0.685714, abs=1e-6), 0.65)
+        assert result.summary.undefined["r50"].startswith("only the best point")
+        assert result.curve.recall.tolist() == [0.6]
+
+    def test_images_are_counted_where_their_rows_are_there(self, tmp_path):
+        images = "1 0.75 0.5 1 0.666667\n2 0.25 0.2 0.25 0.222222\n"
+        (result,) = import_bsds(write(tmp_path, eval_bdry_thr=ROWS, eval_bdry_img=images))
+        assert result.summary["mean_image_f"] == pytest.approx(4 / 9, abs=1e-6)
+        assert "|images:2|" in result.signature
+
+    @pytest.mark.parametrize(
+        ("name", "text", "said"),
+        [
+            ("eval_bdry_thr", "0.5 0.4 0.8 0.9", "its recall and precision give"),
+            ("eval_bdry_thr", "0.5 1.4 0.8 0.9", r"recall must lie in \[0, 1\]"),
+            ("eval_bdry_thr", "0.7 0.5 0.5 0.5\n0.5 0.5 0.5 0.5", "do not rise"),
+            ("eval_bdry_thr", "0.5", "line 1 has 1 numbers, expected rows of 3 or 4"),
+            ("eval_bdry", "0.1 0.2 0.3 0.4 0.5 0.6 0.7", "gives F 0.3 for recall 0.1"),
+        ],
+    )
+    def test_rows_that_cannot_be_are_refused(self, tmp_path, name, text, said):
+        with pytest.raises(DataError, match=said):
+            import_bsds(write(tmp_path, **{name: text}))
+
+    def test_no_intervals(self, tmp_path):
+        (result,) = import_bsds(write(tmp_path, eval_bdry_thr=ROWS))
+        drawn = result.intervals()
+        assert list(drawn) == list(result.summary)
+        assert np.isnan(drawn["ods_f"]).all()
+        assert "no images to draw from" in drawn.notes[0]
+
+
+class TestFolders:
+    def test_several_methods_side_by_side_and_in_sub_folders(self, tmp_path):
+        flat = write(tmp_path / "flat", A_bdry_thr=ROWS, A_bdry=BEST, B_bdry_thr=ROWS)
+        assert [result.method for result in import_bsds(flat)] == ["A", "B"]
+        write(tmp_path / "deep" / "x%2Fy", eval_bdry_thr=ROWS)
+        write(tmp_path / "deep" / "z", a_ev1=FIRST)
+        assert [result.method for result in import_bsds(tmp_path / "deep")] == ["x/y", "z"]
+        with pytest.raises(ArgumentError, match="one name for 2 methods"):
+            import_bsds(flat, method="mine")
+
+    def test_nothing_to_read(self, tmp_path):
+        with pytest.raises(DataError, match=r"no results.*\*_ev1\.txt"):
+            import_bsds(write(tmp_path, notes="hello"))
+        with pytest.raises(DataError, match="cannot be listed"):
+            import_bsds(tmp_path / "nowhere")
+
+    def test_a_results_file_gives_them_back(self, tmp_path):
+        file = tmp_path / "r.segbench"
+        write(tmp_path / "in" / "counts", a_ev1=FIRST, b_ev1=SECOND)
+        write(tmp_path / "in" / "rows", eval_bdry_thr=ROWS, eval_bdry=BEST)
+        write(tmp_path / "in" / "unnamed", eval_bdry_thr="0.5 0.4 0.444444")
+        made = import_bsds(tmp_path / "in", results=file)
+        import_bsds(tmp_path / "in", results=file)
+        read = load_results(file)
+        assert len(read) == 3
+        for before, after in zip(made, read, strict=True):
+            assert (after.method, after.signature, after.notes) == (before.method, before.signature, before.notes)
+            assert list(after.summary.values()) == pytest.approx(list(before.summary.values()), nan_ok=True, abs=0)
+            assert dict(after.summary.undefined) == dict(before.summary.undefined)
+            assert dict(after.counts) == dict(before.counts)
+            assert np.array_equal(after.curve.recall, before.curve.recall)
+
+
+@pytest.mark.skipif(not CURVES, reason="SEGBENCH_CURVES does not say where published curves are")
+def test_published_curves():
+    results = import_bsds(CURVES)
+    assert len(results) == 11
+    for result in results:
+        printed = np.loadtxt(Path(CURVES) / f"{result.method}_bdry.txt")[-7:]
+        assert [result.summary[key] for key in FIGURES] == pytest.approx(printed.tolist(), abs=1e-6)
+        assert result.notes == ()
+
+
+@pytest.mark.skipif(not BSDS500, reason="SEGBENCH_BSDS500 does not say where the data of BSDS500 are")
+@pytest.mark.parametrize("test", ["test_1", "test_2", "test_3", "test_4"])
+def test_official_folders(test):
+    folder = Path(BSDS500) / "official" / test
+    (result,) = import_bsds(folder)
+    printed = np.loadtxt(folder / "eval_bdry.txt").tolist()
+    assert [result.summary[key] for key in ("ods_threshold", *FIGURES)] == pytest.approx(printed, abs=1e-6)
+    assert result.notes == ()

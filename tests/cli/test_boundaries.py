@@ -1,0 +1,234 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+from cases import save_cell, write_folder, write_papers
+
+# A diagonal of 20 pixels: --max-dist .05 is one pixel.
+SHAPE = (12, 16)
+ONE_PIXEL = ("-p", "boundaries", "--max-dist", "0.05")
+KEYS = [
+    "ods_f",
+    "ods_precision",
+    "ods_recall",
+    "ods_threshold",
+    "ois_f",
+    "ois_precision",
+    "ois_recall",
+    "mean_image_f",
+    "area_pr",
+]
+
+
+def column(*places, value=255):
+    drawn = np.zeros(SHAPE, np.uint8)
+    drawn[:, list(places)] = value
+    return drawn
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Two images: one found a pixel off, one found at half its length."""
+    truth = write_folder(tmp_path / "gt", {"near.png": column(5), "half.png": column(5)})
+    half = column(5)
+    half[6:] = 0
+    return truth, write_folder(tmp_path / "pred", {"near.png": column(6), "half.png": half})
+
+
+def run_of(segbench, *arguments):
+    answer = segbench("run", *arguments, "--format", "json")
+    assert answer.code == 0, answer
+    return json.loads(answer.out)["runs"]
+
+
+class TestRun:
+    def test_by_hand(self, segbench, folders):
+        (run,) = run_of(segbench, *folders, *ONE_PIXEL)
+        assert [key for key in run["summary"] if key in KEYS] == KEYS
+        assert {"area_pr_extended", "r50"} <= run["summary"].keys()
+        # 18 of 24 ground-truth pixels, 18 of 18 predicted ones.
+        assert run["summary"]["ods_recall"] == pytest.approx(0.75)
+        assert run["summary"]["ods_precision"] == 1.0
+        assert run["summary"]["ois_f"] == pytest.approx(6 / 7)
+        assert run["summary"]["mean_image_f"] == pytest.approx((1 + 2 / 3) / 2)
+        assert "max_dist:0.05|thresholds:99|thin:yes|nms:no" in run["signature"]
+
+    def test_tolerance(self, segbench, folders):
+        (run,) = run_of(segbench, *folders, "-p", "boundaries", "--max-dist", "0")
+        assert run["summary"]["ods_recall"] == 0.25
+        (run,) = run_of(segbench, *folders, "-p", "boundaries")
+        assert "max_dist:0.0075" in run["signature"]
+
+    def test_thresholds(self, segbench, folders):
+        for given, signed in (("5", "5"), ("0.25,0.5", "0.25,0.5")):
+            (run,) = run_of(segbench, *folders, *ONE_PIXEL, "--thresholds", given)
+            assert f"|thresholds:{signed}|" in run["signature"]
+
+    def test_no_thin(self, segbench, folders):
+        write_folder(folders[1], {"near.png": column(5, 6, 7), "half.png": column(5, 6, 7)})
+        thick, thin = (run_of(segbench, *folders, *ONE_PIXEL, *flags)[0]["summary"] for flags in (("--no-thin",), ()))
+        assert thick["ods_precision"] == pytest.approx(1 / 3)
+        assert thin["ods_precision"] > 0.9
+
+    def test_nms(self, segbench, folders):
+        soft = np.zeros(SHAPE)
+        soft[:, 3:8] = [0.4, 0.8, 1.0, 0.8, 0.4]
+        write_folder(folders[1], {"near.png": (255 * soft).astype(np.uint8), "half.png": column(5)})
+        every = ("-p", "boundaries", "--max-dist", "0", "--no-thin", "--thresholds", "0.1")
+        (thick,) = run_of(segbench, *folders, *every)
+        (thin,) = run_of(segbench, *folders, *every, "--nms", "1,0,1.01")
+        assert thick["summary"]["ods_precision"] < thin["summary"]["ods_precision"]
+        assert "|nms:1,0,1.01,smoothing 1|" in thin["signature"]
+
+    def test_label_maps_inverted_maps_and_chosen_values(self, segbench, tmp_path):
+        labels = np.ones(SHAPE, np.uint8)
+        labels[:, 6:] = 2
+        for name, truth, predicted, flags in (
+            ("labels", labels, column(5), ["--label-maps"]),
+            ("invert", column(5), 255 - column(5), ["--invert"]),
+            ("values", column(5) + column(9, value=3), column(5), ["--positive", "255"]),
+        ):
+            gt = write_folder(tmp_path / name / "gt", {"a.png": truth})
+            pred = write_folder(tmp_path / name / "pred", {"a.png": predicted})
+            (run,) = run_of(segbench, gt, pred, "-p", "boundaries", "--max-dist", "0", *flags)
+            assert run["summary"]["ods_f"] == 1.0
+
+    def test_human(self, segbench, tmp_path):
+        save_cell(tmp_path / "gt" / "three.mat", [column(5), column(6), column(12)])
+        save_cell(tmp_path / "gt" / "alone.mat", [column(5)])
+        pred = write_folder(tmp_path / "pred", {"three.png": column(5), "alone.png": column(5)})
+        file = tmp_path / "r.segbench"
+        method, human = run_of(segbench, tmp_path / "gt", pred, *ONE_PIXEL, "--human", "-o", file)
+        assert (method["method"], human["method"]) == ("pred", "human")
+        # The image of one annotator adds nothing: 24 of 72 and 24 of 36, see the settings' own test.
+        assert human["summary"]["ods_recall"] == pytest.approx(1 / 3)
+        assert human["summary"]["ods_precision"] == pytest.approx(2 / 3)
+        assert "thresholds:annotators" in human["signature"]
+        assert segbench("plot", file, "-o", tmp_path / "pr.svg").code == 0
+        assert "human" in (tmp_path / "pr.svg").read_text()
+
+    def test_workers_and_a_second_run_agree(self, segbench, folders, tmp_path):
+        file = tmp_path / "r.segbench"
+        (alone,) = run_of(segbench, *folders, *ONE_PIXEL)
+        (first,) = run_of(segbench, *folders, *ONE_PIXEL, "-j", 2, "-o", file)
+        (second,) = run_of(segbench, *folders, *ONE_PIXEL, "-o", file)
+        assert alone["summary"] == first["summary"] == second["summary"]
+        assert alone["signature"] == first["signature"] == second["signature"]
+
+    def test_the_table_says_what_matters(self, segbench, folders):
+        out = segbench("run", *folders, *ONE_PIXEL).out
+        assert ".8571" in out
+        assert "Area_PR as BSDS measures it" in out
+        assert "protocol:boundaries|max_dist:0.05" in out
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("flags", "said"),
+        [
+            (("--void", "255"), "--void has no meaning for the boundaries protocol"),
+            (("--exact",), "--exact has no meaning for the boundaries protocol"),
+            (("--nms", "1,5"), "radius,border,multiplier"),
+            (("--nms", "1.5,5,1.01"), "radius,border,multiplier"),
+            (("--nms", "a,b,c"), "no list of numbers"),
+            (("--nms", "1,5,-1"), "multiplier is -1.0"),
+            (("--thresholds", "0"), "expected at least 1"),
+            (("--thresholds", "0.5,0.2"), "rising"),
+            (("--thresholds", "many"), "no list of numbers"),
+            (("--max-dist", "-1"), "max_dist is -1.0"),
+            (("--max-dist", "nan"), "max_dist is nan"),
+            (("--positive", "1", "--label-maps"), "exclude each other"),
+        ],
+    )
+    def test_wrong_options_are_exit_code_2(self, segbench, folders, flags, said):
+        answer = segbench("run", *folders, "-p", "boundaries", *flags)
+        assert answer.code == 2
+        assert said in answer.err
+        assert answer.out == ""
+
+    @pytest.mark.parametrize(
+        "flags", [("--max-dist", "0.01"), ("--thresholds", "9"), ("--no-thin",), ("--nms", "1,5,1.01"), ("--human",)]
+    )
+    def test_options_of_boundaries_are_refused_for_pixels(self, segbench, folders, flags):
+        answer = segbench("run", *folders, *flags)
+        assert answer.code == 2
+        assert flags[0] in answer.err
+
+    @pytest.mark.parametrize(
+        ("shape", "said"), [(SHAPE[::-1], "it looks transposed"), ((13, 16), "it is off by 1 and 0 pixels")]
+    )
+    def test_a_prediction_of_another_size_is_refused_with_a_reason(self, segbench, folders, shape, said):
+        write_folder(folders[1], {"near.png": np.zeros(shape, np.uint8)})
+        answer = segbench("run", *folders, *ONE_PIXEL)
+        assert answer.code == 1
+        assert said in answer.out
+        assert "near.png" in answer.out
+
+    def test_a_ground_truth_that_is_no_boundary_map(self, segbench, folders):
+        write_folder(folders[0], {"near.png": column(5, value=1) + column(9, value=2)})
+        answer = segbench("run", *folders, *ONE_PIXEL)
+        assert answer.code == 1
+        assert "--label-maps" in answer.out
+
+
+class TestExportAndImport:
+    @pytest.fixture
+    def results(self, segbench, folders, tmp_path):
+        file = tmp_path / "r.segbench"
+        assert segbench("run", *folders, *ONE_PIXEL, "-o", file).code == 0
+        return file
+
+    def test_there_and_back(self, segbench, results, tmp_path):
+        assert segbench("export", results, "--bsds", tmp_path / "out").code == 0
+        names = {path.name for path in (tmp_path / "out").iterdir()}
+        assert names == {"near_ev1.txt", "half_ev1.txt", "eval_bdry.txt", "eval_bdry_thr.txt", "eval_bdry_img.txt"}
+        answer = segbench("import", tmp_path / "out", "--name", "theirs", "-o", results, "--format", "json")
+        assert answer.code == 0
+        assert "segbench show" in answer.err
+        ours, theirs = json.loads(segbench("show", results, "--format", "json").out)["runs"]
+        assert (ours["method"], theirs["method"]) == ("pred", "theirs")
+        assert ours["summary"] == theirs["summary"]
+        assert "|source:imported|" in theirs["signature"]
+        rows = segbench("show", results, "--per-image", "--format", "csv").out.splitlines()
+        assert [row["image"] for row in csv.DictReader(rows)] == ["half", "near", "half", "near"]
+
+    def test_a_published_curve_stands_beside_ours(self, segbench, results, tmp_path):
+        folder = tmp_path / "HED"
+        folder.mkdir()
+        (folder / "eval_bdry_thr.txt").write_text("0.25 0.8 0.6 0.685714\n0.75 0.6 0.8 0.685714\n")
+        assert segbench("import", folder, "-o", results).code == 0
+        _, published = json.loads(segbench("show", results, "--format", "json").out)["runs"]
+        assert (published["images"], published["summary"]["ois_f"]) == (0, None)
+        assert "not printed" in published["undefined"]["ois_f"]
+        assert published["summary"]["ods_f"] == pytest.approx(0.7, abs=1e-4)
+        for form in ("table", "csv", "markdown", "latex"):
+            assert "HED" in segbench("show", results, "--format", form).out
+        shown = segbench("show", results, "--per-image").out
+        assert "HED: a published curve, there are no figures of its images" in shown
+        assert "near" in shown
+        assert segbench("show", results, "--intervals", 95).code == 0
+        assert segbench("plot", results, "-o", tmp_path / "pr.svg").code == 0
+        assert "[F=.700] HED" in (tmp_path / "pr.svg").read_text()
+        assert segbench("export", results, "--bsds", tmp_path / "out").code == 0
+        assert {path.name for path in (tmp_path / "out").iterdir()} == {"pred", "HED"}
+
+    def test_csv(self, segbench, results, tmp_path):
+        answer = segbench("export", results, "--csv", tmp_path / "out")
+        assert answer.code == 0
+        assert answer.out == ""
+        assert {path.name for path in (tmp_path / "out").iterdir()} == {
+            "pred.csv",
+            "pred_images.csv",
+            "pred_thresholds.csv",
+        }
+
+    def test_what_is_wrong_is_said(self, segbench, results, tmp_path):
+        assert segbench("export", results).code == 2
+        assert segbench("import", tmp_path / "nowhere", "-o", results).code == 1
+        pixels = tmp_path / "pixels.segbench"
+        assert segbench("run", *write_papers(tmp_path / "papers"), "-o", pixels).code == 0
+        answer = segbench("export", pixels, "--bsds", tmp_path / "out")
+        assert answer.code == 2
+        assert "no result of the boundary protocol" in answer.err
+        assert not (tmp_path / "out").exists()

@@ -1,0 +1,218 @@
+import numpy as np
+import pytest
+from cases import save_cell, write_folder
+from scipy.io import savemat
+
+from segbench import Annotators, ArgumentError, Boundaries, DataError, evaluate, nms
+from segbench.protocols.boundaries import count_boundaries, count_boundary_maps, label_boundaries
+from segbench.sample import Sample
+
+# A diagonal of 20 pixels, so that max_dist .05 is one pixel.
+SHAPE = (12, 16)
+PIXEL = Boundaries(max_dist=0.05, thresholds=(0.5,))
+
+
+def column(*places, value=1.0):
+    drawn = np.zeros(SHAPE)
+    drawn[:, list(places)] = value
+    return drawn
+
+
+def four(counts):
+    parts = (counts.matched_gt, counts.total_gt, counts.matched_pred, counts.total_pred)
+    return [int(part.sum()) for part in parts]
+
+
+def counted(root, truth, prediction, protocol=PIXEL, **options):
+    write_folder(root / "gt", truth)
+    write_folder(root / "pred", prediction)
+    result = evaluate(root / "gt", root / "pred", protocol, **options)
+    return {name: four(counts) for name, counts in result.counts.items()}
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"max_dist": -1},
+            {"max_dist": float("nan")},
+            {"thresholds": 0},
+            {"thresholds": ()},
+            {"thresholds": (0.5, 0.5)},
+            {"thresholds": (0.2, float("inf"))},
+            {"nms": (-1, 5, 1.01)},
+            {"nms": (1, 5, 0)},
+            {"nms": (1, 5, 1.01), "smoothing": -1},
+            {"positive": "many"},
+            {"positive": "255", "label_maps": True},
+        ],
+    )
+    def test_what_cannot_be_is_refused_when_made(self, settings):
+        with pytest.raises(ArgumentError):
+            Boundaries(**settings)
+
+    def test_the_signature_names_every_setting(self):
+        assert Boundaries().signature_fields() == {
+            "max_dist": "0.0075",
+            "thresholds": "99",
+            "thin": "yes",
+            "nms": "no",
+            "ground_truth": "nonzero",
+            "invert": "no",
+            "ties": "hash1",
+        }
+        fields = Boundaries(
+            max_dist=0.011, thresholds=(0.25, 0.5), thin=False, nms=(2, 5, 1.03), smoothing=0, positive=">= 128"
+        ).signature_fields()
+        assert fields["thresholds"] == "0.25,0.5"
+        assert (fields["thin"], fields["nms"]) == ("no", "2,5,1.03,smoothing 0")
+        assert (fields["ground_truth"], fields["max_dist"]) == (">=128", "0.011")
+        assert Boundaries(label_maps=True, invert=True).signature_fields()["ground_truth"] == "label maps"
+
+    def test_no_two_settings_have_one_signature(self):
+        every = [
+            Boundaries(),
+            Boundaries(max_dist=0.02),
+            Boundaries(thresholds=9),
+            Boundaries(thin=False),
+            Boundaries(nms=(1, 5, 1.01)),
+            Boundaries(nms=(1, 5, 1.01), smoothing=0),
+            Boundaries(positive="1"),
+            Boundaries(label_maps=True),
+            Boundaries(invert=True),
+        ]
+        assert len({str(settings.signature_fields()) for settings in every}) == len(every)
+
+    def test_the_human_point_does_not_depend_on_how_maps_are_read(self):
+        plain = Annotators(settings=Boundaries()).signature_fields()
+        other = Annotators(settings=Boundaries(nms=(1, 5, 1.01), invert=True, thresholds=5)).signature_fields()
+        assert plain == other
+        assert plain != Annotators(settings=Boundaries(max_dist=0.01)).signature_fields()
+
+
+class TestGroundTruth:
+    def test_png_masks(self, tmp_path):
+        truth = {"a.png": column(5, value=255).astype(np.uint8)}
+        assert counted(tmp_path, truth, {"a.npy": column(6)}) == {"a": [12, 12, 12, 12]}
+
+    def test_beyond_the_tolerance_nothing_matches(self, tmp_path):
+        truth = {"a.png": column(5, value=255).astype(np.uint8)}
+        assert counted(tmp_path, truth, {"a.npy": column(7)}) == {"a": [0, 12, 0, 12]}
+
+    @pytest.mark.parametrize(("pattern", "names"), [("*.#", "a.{}.png"), ("#/*", "{}/a.png")])
+    def test_annotators_by_suffix_and_by_sub_folder(self, tmp_path, pattern, names):
+        truth = {names.format(k): column(place).astype(np.uint8) for k, place in enumerate((5, 5, 12))}
+        # The prediction's pixels count once, though two annotators match them.
+        assert counted(tmp_path, truth, {"a.npy": column(6)}, gt_pattern=pattern) == {"a": [24, 36, 12, 12]}
+
+    def test_mat_cells_hold_all_annotators(self, tmp_path):
+        save_cell(tmp_path / "gt" / "a.mat", [column(5), column(12)])
+        assert counted(tmp_path, {}, {"a.npy": column(6)}) == {"a": [12, 24, 12, 12]}
+
+    def test_label_maps_become_boundaries(self, tmp_path):
+        labels = np.ones(SHAPE, np.uint8)
+        labels[:, 6:] = 2
+        settings = Boundaries(max_dist=0, thresholds=(0.5,), label_maps=True)
+        assert counted(tmp_path, {"a.png": labels}, {"a.npy": column(5)}, settings) == {"a": [12, 12, 12, 12]}
+
+    def test_values_are_chosen_by_rule(self, tmp_path):
+        truth = {"a.png": (column(5, value=200) + column(9, value=90)).astype(np.uint8)}
+        settings = Boundaries(max_dist=0, thresholds=(0.5,), positive=">=128")
+        assert counted(tmp_path, truth, {"a.npy": column(5)}, settings) == {"a": [12, 12, 12, 12]}
+
+    def test_several_values_are_no_boundary_map(self):
+        sample = Sample("a", (column(5, value=2) + column(9),), (column(5),), ground_truth_files=("gt/a.png",))
+        with pytest.raises(DataError, match=r"gt/a\.png.*expected 0 and at most one other.*--label-maps"):
+            PIXEL.count(sample)
+
+
+class TestPredictions:
+    truth = (column(5),)
+
+    def test_eight_bits_are_levels(self):
+        levels = (255 * column(5, value=0.6)).astype(np.uint8)
+        settings = Boundaries(max_dist=0, thresholds=(0.59, 0.61))
+        assert settings.count(Sample("a", self.truth, (levels,))).counts.total_pred.tolist() == [12, 0]
+
+    def test_inverted(self):
+        for scores in (1 - column(5), 255 - 255 * column(5).astype(np.uint8), column(5) == 0):
+            counts = Boundaries(max_dist=0, thresholds=(0.5,), invert=True).count(Sample("a", self.truth, (scores,)))
+            assert four(counts.counts) == [12, 12, 12, 12]
+
+    def test_a_ucm2_is_sampled_at_the_image_size(self, tmp_path):
+        double = np.zeros((2 * SHAPE[0] + 1, 2 * SHAPE[1] + 1))
+        double[:, 12] = 0.9
+        double[1::2, 1::2] = 1.0  # what lies between the samples does not count
+        (tmp_path / "pred").mkdir()
+        savemat(tmp_path / "pred" / "a.mat", {"ucm2": double})
+        settings = Boundaries(max_dist=0, thresholds=(0.5,))
+        assert counted(tmp_path, {"a.npy": column(5)}, {}, settings) == {"a": [12, 12, 12, 12]}
+
+    def test_segs_bring_their_own_thresholds(self, tmp_path):
+        coarse = np.ones(SHAPE, np.uint16)
+        fine = coarse.copy()
+        fine[:, 6:] = 2
+        cell = np.empty((1, 2), object)
+        cell[0, 0], cell[0, 1] = fine, coarse
+        (tmp_path / "pred").mkdir()
+        savemat(tmp_path / "pred" / "a.mat", {"segs": cell})
+        write_folder(tmp_path / "gt", {"a.npy": column(5)})
+        result = evaluate(tmp_path / "gt", tmp_path / "pred", PIXEL)
+        counts = result.counts["a"]
+        assert counts.thresholds.tolist() == [1, 2]
+        assert counts.matched_gt.tolist() == [12, 0]
+        expected = count_boundary_maps([label_boundaries(fine), label_boundaries(coarse)], [column(5)], max_dist=0.05)
+        assert counts == expected
+
+    def test_suppression_comes_first(self):
+        rng = np.random.default_rng(0)
+        soft = rng.random((20, 30))
+        truth = rng.random((20, 30)) < 0.1
+        counts = Boundaries(nms=(1, 5, 1.01), smoothing=2).count(Sample("a", (truth,), (soft,))).counts
+        thinned = nms(soft, radius=1, border=5, multiplier=1.01, smoothing=2)
+        assert counts == count_boundaries(thinned, [truth])
+        assert counts != Boundaries().count(Sample("a", (truth,), (soft,))).counts
+
+    @pytest.mark.parametrize("bad", [np.nan, 1.5, -0.5])
+    def test_scores_that_are_none_name_their_file(self, bad):
+        scores = column(5)
+        scores[0, 0] = bad
+        with pytest.raises(DataError, match=r"pred/a\.npy"):
+            Boundaries().count(Sample("a", self.truth, (scores,), prediction_file="pred/a.npy"))
+
+    @pytest.mark.parametrize(("shape", "said"), [(SHAPE[::-1], "transposed"), ((12, 15), "off by 0 and 1 pixels")])
+    def test_other_sizes_fail_with_a_reason(self, tmp_path, shape, said):
+        write_folder(tmp_path / "gt", {"a.npy": column(5), "b.npy": column(5)})
+        write_folder(tmp_path / "pred", {"a.npy": np.zeros(shape), "b.npy": column(5)})
+        with pytest.warns(UserWarning, match=said):
+            result = evaluate(tmp_path / "gt", tmp_path / "pred", PIXEL)
+        assert list(result.counts) == ["b"]
+
+
+class TestAnnotators:
+    human = Annotators(settings=PIXEL)
+
+    def count(self, *places):
+        return four(self.human.count(Sample("a", tuple(column(place) for place in places), ())).counts)
+
+    def test_by_hand(self):
+        # The first two are a pixel apart, the third is alone: each is held against the other two.
+        assert self.count(5, 6, 12) == [12 + 12 + 0, 3 * 24, 12 + 12 + 0, 3 * 12]
+
+    def test_one_annotator_counts_nothing(self):
+        assert self.count(5) == [0, 0, 0, 0]
+
+    def test_order_does_not_matter_where_nothing_is_tied(self):
+        assert self.count(5, 6, 12) == self.count(12, 5, 6)
+
+    def test_two_who_agree_are_perfect(self):
+        assert self.count(5, 5) == [24, 24, 24, 24]
+
+    def test_from_files_without_predictions(self, tmp_path):
+        save_cell(tmp_path / "gt" / "a.mat", [column(5), column(6), column(12)])
+        save_cell(tmp_path / "gt" / "alone.mat", [column(5)])
+        result = evaluate(tmp_path / "gt", None, self.human)
+        assert result.method == "human"
+        assert result.summary["ods_recall"] == pytest.approx(1 / 3)
+        assert result.summary["ods_precision"] == pytest.approx(2 / 3)
+        assert four(result.counts["alone"]) == [0, 0, 0, 0]
