@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,9 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.counts import BoundaryCounts
 from segbench.curves.summary import Summary
 from segbench.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FloatArray = NDArray[np.float64]
 
@@ -76,6 +79,12 @@ class BoundaryCurve:
     def f(self) -> FloatArray:
         """F at each threshold."""
         return f_of(self.recall, self.precision)
+
+    def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+        """Draw the curve with lines of equal F behind it; as `Curve.plot`."""
+        from segbench.report.plots import plot_curve
+
+        return plot_curve(self, ax=ax, label=label)
 
 
 @dataclass(frozen=True)

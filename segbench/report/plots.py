@@ -12,6 +12,7 @@ import numpy as np
 from segbench.aggregator.result import Result
 from segbench.counts import ScoreCounts
 from segbench.curves import Curve, curve_band, roc_curve
+from segbench.curves.boundary import BoundaryCurve, boundary_ods
 from segbench.errors import ArgumentError, DataError
 from segbench.report.palette import GUIDE, ISO_F, ISO_F_TEXT, line_style
 from segbench.report.points import FloatArray, boundary_points, pr_points, roc_points
@@ -84,16 +85,20 @@ def plot_results(
     return ax
 
 
-def plot_curve(curve: Curve, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+def plot_curve(curve: Curve | BoundaryCurve, *, ax: Axes | None = None, label: str | None = None) -> Axes:
     """Draw one curve in its space; see `Curve.plot`."""
     ax = ax or _new_axes()
-    _frame_pr(ax) if curve.space == "pr" else _frame_roc(ax)
-    x, y = pr_points(curve) if curve.space == "pr" else roc_points(curve)
-    name = "achievable, optimistic" if curve.optimistic else "AUC-PR" if curve.space == "pr" else "AUC-ROC"
+    if isinstance(curve, BoundaryCurve):
+        points, figure = boundary_points(curve), f"ODS F {number(boundary_ods(curve).f)}"
+    else:
+        points = pr_points(curve) if curve.space == "pr" else roc_points(curve)
+        name = "achievable, optimistic" if curve.optimistic else "AUC-PR" if curve.space == "pr" else "AUC-ROC"
+        figure = f"{name} {number(curve.area)}"
+    in_pr = isinstance(curve, BoundaryCurve) or curve.space == "pr"
+    _frame_pr(ax) if in_pr else _frame_roc(ax)
     style = line_style(sum(line.get_zorder() == _CURVE_LAYER for line in ax.lines))
-    label = label or f"{name} {number(curve.area)}"
-    ax.plot(x, y, color=style.colour, linestyle=style.dashes, label=label, zorder=_CURVE_LAYER)
-    ax.legend(loc="lower left" if curve.space == "pr" else "lower right", fontsize="small")
+    ax.plot(*points, color=style.colour, linestyle=style.dashes, label=label or figure, zorder=_CURVE_LAYER)
+    ax.legend(loc="lower left" if in_pr else "lower right", fontsize="small")
     return ax
 
 

@@ -6,6 +6,7 @@ from cases import write_papers
 
 from segbench import (
     ArgumentError,
+    BoundaryCurve,
     DataError,
     Pixels,
     ScoreCounts,
@@ -79,6 +80,11 @@ class TestCurvePlot:
         ax = roc_curve(results[1].pooled).plot(label="mine")
         assert labels_of(ax) == ["mine"]
         assert ax.get_xlabel() == "False positive rate"
+
+    def test_boundaries(self):
+        ax = BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0]).plot()
+        assert labels_of(ax) == ["ODS F .7000"]
+        assert ax.get_xlabel() == "Recall"
 
 
 class TestSavePlot:
