@@ -71,6 +71,7 @@ def plot_results(
         raise ArgumentError(
             f"curves of {' and '.join(protocols)} are not comparable; draw those of one protocol (--only)"
         )
+    curves = {id(result): _curve_of(result, kind) for result in results}
     ax = ax or _new_axes()
     _frame_pr(ax) if kind == "pr" else _frame_roc(ax)
     rank = "ods_f" if kind == "pr" else "auc_roc"
@@ -80,7 +81,7 @@ def plot_results(
         figure = "F" if kind == "pr" else "AUC"
         shown = _three_digits(result.summary[rank], result.summary.bounds.get(rank))
         label = f"[{figure}={shown}] {name}"
-        curve = _curve_of(result, kind)
+        curve = curves[id(result)]
         _shade(ax, curve, style)
         if band is not None:
             ends = curve_band(_pixel_counts(result), space=kind, level=band, replicates=replicates, seed=seed)
