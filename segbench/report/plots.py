@@ -50,8 +50,8 @@ def plot_results(
         Precision-recall (with lines of equal F, the point of best F, and the prevalence a random score would reach),
         or ROC (with the diagonal).
     band : float, optional
-        Level of a bootstrap band over images around each curve of the pixels protocol, for instance 0.95; it holds at
-        each point by itself, not for the whole curve.
+        Level of a bootstrap band over images around each curve, for instance 0.95; it holds at each point by itself,
+        not for the whole curve. A curve known from print has none.
     replicates, seed : int
         Of the band.
     ax : matplotlib Axes, optional
@@ -64,7 +64,7 @@ def plot_results(
     Raises
     ------
     ArgumentError
-        For results of several protocols, and for ROC curves or bands of a protocol that has none.
+        For results of several protocols, and for ROC curves of a protocol that has none.
     """
     protocols = sorted({result.protocol for result in results})
     if len(protocols) > 1:
@@ -83,8 +83,8 @@ def plot_results(
         label = f"[{figure}={shown}] {name}"
         curve = curves[id(result)]
         _shade(ax, curve, style)
-        if band is not None:
-            ends = curve_band(_pixel_counts(result), space=kind, level=band, replicates=replicates, seed=seed)
+        if band is not None and result.counts:
+            ends = curve_band(result.counts, space=kind, level=band, replicates=replicates, seed=seed)
             ax.fill_between(ends.at, ends.low, ends.high, color=style.colour, alpha=0.15, linewidth=0, zorder=2)
         ax.plot(*_points(curve), color=style.colour, linestyle=style.dashes, label=label, zorder=_CURVE_LAYER)
         if kind == "pr":
@@ -211,13 +211,6 @@ def _points(curve: Curve | BoundaryCurve) -> tuple[FloatArray, FloatArray]:
     if isinstance(curve, BoundaryCurve):
         return boundary_points(curve)
     return pr_points(curve) if curve.space == "pr" else roc_points(curve)
-
-
-def _pixel_counts(result: Result) -> dict[str, ScoreCounts]:
-    counts = {name: counts for name, counts in result.counts.items() if isinstance(counts, ScoreCounts)}
-    if not counts:
-        raise ArgumentError(f"{result.method} has no band: bands are drawn around curves of the pixels protocol")
-    return counts
 
 
 def _shade(ax: Axes, curve: Curve | BoundaryCurve, style: LineStyle) -> None:

@@ -10,9 +10,11 @@ from segbench import (
     BoundaryCurve,
     DataError,
     Pixels,
+    PublishedCurve,
     Result,
     ScoreCounts,
     achievable_pr_curve,
+    boundary_curve,
     count_pixels,
     evaluate,
     pr_curve,
@@ -198,6 +200,14 @@ class TestEnvelope:
 class TestBands:
     def test_a_band_is_drawn_for_each_method(self, results):
         assert len(plot_results(results, band=0.9, replicates=20).collections) == 2
+
+    def test_boundaries_have_a_band_and_print_has_none(self):
+        counts = {str(k): BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12 + k, 5]) for k in range(5)}
+        curve = boundary_curve(BoundaryCounts.sum(counts.values()))
+        counted = Result("counted", "boundaries", {}, "data:0", counts)
+        printed = Result("printed", "boundaries", {}, "data:0", {}, published=PublishedCurve(curve))
+        ax = plot_results([counted, printed], band=0.9, replicates=20)
+        assert len(ax.collections) == 1
 
     def test_results_of_two_protocols_are_no_one_plot(self, results):
         other = Result("b", "boundaries", {}, "data:0", {"a": BoundaryCounts([0.5], [1], [2], [1], [2])})
