@@ -87,8 +87,14 @@ class Pixels:
         Raises
         ------
         DataError
-            If scores are not finite, or the ground truth does not fit the rule.
+            If scores are not finite, there are several annotators, or the ground truth does not fit the rule.
         """
+        if len(sample.ground_truths) > 1:
+            raise DataError(
+                sample.name,
+                f"{len(sample.ground_truths)} annotators, the pixels protocol takes one ground truth",
+                "choose one with --gt-pattern, or count boundaries, which takes several: -p boundaries",
+            )
         ground_truth, prediction = sample.ground_truths[0], sample.predictions[0]
         ground_truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
         if ground_truth.dtype.kind == "f" and np.isnan(ground_truth).any():

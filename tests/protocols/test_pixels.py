@@ -134,6 +134,12 @@ class TestRule:
             counted(np.array([[0.0, 1.0, np.nan]]), np.zeros((1, 3)), positive="1")
 
 
+def test_several_annotators_are_not_reduced_to_one_in_silence():
+    truth = np.eye(3, dtype=np.uint8)
+    with pytest.raises(DataError, match="2 annotators, the pixels protocol takes one"):
+        Pixels().count(Sample("drawing", (truth, truth), (truth,)))
+
+
 class TestInvert:
     @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.bool_])
     def test_levels_are_mirrored(self, dtype):
