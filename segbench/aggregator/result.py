@@ -13,7 +13,7 @@ from segbench.curves import Curve, Intervals, Summary, bootstrap
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.intervals import IntervalMethod
 from segbench.curves.published import PublishedCurve
-from segbench.errors import ArgumentError
+from segbench.errors import ArgumentError, DataError
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +81,8 @@ class Result:
         """The sum of the counts of all images."""
         if self.published:
             raise ArgumentError(f"{self.method} is a published curve, without counts")
+        if not self.counts and self.protocol == "boundaries":
+            raise DataError(self.method, "no image was counted, so there is no curve", "mend what failed and run again")
         pooled: Counts = PROTOCOLS[self.protocol].pool(self.counts.values())
         return pooled
 

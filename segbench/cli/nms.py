@@ -34,6 +34,7 @@ def nms(
         for done, entry in enumerate(listing.entries, start=1):
             target = out_dir / f"{entry.stem}.png"
             try:
+                target.parent.mkdir(parents=True, exist_ok=True)
                 _suppress(
                     Path(entry.path),
                     target,
@@ -43,6 +44,10 @@ def nms(
                 )
             except DataError as error:
                 failures.append(str(DataError(entry.path, error.what, error.hint)))
+            except OSError as error:
+                raise DataError(
+                    str(target), f"cannot be written ({error.strerror or error})", "give another folder"
+                ) from error
             progress(done, len(listing.entries))
     for note in listing.notes:
         typer.echo(note, err=True)
@@ -65,5 +70,4 @@ def _suppress(source: Path, target: Path, settings: tuple[int, int, float, int],
     thin = suppress(soft, radius=radius, border=border, multiplier=multiplier, smoothing=smoothing)
     if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
         raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
-    target.parent.mkdir(parents=True, exist_ok=True)
     iio.imwrite(target, np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}"))

@@ -23,6 +23,20 @@ from segbench.curves.boundary import (
 from segbench.curves.summary import Summary
 from segbench.errors import ArgumentError
 
+KEYS = (
+    "ods_f",
+    "ods_precision",
+    "ods_recall",
+    "ods_threshold",
+    "ois_f",
+    "ois_precision",
+    "ois_recall",
+    "mean_image_f",
+    "area_pr",
+    "area_pr_extended",
+    "r50",
+)
+
 
 def best_of_image(counts: BoundaryCounts) -> int:
     """Place of the first best threshold of one image, not interpolated."""
@@ -86,7 +100,7 @@ def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
     Parameters
     ----------
     per_image : mapping of str to BoundaryCounts
-        Counts by the image's name, at the same thresholds; at least one.
+        Counts by the image's name, at the same thresholds; of none, every figure is undefined.
 
     Returns
     -------
@@ -97,7 +111,7 @@ def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
     Raises
     ------
     ArgumentError
-        If there is no image, or thresholds differ.
+        If thresholds differ.
 
     Examples
     --------
@@ -107,7 +121,7 @@ def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
     """
     every = [per_image[name] for name in sorted(per_image)]
     if not every:
-        raise ArgumentError("no images")
+        return Summary(dict.fromkeys(KEYS, float("nan")), undefined=dict.fromkeys(KEYS, "no image was counted"))
     curve = boundary_curve(BoundaryCounts.sum(every))
     ods, ois = boundary_ods(curve), boundary_ois(every)
     figures = {

@@ -22,7 +22,7 @@ from segbench.errors import ArgumentError, DataError
 Comparison = Callable[[NDArray[Any], float], NDArray[np.bool_]]
 _COMPARISONS: dict[str, Comparison] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
-POSITIVE_HINT = "say which values are positive, for instance --positive {example} (Pixels(positive={example!r}))"
+POSITIVE_HINT = "say which values are positive, for instance --positive {example!r} (Pixels(positive={example!r}))"
 
 
 @dataclass(frozen=True)

@@ -165,6 +165,15 @@ class TestRefused:
         assert said in answer.out
         assert "near.png" in answer.out
 
+    def test_where_every_image_fails_the_failures_are_listed(self, segbench, folders):
+        write_folder(folders[1], {"near.png": column(6)[:5], "half.png": column(6)[:5]})
+        kept = folders[0].parent / "r.segbench"
+        answer = segbench("run", *folders, "-p", "boundaries", "-o", kept)
+        assert answer.code == 1
+        assert segbench("plot", kept, "-o", kept.with_suffix(".svg")).code == 1
+        assert "2 images failed" in answer.err + answer.out
+        assert "no image was counted" in answer.err + answer.out
+
     def test_a_ground_truth_that_is_no_boundary_map(self, segbench, folders):
         write_folder(folders[0], {"near.png": column(5, value=1) + column(9, value=2)})
         answer = segbench("run", *folders, *ONE_PIXEL)

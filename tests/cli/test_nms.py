@@ -45,3 +45,9 @@ def test_a_bad_map_is_named_and_the_others_are_written(segbench, thick, tmp_path
 def test_wrong_use(segbench, thick, tmp_path, arguments, message):
     answer = segbench("nms", *(text.format(**{"in": thick, "out": tmp_path / "out"}) for text in arguments))
     assert (answer.code, message in answer.err) == (2, True)
+
+
+def test_a_place_that_cannot_be_written_is_named(segbench, thick, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    answer = segbench("nms", thick, tmp_path / "taken")
+    assert (answer.code, "cannot be written" in answer.err) == (1, True), answer

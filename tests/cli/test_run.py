@@ -171,7 +171,7 @@ class TestWrongUse:
         write_folder(papers[0], {"first.png": FIRST_TRUTH})
         answer = segbench("run", *papers)
         assert answer.code == 1
-        assert "--positive >=1" in answer.err
+        assert "--positive '>=1'" in answer.err
 
 
 class TestStartUp:

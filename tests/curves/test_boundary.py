@@ -94,9 +94,11 @@ def test_no_curve(points):
 
 
 def test_no_images():
-    for figure in (boundary_ois, mean_image_f, lambda images: boundary_summary(dict.fromkeys(images))):
+    for figure in (boundary_ois, mean_image_f):
         with pytest.raises(ArgumentError, match="no images"):
             figure([])
+    assert list(boundary_summary({})) == list(boundary_summary({"a": BoundaryCounts([0.5], [8], [10], [4], [5])}))
+    assert set(boundary_summary({}).undefined.values()) == {"no image was counted"}
 
 
 @pytest.mark.skipif(not CURVES, reason="SEGBENCH_CURVES does not say where the published curves are")
