@@ -1,0 +1,194 @@
+"""The inner loops of the region benchmark: regions merging as the threshold rises, and tables merging with them.
+
+All sums are of whole numbers (overlaps and logarithms in fixed units), so they do not depend on the order of regions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.counts.regions import COVERED_UNITS
+from segbench.protocols.boundaries.jit import int64, kernel
+
+IntArray = NDArray[np.int64]
+
+LOG_UNITS = 2**26
+"""Units in 1 of ``n log2 n``; they leave room for 2**30 pixels."""
+
+
+@kernel
+def merge_upward(levels: NDArray[np.int32], thresholds: int) -> tuple[NDArray[np.int32], NDArray[np.int32], IntArray]:
+    """Find the 8-connected regions of a contour map of double size, at every threshold.
+
+    Parameters
+    ----------
+    levels : array of int32, shape (2H + 1, 2W + 1)
+        Place of the first threshold that each point does not exceed; `thresholds` where it exceeds them all. 0 at pixels.
+    thresholds : int
+        K, their number.
+
+    Returns
+    -------
+    labels : array of int32, shape (H, W)
+        Regions at the first threshold, from 0.
+    region_of : array of int32, shape (K, regions)
+        In which region each of them lies at each threshold.
+    number : array of int64, shape (K,)
+        Regions at each threshold.
+    """
+    height, width = levels.shape
+    points = height * width
+    starts = np.zeros(thresholds + 2, np.int64)
+    flat = levels.ravel()
+    for point in range(points):
+        starts[flat[point] + 1] += 1
+    for level in range(thresholds + 1):
+        starts[level + 1] += starts[level]
+    ordered = np.empty(starts[thresholds], np.int64)
+    filled = starts.copy()
+    for point in range(points):
+        level = flat[point]
+        if level < thresholds:
+            ordered[filled[level]] = point
+            filled[level] += 1
+    parent = np.arange(points)
+    labels = np.empty((height // 2, width // 2), np.int32)
+    region_of = np.empty((0, 0), np.int32)
+    number = np.empty(thresholds, np.int64)
+    seen = np.full(points, -1, np.int32)
+    members = np.empty(0, np.int64)
+    for level in range(thresholds):
+        for place in range(starts[level], starts[level + 1]):
+            point = ordered[place]
+            row, column = point // width, point % width
+            for r in range(max(row - 1, 0), min(row + 2, height)):
+                for c in range(max(column - 1, 0), min(column + 2, width)):
+                    other = r * width + c
+                    if flat[other] > level:
+                        continue
+                    a, b = point, other
+                    while parent[a] != a:
+                        parent[a] = parent[parent[a]]
+                        a = parent[a]
+                    while parent[b] != b:
+                        parent[b] = parent[parent[b]]
+                        b = parent[b]
+                    if a < b:
+                        parent[b] = a
+                    else:
+                        parent[a] = b
+        if level == 0:
+            regions = 0
+            for r in range(labels.shape[0]):
+                for c in range(labels.shape[1]):
+                    root = (2 * r + 1) * width + 2 * c + 1
+                    while parent[root] != root:
+                        parent[root] = parent[parent[root]]
+                        root = parent[root]
+                    if seen[root] < 0:
+                        seen[root] = regions
+                        regions += 1
+                    labels[r, c] = seen[root]
+            members = np.empty(regions, np.int64)
+            for point in range(points):
+                if seen[point] >= 0:
+                    members[seen[point]] = point
+            region_of = np.empty((thresholds, regions), np.int32)
+        seen[members] = -1
+        regions = 0
+        for place in range(members.size):
+            root = members[place]
+            while parent[root] != root:
+                parent[root] = parent[parent[root]]
+                root = parent[root]
+            if seen[root] < 0:
+                seen[root] = regions
+                regions += 1
+            region_of[level, place] = seen[root]
+        for place in range(members.size):
+            root = members[place]
+            while parent[root] != root:
+                root = parent[root]
+            seen[root] = -1
+        number[level] = regions
+    return labels, region_of, number
+
+
+@kernel
+def sweep_up(
+    region_of: NDArray[np.int32],
+    number: IntArray,
+    starts: IntArray,
+    rows: IntArray,
+    cells: IntArray,
+    best: NDArray[np.float64],
+) -> IntArray:
+    """Measure a contingency table at every threshold, its rows merging.
+
+    Parameters
+    ----------
+    region_of : array of int32, shape (K, P)
+        In which predicted region each of the P first ones lies at each threshold.
+    number : array of int64, shape (K,)
+        Regions at each threshold.
+    starts, rows, cells : array of int64
+        The table at the first threshold, a ground-truth region after the other: those of region g are at ``starts[g]``
+        to ``starts[g + 1]``, with the predicted region and the number of pixels common to both.
+    best : array of float64, shape (G,)
+        Raised to the best overlap of each ground-truth region.
+
+    Returns
+    -------
+    array of int64, shape (K, 5)
+        Area covered in units of 2**-20; the sum of squares of the cells, and of the areas of predicted regions; the sum
+        of ``n log2 n`` of both, in units of 2**-26.
+    """
+    thresholds, first = region_of.shape
+    sums = np.zeros((thresholds, 5), np.int64)
+    truths = starts.size - 1
+    starts, rows, cells = starts.copy(), rows.copy(), cells.copy()
+    ends = starts[1:].copy()
+    areas = np.zeros(truths, np.int64)
+    predicted = np.zeros(first, np.int64)
+    for g in range(truths):
+        for place in range(starts[g], ends[g]):
+            areas[g] += cells[place]
+            predicted[rows[place]] += cells[place]
+    into = np.arange(first)
+    slot = np.full(first, -1, np.int64)
+    for k in range(thresholds):
+        if k > 0 and number[k] == number[k - 1]:
+            sums[k] = sums[k - 1]
+            continue
+        for p in range(first):
+            into[p if k == 0 else region_of[k - 1, p]] = region_of[k, p]
+        merged = np.zeros(number[k], np.int64)
+        for p in range(first if k == 0 else number[k - 1]):
+            merged[into[p]] += predicted[p]
+        predicted = merged
+        for area in predicted:
+            if area > 0:
+                sums[k, 2] += area * area
+                sums[k, 4] += int64(area * np.log2(area) * LOG_UNITS + 0.5)
+        for g in range(truths):
+            end = starts[g]
+            for place in range(starts[g], ends[g]):
+                p = into[rows[place]]
+                if slot[p] < 0:
+                    slot[p] = end
+                    rows[end], cells[end] = p, cells[place]
+                    end += 1
+                else:
+                    cells[slot[p]] += cells[place]
+            ends[g] = end
+            overlap = 0.0
+            for place in range(starts[g], end):
+                n = cells[place]
+                slot[rows[place]] = -1
+                overlap = max(overlap, n / (areas[g] + predicted[rows[place]] - n))
+                sums[k, 1] += n * n
+                sums[k, 3] += int64(n * np.log2(n) * LOG_UNITS + 0.5)
+            best[g] = max(best[g], overlap)
+            sums[k, 0] += int64(areas[g] * overlap * COVERED_UNITS + 0.5)
+    return sums
