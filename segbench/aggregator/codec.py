@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import BoundaryCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.published import PublishedCurve
 
-Counts = ScoreCounts | BoundaryCounts
+Counts = ScoreCounts | BoundaryCounts | RegionCounts
 
-_KINDS: dict[str, type[Counts]] = {"scores": ScoreCounts, "boundaries": BoundaryCounts}
+_KINDS: dict[str, type[Counts]] = {"scores": ScoreCounts, "boundaries": BoundaryCounts, "regions": RegionCounts}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _LEVEL = 3
 

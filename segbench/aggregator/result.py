@@ -13,6 +13,7 @@ from segbench.curves import Curve, Intervals, Summary, bootstrap
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.intervals import IntervalMethod
 from segbench.curves.published import PublishedCurve
+from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError
 
 
@@ -90,8 +91,8 @@ class Result:
         return self.published.summary if self.published else PROTOCOLS[self.protocol].summary(self.counts)
 
     @cached_property
-    def curve(self) -> Curve | BoundaryCurve:
-        """The pooled precision-recall curve."""
+    def curve(self) -> Curve | BoundaryCurve | RegionCurve:
+        """The pooled precision-recall curve; of the regions protocol its figures threshold by threshold."""
         return self.published.curve if self.published else PROTOCOLS[self.protocol].curve(self.pooled)
 
     @property

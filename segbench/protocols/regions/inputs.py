@@ -34,7 +34,9 @@ def as_labels(label_map: ArrayLike, name: str) -> NDArray[Any]:
     if labels.size > MOST_PIXELS:
         raise ArgumentError(f"{name} has {labels.size} pixels, expected at most {MOST_PIXELS}")
     if labels.dtype.kind == "i" and labels.min() < 0:
-        raise DataError(name, f"holds the label {labels.min()}, expected 0 or more", "give every region a number from 0")
+        raise DataError(
+            name, f"holds the label {labels.min()}, expected 0 or more", "give every region a number from 0"
+        )
     return labels
 
 
