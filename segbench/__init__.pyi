@@ -20,6 +20,7 @@ from .curves import Dominance as Dominance
 from .curves import GainCurve as GainCurve
 from .curves import Intervals as Intervals
 from .curves import OperatingPoint as OperatingPoint
+from .curves import RecallRange as RecallRange
 from .curves import Summary as Summary
 from .curves import achievable_pr_curve as achievable_pr_curve
 from .curves import at_tpr as at_tpr

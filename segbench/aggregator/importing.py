@@ -137,6 +137,8 @@ def _published(method: str, evaluation: Evaluation) -> Result:
         taken["mean_image_f"] = float(images[:, 4].mean())
     if evaluation.rows:
         curve = _curve(evaluation.rows)
+        if curve.thresholds.size == 1 and not math.isnan(printed.get("area_pr", math.nan)):
+            taken["area_pr"] = printed["area_pr"]
         published = PublishedCurve(curve, taken)
         notes = _disagreements(published.summary, evaluation.best, (*_PRINTED[:3], "area_pr"))
     elif evaluation.best:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from segbench.aggregator.result import Result
 from segbench.counts import ScoreCounts, Thresholds
 from segbench.curves import thresholds_from
-from segbench.errors import ArgumentError
+from segbench.errors import ArgumentError, DataError
 
 
 def tuned_thresholds(tuning: Result) -> Thresholds:
@@ -24,11 +24,17 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     Raises
     ------
     ArgumentError
-        If the result is of another protocol, has failed images, or lacks positives or negatives.
+        If the result is of another protocol, or was itself measured at thresholds of which none is left.
+    DataError
+        If it has failed images, or lacks positives or negatives.
     """
     if not isinstance(tuning.pooled, ScoreCounts):
         raise ArgumentError(f"thresholds are taken from results of the pixels protocol, not of {tuning.protocol}")
     if tuning.failed:
         images = f"{len(tuning.failed)} image{'s'[: len(tuning.failed) > 1]}"
-        raise ArgumentError(f"{images} of the tuning set failed; the first: {next(iter(tuning.failed.values()))}")
+        first = next(iter(tuning.failed.values()))
+        raise DataError("tuning set", f"{images} failed; the first: {first}", "mend or remove what failed")
+    totals = tuning.pooled.total_positives, tuning.pooled.total_negatives
+    if min(totals) == 0:
+        raise DataError("tuning set", f"{totals[0]} positives and {totals[1]} negatives, and both are needed")
     return thresholds_from(tuning.pooled, source=f"tuning set of {len(tuning.counts)} images, data {tuning.data}")

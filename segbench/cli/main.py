@@ -11,12 +11,11 @@ from segbench.cli.compare import compare
 from segbench.cli.demo import demo
 from segbench.cli.export import export
 from segbench.cli.import_ import import_
+from segbench.cli.nms import nms
 from segbench.cli.plot import plot
 from segbench.cli.run import run
 from segbench.cli.show import show
 from segbench.errors import ArgumentError, SegbenchError
-
-INTERRUPTED = 130
 
 app = typer.Typer(
     help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and figures out.",
@@ -25,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, show, compare, plot, export, import_, demo):
+for verb in (run, show, compare, plot, export, import_, nms, demo):
     app.command(verb.__name__.rstrip("_"))(verb)
 
 

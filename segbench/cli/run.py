@@ -90,7 +90,7 @@ def run(
     )
     methods = methods_of(prediction)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
-    tuning = thresholds_of(tuning_set, tuning_results, list(methods), options.protocol(protocol), patterns)
+    tuning = thresholds_of(tuning_set, tuning_results, list(methods), options.protocol(protocol), patterns, jobs=jobs)
     results = count_methods(
         ground_truth,
         methods,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from segbench.errors import ArgumentError
+from segbench.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     from segbench.aggregator.figures import Protocol
@@ -19,6 +19,8 @@ def thresholds_of(
     methods: Sequence[str],
     protocol: Protocol,
     patterns: Mapping[str, str],
+    *,
+    jobs: int | None = None,
 ) -> dict[str, Thresholds]:
     """Find each method's thresholds on its tuning set; empty where none is given.
 
@@ -27,6 +29,8 @@ def thresholds_of(
     ArgumentError
         If both kinds are given, folders for several methods, a protocol other than pixels, or a results file without a
         run of each method under the same settings.
+    DataError
+        If the folders of the tuning set do not pair, or leave open which ground-truth values are positive.
     """
     if folders is None and results is None:
         return {}
@@ -48,10 +52,10 @@ def thresholds_of(
         return {method: tuned_thresholds(runs[method]) for method in methods}
     if results is not None or len(methods) != 1 or folders is None:
         raise ArgumentError("--tuning-set is for one method; for several give --tuning-results, and not both")
-    from segbench.aggregator.benchmark import evaluate
+    from segbench.cli.counting import count_methods
 
-    return {
-        methods[0]: tuned_thresholds(
-            evaluate(*folders, protocol, gt_pattern=patterns["gt_pattern"], pred_pattern=patterns["pred_pattern"])
-        )
-    }
+    try:
+        (tuning,) = count_methods(folders[0], {methods[0]: folders[1]}, protocol, patterns=patterns, jobs=jobs)
+    except DataError as error:
+        raise DataError(f"tuning set, {error.path}", error.what, error.hint) from error
+    return {methods[0]: tuned_thresholds(tuning)}

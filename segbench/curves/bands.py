@@ -1,17 +1,19 @@
-"""Pointwise bootstrap bands around pooled curves of pixels."""
+"""Pointwise bootstrap bands around pooled curves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import ScoreCounts
+from segbench.curves.boundary_table import BoundaryTable
 from segbench.curves.replicates import weights_of_draws
-from segbench.curves.tables import pixel_table
+from segbench.curves.resampling import table_of
+from segbench.curves.tables import PixelTable
 from segbench.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
@@ -44,7 +46,7 @@ class Band:
 
 
 def curve_band(
-    per_image: Mapping[str, ScoreCounts],
+    per_image: Mapping[str, Any],
     *,
     space: Literal["roc", "pr"] = "pr",
     points: int = 101,
@@ -58,10 +60,10 @@ def curve_band(
 
     Parameters
     ----------
-    per_image : mapping of str to ScoreCounts
+    per_image : mapping of str to ScoreCounts or BoundaryCounts
         Counts by the image's name, at least one.
     space : {"roc", "pr"}
-        Which curve.
+        Which curve; of boundary counts only "pr".
     points : int
         Evenly spaced from 0 to 1, at least 2.
     level, replicates, seed
@@ -70,15 +72,18 @@ def curve_band(
     Returns
     -------
     Band
-        Read off the interpolated curve of each replicate.
+        Read off the interpolated curve of each replicate: of pixels as Davis and Goadrich interpolate it, of boundaries
+        straight between thresholds, as their area is measured. At recalls that not every replicate reaches, nan.
 
     Raises
     ------
     ArgumentError
-        For another space, fewer than 2 points, a level outside (0, 1), no replicates or no images.
+        For another space, counts of several kinds or an unknown one, fewer than 2 points, a level outside (0, 1), no
+        replicates or no images.
 
     Examples
     --------
+    >>> from segbench.counts import ScoreCounts
     >>> images = {str(k): ScoreCounts([2, 1], [8, 2], [k % 4, 10]) for k in range(20)}
     >>> band = curve_band(images, points=3, replicates=200)
     >>> bool(band.low[1] < band.high[1])
@@ -91,23 +96,42 @@ def curve_band(
             f"{points} points, {replicates} replicates, level {level}, {len(per_image)} images; "
             "expected at least 2, at least 1, between 0 and 1, at least 1"
         )
-    from segbench.curves import table_kernels
-
-    kernel = table_kernels.precision_at if space == "pr" else table_kernels.tpr_at
-    table = pixel_table(per_image)
+    table = table_of(per_image)
     at = np.linspace(0, 1, points)
-    parts: list[FloatArray] = []
-    for weights in weights_of_draws(table.images, replicates, seed):
-        heights = np.full((weights.shape[0], points), np.nan)
-
-        def read_off(rows: slice, positives: FloatArray, negatives: FloatArray, into: FloatArray = heights) -> None:
-            kernel(positives, negatives, at, into[rows])
-
-        table.pooled(weights, read_off)
-        parts.append(heights)
-    drawn = np.concatenate(parts)
-    drawn = drawn[~np.isnan(drawn).any(axis=1)]
+    if isinstance(table, PixelTable):
+        heights = partial(_pixel_heights, table, space)
+    elif isinstance(table, BoundaryTable) and space == "pr":
+        heights = partial(_boundary_heights, table)
+    else:
+        raise ArgumentError("boundary counts have no ROC curve, for they know no true negatives")
+    drawn = np.concatenate([heights(at, weights) for weights in weights_of_draws(table.images, replicates, seed)])
+    drawn = drawn[~np.isnan(drawn).all(axis=1)]
     ends = np.full((2, points), np.nan)
     if drawn.size and table.images > 1:
         ends = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return Band(space, at, ends[0], ends[1], level, replicates, seed)
+
+
+def _pixel_heights(table: PixelTable, space: Literal["roc", "pr"], at: FloatArray, weights: FloatArray) -> FloatArray:
+    from segbench.curves import table_kernels
+
+    kernel = table_kernels.precision_at if space == "pr" else table_kernels.tpr_at
+    heights = np.full((weights.shape[0], at.size), np.nan)
+
+    def read_off(rows: slice, positives: FloatArray, negatives: FloatArray) -> None:
+        kernel(positives, negatives, at, heights[rows])
+
+    table.pooled(weights, read_off)
+    return heights
+
+
+def _boundary_heights(table: BoundaryTable, at: FloatArray, weights: FloatArray) -> FloatArray:
+    heights = np.full((weights.shape[0], at.size), np.nan)
+    for row, counts in enumerate(weights @ table.counts):
+        matched_gt, total_gt, matched_pred, total_pred = np.split(counts, 4)
+        recall = np.divide(matched_gt, total_gt, out=np.zeros_like(total_gt), where=total_gt > 0)
+        precision = np.divide(matched_pred, total_pred, out=np.zeros_like(total_pred), where=total_pred > 0)
+        reached, first = np.unique(recall, return_index=True)
+        if reached.size > 1:
+            heights[row] = np.interp(at, reached, precision[first], left=np.nan, right=np.nan)
+    return heights

@@ -38,6 +38,8 @@ class Curve:
         True for a hull whose thresholds were chosen on the very data it describes.
     threshold_source : str
         Where the thresholds come from when they are not the scores themselves.
+    highest : array of float, shape (K,), optional
+        Of scores in bins, the highest in each, see `ScoreCounts`: between such points the exact curve is only bounded.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Curve:
     scores: NDArray[Any] = field(repr=False)
     optimistic: bool = False
     threshold_source: str = ""
+    highest: NDArray[Any] | None = field(default=None, repr=False)
 
     @property
     def positives(self) -> int:
@@ -146,7 +149,7 @@ def roc_curve(counts: ScoreCounts) -> Curve:
     >>> curve.fpr.tolist(), curve.tpr.tolist(), curve.area
     ([0.0, 0.25, 1.0], [0.0, 0.75, 1.0], 0.75)
     """
-    return Curve("roc", *cumulate(counts), counts.scores, threshold_source=counts.threshold_source)
+    return _curve(counts, "roc")
 
 
 def pr_curve(counts: ScoreCounts) -> Curve:
@@ -167,7 +170,12 @@ def pr_curve(counts: ScoreCounts) -> Curve:
     scikit-learn's ``precision_recall_curve`` lists the same points in rising score, stops at the first full recall
     where asked to, and puts the end without predictions at precision 1 whatever the data; here it is the limit.
     """
-    return Curve("pr", *cumulate(counts), counts.scores, threshold_source=counts.threshold_source)
+    return _curve(counts, "pr")
+
+
+def _curve(counts: ScoreCounts, space: Literal["roc", "pr"]) -> Curve:
+    source = counts.threshold_source
+    return Curve(space, *cumulate(counts), counts.scores, threshold_source=source, highest=counts.highest)
 
 
 def _share(part: NDArray[Any], whole: int) -> FloatArray:

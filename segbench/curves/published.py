@@ -21,6 +21,7 @@ PRINTABLE = ("ois_f", "ois_precision", "ois_recall", "mean_image_f", "area_pr")
 
 _NO_COUNTS = "a published curve holds no counts of images, and this was not printed"
 _NO_ROWS = "only the best point was printed, no rows of thresholds"
+_ONE_ROW = "one threshold makes no curve"
 _NO_THRESHOLDS = "its rows name no thresholds"
 
 
@@ -34,7 +35,7 @@ class PublishedCurve:
         The rows; thresholds are all nan where the rows name none. Where only the best point was printed, that point.
     printed : mapping of str to float
         Figures taken as printed, by the names in `PRINTABLE`; those that are missing or nan are undefined. `area_pr` is
-        taken only where the rows are not known.
+        taken only where there is a single point.
     best_only : bool
         Whether `curve` is the best point alone.
 
@@ -69,21 +70,23 @@ class PublishedCurve:
     def summary(self) -> Summary:
         """The figures of `segbench.curves.boundary.boundary_summary`, as far as they are known."""
         ods = boundary_ods(self.curve)
+        point = self.curve.thresholds.size == 1
         figures = {
             "ods_f": ods.f,
             "ods_precision": ods.precision,
             "ods_recall": ods.recall,
             "ods_threshold": ods.threshold,
             **{key: self.printed.get(key, math.nan) for key in PRINTABLE[:-1]},
-            "area_pr": self.printed.get("area_pr", math.nan) if self.best_only else area_pr(self.curve),
-            "area_pr_extended": math.nan if self.best_only else area_pr_extended(self.curve),
-            "r50": math.nan if self.best_only else r50(self.curve),
+            "area_pr": self.printed.get("area_pr", math.nan) if point else area_pr(self.curve),
+            "area_pr_extended": math.nan if point else area_pr_extended(self.curve),
+            "r50": math.nan if point else r50(self.curve),
         }
+        no_curve = _NO_ROWS if self.best_only else _ONE_ROW
         reasons = {
             "ods_threshold": _NO_THRESHOLDS,
-            "area_pr": _NO_ROWS,
-            "area_pr_extended": _NO_ROWS,
-            "r50": _NO_ROWS if self.best_only else "no threshold has precision .5",
+            "area_pr": no_curve,
+            "area_pr_extended": no_curve,
+            "r50": no_curve if point else "no threshold has precision .5",
         }
         undefined = {key: reasons.get(key, _NO_COUNTS) for key, value in figures.items() if math.isnan(value)}
         return Summary(figures, undefined=undefined)

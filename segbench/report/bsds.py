@@ -26,7 +26,7 @@ import numpy as np
 from segbench.aggregator.result import Result
 from segbench.counts import BoundaryCounts
 from segbench.curves import Summary
-from segbench.curves.boundary import BoundaryCurve, best_of_image, boundary_curve, boundary_summary
+from segbench.curves.boundary import BoundaryCurve, area_pr, best_of_image, boundary_curve, boundary_summary
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.bsds_text import COUNTS, as_file_name
 
@@ -82,12 +82,14 @@ def files_of(result: Result) -> dict[str, str]:
     if not images:
         raise DataError(result.method, "has no image that was counted", "repeat the run")
     summary = boundary_summary(images)
+    curve = boundary_curve(BoundaryCounts.sum(images.values()))
     files = {f"{as_file_name(name)}{COUNTS}": _rows(_count_rows(counts)) for name, counts in images.items()}
     every = (_best_row(place, counts) for place, counts in enumerate(images.values(), start=1))
     return files | {
         "eval_bdry_img.txt": _rows(every),
-        "eval_bdry_thr.txt": _rows(_curve_rows(boundary_curve(BoundaryCounts.sum(images.values())))),
-        "eval_bdry.txt": _rows([[summary["ods_threshold"], *_best(summary)]]),
+        "eval_bdry_thr.txt": _rows(_curve_rows(curve)),
+        # Of one threshold the area is not defined here; the official code writes 0.
+        "eval_bdry.txt": _rows([[summary["ods_threshold"], *_best(summary)[:-1], area_pr(curve)]]),
     }
 
 

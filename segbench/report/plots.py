@@ -14,9 +14,9 @@ from segbench.counts import ScoreCounts
 from segbench.curves import Curve, curve_band, roc_curve
 from segbench.curves.boundary import BoundaryCurve, boundary_ods
 from segbench.errors import ArgumentError, DataError
-from segbench.report.palette import GUIDE, ISO_F, ISO_F_TEXT, line_style
-from segbench.report.points import FloatArray, boundary_points, pr_points, roc_points
-from segbench.report.tables import number
+from segbench.report.palette import GUIDE, ISO_F, ISO_F_TEXT, LineStyle, line_style
+from segbench.report.points import FloatArray, area_bounds, boundary_points, envelope, pr_points, roc_points
+from segbench.report.tables import names_of, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +38,9 @@ def plot_results(
 ) -> Axes:
     """Draw the pooled curves of several methods, the best first in the legend.
 
+    Where scores were kept in bins, what that leaves open is a light area around the curve, and the legend's figure has
+    its bound: the exact one lies within.
+
     Parameters
     ----------
     results : sequence of Result
@@ -47,8 +50,8 @@ def plot_results(
         Precision-recall (with lines of equal F, the point of best F, and the prevalence a random score would reach),
         or ROC (with the diagonal).
     band : float, optional
-        Level of a bootstrap band over images around each curve of the pixels protocol, for instance 0.95; it holds at
-        each point by itself, not for the whole curve.
+        Level of a bootstrap band over images around each curve, for instance 0.95; it holds at each point by itself,
+        not for the whole curve. A curve known from print has none.
     replicates, seed : int
         Of the band.
     ax : matplotlib Axes, optional
@@ -61,21 +64,29 @@ def plot_results(
     Raises
     ------
     ArgumentError
-        For ROC curves or bands of a protocol that has none.
+        For results of several protocols, and for ROC curves of a protocol that has none.
     """
+    protocols = sorted({result.protocol for result in results})
+    if len(protocols) > 1:
+        raise ArgumentError(
+            f"curves of {' and '.join(protocols)} are not comparable; draw those of one protocol (--only)"
+        )
+    curves = {id(result): _curve_of(result, kind) for result in results}
     ax = ax or _new_axes()
     _frame_pr(ax) if kind == "pr" else _frame_roc(ax)
     rank = "ods_f" if kind == "pr" else "auc_roc"
     ordered = sorted(results, key=lambda result: (-np.nan_to_num(result.summary[rank], nan=-1), result.method))
-    for position, result in enumerate(ordered):
+    for position, (name, result) in enumerate(zip(names_of(ordered), ordered, strict=True)):
         style = line_style(position)
         figure = "F" if kind == "pr" else "AUC"
-        label = f"[{figure}={_three_digits(result.summary[rank])}] {result.method}"
-        x, y = _points(result, kind)
-        if band is not None:
-            ends = curve_band(_pixel_counts(result), space=kind, level=band, replicates=replicates, seed=seed)
+        shown = _three_digits(result.summary[rank], result.summary.bounds.get(rank))
+        label = f"[{figure}={shown}] {name}"
+        curve = curves[id(result)]
+        _shade(ax, curve, style)
+        if band is not None and result.counts:
+            ends = curve_band(result.counts, space=kind, level=band, replicates=replicates, seed=seed)
             ax.fill_between(ends.at, ends.low, ends.high, color=style.colour, alpha=0.15, linewidth=0, zorder=2)
-        ax.plot(x, y, color=style.colour, linestyle=style.dashes, label=label, zorder=_CURVE_LAYER)
+        ax.plot(*_points(curve), color=style.colour, linestyle=style.dashes, label=label, zorder=_CURVE_LAYER)
         if kind == "pr":
             best = (result.summary["ods_recall"], result.summary["ods_precision"])
             ax.plot(*best, "o", color=style.colour, markersize=5, zorder=_CURVE_LAYER + 1)
@@ -89,15 +100,15 @@ def plot_curve(curve: Curve | BoundaryCurve, *, ax: Axes | None = None, label: s
     """Draw one curve in its space; see `Curve.plot`."""
     ax = ax or _new_axes()
     if isinstance(curve, BoundaryCurve):
-        points, figure = boundary_points(curve), f"ODS F {number(boundary_ods(curve).f)}"
+        figure = f"ODS F {number(boundary_ods(curve).f)}"
     else:
-        points = pr_points(curve) if curve.space == "pr" else roc_points(curve)
         name = "achievable, optimistic" if curve.optimistic else "AUC-PR" if curve.space == "pr" else "AUC-ROC"
-        figure = f"{name} {number(curve.area)}"
+        figure = f"{name} {number(curve.area, area_bounds(curve))}"
     in_pr = isinstance(curve, BoundaryCurve) or curve.space == "pr"
     _frame_pr(ax) if in_pr else _frame_roc(ax)
     style = line_style(sum(line.get_zorder() == _CURVE_LAYER for line in ax.lines))
-    ax.plot(*points, color=style.colour, linestyle=style.dashes, label=label or figure, zorder=_CURVE_LAYER)
+    _shade(ax, curve, style)
+    ax.plot(*_points(curve), color=style.colour, linestyle=style.dashes, label=label or figure, zorder=_CURVE_LAYER)
     ax.legend(loc="lower left" if in_pr else "lower right", fontsize="small")
     return ax
 
@@ -188,20 +199,32 @@ def _draw_prevalences(ax: Axes, results: Sequence[Result]) -> None:
         ax.axhline(prevalence, color=GUIDE, linewidth=0.8, linestyle=(0, (1, 2)), zorder=2, label=label)
 
 
-def _points(result: Result, kind: Kind) -> tuple[FloatArray, FloatArray]:
+def _curve_of(result: Result, kind: Kind) -> Curve | BoundaryCurve:
     if kind == "pr":
-        return pr_points(result.curve) if isinstance(result.curve, Curve) else boundary_points(result.curve)
-    if not isinstance(result.pooled, ScoreCounts):
+        return result.curve
+    if result.protocol != "pixels" or not isinstance(result.pooled, ScoreCounts):
         raise ArgumentError(f"the {result.protocol} protocol has no ROC curve, for it knows no true negatives")
-    return roc_points(roc_curve(result.pooled))
+    return roc_curve(result.pooled)
 
 
-def _pixel_counts(result: Result) -> dict[str, ScoreCounts]:
-    counts = {name: counts for name, counts in result.counts.items() if isinstance(counts, ScoreCounts)}
-    if not counts:
-        raise ArgumentError(f"{result.method} has no band: bands are drawn around curves of the pixels protocol")
-    return counts
+def _points(curve: Curve | BoundaryCurve) -> tuple[FloatArray, FloatArray]:
+    if isinstance(curve, BoundaryCurve):
+        return boundary_points(curve)
+    return pr_points(curve) if curve.space == "pr" else roc_points(curve)
 
 
-def _three_digits(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.3f}".replace("0.", ".", 1) if value < 1 else "1.000"
+def _shade(ax: Axes, curve: Curve | BoundaryCurve, style: LineStyle) -> None:
+    bounds = envelope(curve) if isinstance(curve, Curve) else None
+    if bounds and bounds.at.size:
+        ax.fill_between(bounds.at, bounds.low, bounds.high, color=style.colour, alpha=0.3, linewidth=0, zorder=2)
+
+
+def _three_digits(value: float, bounds: tuple[float, float] | None = None) -> str:
+    if math.isnan(value):
+        return "-"
+    text = f"{value:.3f}"
+    if bounds:
+        # Of what is shown, not of the value behind it, so that the exact figure lies within what is printed.
+        spread = max(bounds[1] - float(text), float(text) - bounds[0])
+        text += f" ±{math.ceil(round(spread * 1000, 6)) / 1000:.3f}"
+    return text.replace("0.", ".")

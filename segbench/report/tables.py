@@ -117,7 +117,8 @@ def number(value: float, bounds: tuple[float, float] | None = None) -> str:
     text = _short(value)
     if bounds is None or not math.isfinite(value):
         return text
-    spread = max(bounds[1] - value, value - bounds[0])
+    # Of what is shown, not of the value behind it, so that the exact figure lies within what is printed.
+    spread = max(bounds[1] - float(text), float(text) - bounds[0])
     rounded_up = math.ceil(round(spread * 10_000, 6)) / 10_000
     return f"{text} ±{_short(rounded_up)}"
 

@@ -2,7 +2,16 @@ import numpy as np
 import pytest
 from methods import write_methods
 
-from segbench import ArgumentError, Boundaries, FailedImages, Thresholds, evaluate, load_results, tuned_thresholds
+from segbench import (
+    ArgumentError,
+    Boundaries,
+    DataError,
+    FailedImages,
+    Thresholds,
+    evaluate,
+    load_results,
+    tuned_thresholds,
+)
 
 
 @pytest.fixture
@@ -42,7 +51,7 @@ def test_a_tuning_set_with_failed_images_is_refused(sets):
     next(sets[0][1].iterdir()).write_bytes(b"no picture")
     with pytest.warns(FailedImages):
         tuning = evaluate(*sets[0])
-    with pytest.raises(ArgumentError, match="1 image of the tuning set failed"):
+    with pytest.raises(DataError, match="tuning set: 1 image failed"):
         tuned_thresholds(tuning)
 
 

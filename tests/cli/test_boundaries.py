@@ -210,6 +210,9 @@ class TestExportAndImport:
         assert segbench("show", results, "--intervals", 95).code == 0
         assert segbench("plot", results, "-o", tmp_path / "pr.svg").code == 0
         assert "[F=.700] HED" in (tmp_path / "pr.svg").read_text()
+        roc = segbench("plot", results, "-o", tmp_path / "roc.svg", "--kind", "roc")
+        assert roc.code == 2
+        assert "no ROC curve" in roc.err
         assert segbench("export", results, "--bsds", tmp_path / "out").code == 0
         assert {path.name for path in (tmp_path / "out").iterdir()} == {"pred", "HED"}
 

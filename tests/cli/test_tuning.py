@@ -80,8 +80,18 @@ class TestTuningSet:
         (tune_truth, tune_a, _), (truth, a, _) = sets
         write_folder(tune_truth, {path.name: np.zeros((12, 17), np.uint8) for path in tune_truth.iterdir()})
         answer = segbench("run", truth, a, "--positive", "255", "--tuning-set", tune_truth, tune_a)
-        assert answer.code == 2
-        assert "the tuning set has 0 positives" in answer.err
+        assert answer.code == 1
+        assert "tuning set: 0 positives and 816 negatives" in answer.err
+
+    def test_what_is_wrong_with_the_tuning_set_is_said_of_it(self, segbench, sets):
+        (tune_truth, tune_a, _), (truth, a, _) = sets
+        answer = segbench("run", truth, a, "--tuning-set", tune_truth, tune_a / "gone")
+        assert answer.code == 1
+        assert f"tuning set, {tune_a / 'gone'}: there is no such folder" in answer.err
+        next(tune_a.iterdir()).write_bytes(b"no picture")
+        answer = segbench("run", truth, a, "--tuning-set", tune_truth, tune_a)
+        assert answer.code == 1
+        assert "tuning set: 1 image failed; the first: " in answer.err
 
 
 class TestTuningResults:

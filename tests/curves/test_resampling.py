@@ -4,7 +4,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from segbench.counts import ScoreCounts
+from segbench.counts import BoundaryCounts, ScoreCounts
 from segbench.curves import (
     achievable_pr_curve,
     best_f,
@@ -220,6 +220,29 @@ def test_a_roc_band_starts_at_the_top_of_a_first_vertical_step():
 def test_a_pr_band_starts_at_zero_where_a_false_positive_ranks_first():
     images = {str(k): ScoreCounts([3, 2, 1], [0, 3, 1], [1, 0, 4]) for k in range(5)}
     assert curve_band(images, points=5, replicates=5).low[[0, 3]].tolist() == [0, 0.75]
+
+
+def test_a_boundary_band_of_images_all_alike_is_the_curve_where_it_was_measured():
+    counts = BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [16, 5])
+    band = curve_band({str(k): counts for k in range(5)}, points=11, replicates=10)
+    assert band.low[[4, 6, 8]] == pytest.approx([0.8, 0.65, 0.5])
+    assert np.array_equal(band.low, band.high, equal_nan=True)
+    assert np.isnan(band.low[[0, 3, 9, 10]]).all()
+
+
+def test_a_boundary_band_widens_with_what_images_differ_in():
+    images = {str(k): BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12 + k, 5]) for k in range(12)}
+    band = curve_band(images, points=11, replicates=200)
+    assert band.high[4] - band.low[4] == pytest.approx(0, abs=1e-12)
+    assert band.low[8] < 8 / 17.5 < band.high[8]
+
+
+def test_one_image_has_no_band_and_boundaries_no_roc_band():
+    assert np.isnan(curve_band(some_images(1), replicates=5).high).all()
+    counts = BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [16, 5])
+    assert np.isnan(curve_band({"a": counts}, replicates=5).low).all()
+    with pytest.raises(ArgumentError, match="no ROC"):
+        curve_band({"a": counts}, space="roc")
 
 
 def test_a_band_holds_most_of_the_curve_of_all_images():

@@ -80,6 +80,7 @@ class TestExport:
         nothing = BoundaryCounts([0.5], [0], [0], [0], [0])
         (folder,) = export_bsds([result_of({"a": nothing})], tmp_path)
         assert contents(folder)["eval_bdry_thr.txt"] == b"       0.5          0          0          0\n"
+        assert contents(folder)["eval_bdry.txt"].split() == [b"0.5", *[b"0"] * 7]
 
     def test_counts_keep_their_digits(self, tmp_path):
         (folder,) = export_bsds([result_of({"a": BoundaryCounts([0.5], [1_234_567], [2_345_678], [1], [1])})], tmp_path)
@@ -147,6 +148,8 @@ class TestPublished:
             (PublishedCurve(rows), 2),
             (PublishedCurve(BoundaryCurve([np.nan] * 2, rows.recall, rows.precision)), 2),
             (PublishedCurve(BoundaryCurve([0.4], [0.6], [0.8]), {"area_pr": 0.7}, best_only=True), 1),
+            (PublishedCurve(BoundaryCurve([0.4], [0.6], [0.8])), 2),
+            (PublishedCurve(BoundaryCurve([0.4], [0.6], [0.8]), {"area_pr": 0.7}), 2),
         ],
     )
     def test_read_back_it_is_the_same_curve(self, tmp_path, published, files):

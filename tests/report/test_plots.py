@@ -6,18 +6,22 @@ from cases import write_papers
 
 from segbench import (
     ArgumentError,
+    BoundaryCounts,
     BoundaryCurve,
     DataError,
     Pixels,
+    PublishedCurve,
+    Result,
     ScoreCounts,
     achievable_pr_curve,
+    boundary_curve,
     count_pixels,
     evaluate,
     pr_curve,
     roc_curve,
 )
 from segbench.report.plots import plot_results, save_plot
-from segbench.report.points import pr_points, roc_points
+from segbench.report.points import envelope, pr_points, roc_points
 
 
 @pytest.fixture(autouse=True)
@@ -134,3 +138,78 @@ class TestPoints:
         counts = count_pixels(labels, rng.normal(size=10**6) + labels, exact=True)
         assert pr_points(pr_curve(counts))[0].size < 20_000
         assert roc_points(roc_curve(counts))[0].size < 20_000
+
+
+def float_counts(seed=0, size=20_000):
+    rng = np.random.default_rng(seed)
+    labels = rng.random(size) < 0.3
+    return count_pixels(labels, rng.random(size) * 0.3 + 0.1 * labels + 0.2)
+
+
+class TestEnvelope:
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_exact_curve_lies_inside(self, seed):
+        exact = float_counts(seed)
+        for make in (pr_curve, roc_curve):
+            curve, bounds = make(exact), envelope(make(exact.in_bins()))
+            x, y = (curve.fpr, curve.tpr) if curve.space == "roc" else (curve.recall, curve.precision)
+            inside = np.isin(x, bounds.at)
+            assert inside.sum() > 50
+            places = np.searchsorted(bounds.at, x[inside])
+            assert np.all(y[inside] >= bounds.low[places] - 1e-12)
+            assert np.all(y[inside] <= bounds.high[places] + 1e-12)
+
+    def test_one_bin_by_hand(self):
+        # 2 positives and 2 negatives exactly at .9; then one bin of 2 positives and 4 negatives in unknown order.
+        counts = ScoreCounts([0.9, 0.5], [2, 2], [2, 4], highest=[0.9, 0.6])
+        bounds = envelope(pr_curve(counts))
+        for recall, low, high in ((0.25, 1 / 2, 1 / 2), (0.75, 3 / 9, 3 / 5), (1.0, 4 / 10, 4 / 6)):
+            k = int(np.searchsorted(bounds.at, recall))
+            assert (bounds.at[k], bounds.low[k], bounds.high[k]) == pytest.approx((recall, low, high))
+        bounds = envelope(roc_curve(counts))
+        k = int(np.searchsorted(bounds.at, 4 / 6))
+        assert (bounds.low[k], bounds.high[k]) == (0.5, 1)
+
+    @pytest.mark.parametrize(
+        "counts",
+        [
+            ScoreCounts([2, 1], [3, 1], [1, 4]),
+            ScoreCounts([2, 1], [3, 1], [1, 4], highest=[2, 1]),
+            ScoreCounts([2, 1], [3, 0], [0, 4], highest=[3, 1.5]),
+            ScoreCounts([2, 1], [3, 2], [0, 0], highest=[3, 1.5]),
+        ],
+    )
+    def test_nothing_is_shaded_where_nothing_is_open(self, counts):
+        assert not envelope(pr_curve(counts)).at.size
+        assert not envelope(roc_curve(counts)).at.size
+        assert not pr_curve(counts).plot().collections
+
+    def test_a_figure_is_shown_with_its_bound_and_shaded(self):
+        counts = float_counts().in_bins()
+        result = Result("binned", "pixels", {}, "data:0", {"a": counts})
+        ax = plot_results([result])
+        (label, _) = labels_of(ax)
+        shown, bound = (float(part) for part in label[3 : label.index("]")].split(" ±"))
+        low, high = result.summary.bounds["ods_f"]
+        assert shown - bound <= low < high <= shown + bound
+        assert len(ax.collections) == 1
+        curve = roc_curve(counts)
+        assert "±" in labels_of(curve.plot())[0]
+
+
+class TestBands:
+    def test_a_band_is_drawn_for_each_method(self, results):
+        assert len(plot_results(results, band=0.9, replicates=20).collections) == 2
+
+    def test_boundaries_have_a_band_and_print_has_none(self):
+        counts = {str(k): BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12 + k, 5]) for k in range(5)}
+        curve = boundary_curve(BoundaryCounts.sum(counts.values()))
+        counted = Result("counted", "boundaries", {}, "data:0", counts)
+        printed = Result("printed", "boundaries", {}, "data:0", {}, published=PublishedCurve(curve))
+        ax = plot_results([counted, printed], band=0.9, replicates=20)
+        assert len(ax.collections) == 1
+
+    def test_results_of_two_protocols_are_no_one_plot(self, results):
+        other = Result("b", "boundaries", {}, "data:0", {"a": BoundaryCounts([0.5], [1], [2], [1], [2])})
+        with pytest.raises(ArgumentError, match="boundaries and pixels"):
+            plot_results([results[0], other])

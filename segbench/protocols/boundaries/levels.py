@@ -71,7 +71,9 @@ def pack_levels(levels: NDArray[Any], count: int) -> NDArray[Any]:
             if levels[y, x] > 0:
                 maps[levels[y, x] - 1, y, x >> 6] |= ONE << uint64(x & 63)
     for k in range(count - 2, -1, -1):
-        maps[k] |= maps[k + 1]
+        for y in range(maps.shape[1]):
+            for w in range(maps.shape[2]):
+                maps[k, y, w] |= maps[k + 1, y, w]
     return maps
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, trailing_zeros
 from segbench.protocols.boundaries.costs import Costs, tie_break
 from segbench.protocols.boundaries.jit import helper, int64, uint64
-from segbench.protocols.boundaries.sides import LONG, LONGEST_LIST, SEEN, Side
+from segbench.protocols.boundaries.sides import LONGEST_LIST, NONE, Side
 
 
 @helper
@@ -25,7 +25,6 @@ def neighbours(  # noqa: PLR0917 - see above
     first: int,
     last: int,
     pixels: NDArray[Any],
-    columns: NDArray[Any],
     size: int,
 ) -> int:
     """List the pixels of a packed mask on one line, between two columns.
@@ -40,8 +39,8 @@ def neighbours(  # noqa: PLR0917 - see above
         The first word of the line.
     first, last : int
         The columns, both included.
-    pixels, columns : array of int32
-        Filled from `size` on: numbers of the pixels, and their columns.
+    pixels : array of int32
+        Filled from `size` on: numbers of the pixels.
     size : int
         Entries in use.
 
@@ -60,14 +59,13 @@ def neighbours(  # noqa: PLR0917 - see above
             bit = trailing_zeros(word)
             word &= word - ONE
             pixels[size] = before[line + k] + popcount(every[line + k] & ((ONE << uint64(bit)) - ONE))
-            columns[size] = (k << 6) + bit
             size += 1
     return size
 
 
 @helper
 def keep(x: int, own: Side, other: Side, costs: Costs) -> None:
-    """Keep a list of all neighbours of a pixel, live or not, with costs, unless it is too long.
+    """Keep a list of all neighbours of a pixel, live or not, with costs, unless it is too long or there is no room.
 
     Parameters
     ----------
@@ -79,26 +77,25 @@ def keep(x: int, own: Side, other: Side, costs: Costs) -> None:
         Costs of pairs.
     """
     first_of, used = own.lists.first, own.lists.used
-    pixels, columns, list_costs = own.lists.pixel, own.lists.column, own.lists.cost
+    pixels, list_costs, pixel_of = own.lists.pixel, own.lists.cost, other.pixel
     every, before, pair, half_width = other.every, other.before, costs.pair, costs.half_width
     y0, x0 = divmod(int64(own.pixel[x]), costs.width)
     if pixels.size - used[0] < LONGEST_LIST:
-        for n in range(first_of.size):
-            if first_of[n] >= 0:
-                first_of[n] = SEEN
-        used[0] = 0
+        first_of[x] = NONE
+        return
     first = end = used[0]
     for y in range(max(y0 - half_width.size + 1, 0), min(y0 + half_width.size, costs.height)):
         dy = abs(y - y0)
         begin = end
         if begin - first + 2 * half_width[dy] + 1 > LONGEST_LIST:
-            first_of[x] = LONG
+            first_of[x] = NONE
             return
         left, right = max(x0 - half_width[dy], 0), min(x0 + half_width[dy], costs.width - 1)
-        end = neighbours(every, every, before, y * ((costs.width + 63) >> 6), left, right, pixels, columns, begin)
+        end = neighbours(every, every, before, y * ((costs.width + 63) >> 6), left, right, pixels, begin)
         for n in range(begin, end):
-            key = uint64(own.pixel[x]) << own.shift | uint64(y * costs.width + columns[n]) << other.shift
-            list_costs[n] = pair[dy, abs(columns[n] - x0)] + tie_break(key, costs.annotator)
+            there = pixel_of[pixels[n]]
+            key = uint64(own.pixel[x]) << own.shift | uint64(there) << other.shift
+            list_costs[n] = pair[dy, abs(there - y * costs.width - x0)] + tie_break(key, costs.annotator)
     first_of[x] = first
     own.lists.size[x] = end - first
     used[0] = end

@@ -55,7 +55,7 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
     kept, kept_cost = own.lists.pixel, own.lists.cost
     price, mate_of, live, every, before = other.price, other.mate, other.live, other.every, other.before
     pair, half_width, width = costs.pair, costs.half_width, costs.width
-    found, column = scratch.line_pixel, scratch.line_column
+    pixel_of, found = other.pixel, scratch.line
     best, end = int64(0), int64(-1)
     seen = queued = 0
     x = int64(start)
@@ -88,13 +88,13 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
                 while reach > 0 and walked + pair[dy, reach] >= best:
                     reach -= 1
                 left, right = max(x0 - reach, 0), min(x0 + reach, width - 1)
-                size = neighbours(live, every, before, y * ((width + 63) >> 6), left, right, found, column, 0)
+                size = neighbours(live, every, before, y * ((width + 63) >> 6), left, right, found, 0)
                 for n in range(size):
                     z = int64(found[n])
-                    path = walked + pair[dy, abs(column[n] - x0)] - price[z]
+                    path = walked + pair[dy, abs(pixel_of[z] - y * width - x0)] - price[z]
                     if path >= min(best, length[z]):
                         continue
-                    path += tie_break(own_key | uint64(y * width + column[n]) << other.shift, costs.annotator)
+                    path += tie_break(own_key | uint64(pixel_of[z]) << other.shift, costs.annotator)
                     if path < min(best, length[z]):
                         best, end, seen, queued = _reach(
                             z,

@@ -11,19 +11,18 @@ from segbench.protocols.boundaries.bits import positions, ranks
 
 FAR = np.int64(2**62)
 FREE, ABSENT = -1, -2  # in place of a mate
-NEW, SEEN, LONG = -1, -2, -3  # in place of a list: never scanned, scanned once, too long to keep
+NEW, SEEN, NONE = -1, -2, -3  # in place of a list: never scanned, scanned once, too long or no room
 LONGEST_LIST = 256
-_ROOM = 1 << 21
+_ROOM = 1 << 22
 
 
 class Lists(NamedTuple):
-    """Neighbours of the pixels that searches came to twice, with costs; emptied when the room is full."""
+    """Neighbours of the pixels that searches came to twice, with costs, as far as there is room."""
 
-    first: NDArray[np.int64]  # where the list of each pixel begins, or NEW, SEEN or LONG
+    first: NDArray[np.int64]  # where the list of each pixel begins, or NEW, SEEN or NONE
     size: NDArray[np.int32]
     used: NDArray[np.int64]  # (1,): entries in use
     pixel: NDArray[np.int32]
-    column: NDArray[np.int32]
     cost: NDArray[np.int64]
 
 
@@ -48,8 +47,7 @@ class Scratch(NamedTuple):
     touched: NDArray[np.int32]
     heap: NDArray[np.int32]
     place: NDArray[np.int32]
-    line_pixel: NDArray[np.int32]  # the neighbours on one line
-    line_column: NDArray[np.int32]
+    line: NDArray[np.int32]  # the neighbours on one line
 
 
 def side(words: NDArray[np.uint64], width: int, *, prediction: bool) -> Side:
@@ -78,7 +76,6 @@ def side(words: NDArray[np.uint64], width: int, *, prediction: bool) -> Side:
         np.zeros(pixel.size, np.int32),
         np.zeros(1, np.int64),
         np.empty(room, np.int32),
-        np.empty(room, np.int32),
         np.empty(room, np.int64),
     )
     price, mate = np.zeros(pixel.size, np.int64), np.full(pixel.size, ABSENT, np.int32)
@@ -94,6 +91,5 @@ def scratch_for(rows: Side, columns: Side, width: int) -> Scratch:
         np.empty(room, np.int32),
         np.empty(room, np.int32),
         np.full(room, -1, np.int32),
-        np.empty(width, np.int32),
         np.empty(width, np.int32),
     )

@@ -20,6 +20,8 @@ from segbench.protocols.boundaries.jit import helper, int64, kernel, uint64
 from segbench.protocols.boundaries.search import search
 from segbench.protocols.boundaries.sides import ABSENT, FREE, Scratch, Side, scratch_for, side
 
+_CHUNK = 4096
+
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
@@ -148,19 +150,30 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
                 changed[size] = before[w] + popcount(every[w] & (bit - ONE))
                 mate_of[changed[size]] = FREE
                 size += 1
-        # Whole lines appear at once. Taken in order, each pixel would push all before it along; scattered, few do.
-        step = _stride(size)
-        n = int64(0)
-        for _ in range(size):
-            n = (n + step) % size
-            j = int64(changed[n])
-            found, released = search(j, columns, rows, costs, scratch)
-            if found >= 0:
-                pairs += 1
-                _flip(taken, pixel[j], costs.width)
-            elif released >= 0:
-                _flip(taken, pixel[j], costs.width)
-                _flip(taken, pixel[released], costs.width)
+        if size > rows.mate.size:
+            # More pixels than they could be matched with: quicker to seek a partner for each of the others anew.
+            pairs = _start_anew(rows, columns, taken)
+            for i in range(rows.mate.size):
+                found, _ = search(int64(i), rows, columns, costs, scratch)
+                if found >= 0:
+                    pairs += 1
+                    _flip(taken, pixel[found], costs.width)
+            size = 0
+        for first in range(0, size, _CHUNK):
+            # Whole lines appear at once. In order, each pixel would push those before it along; scattered, few do.
+            count = min(size - first, _CHUNK)
+            step = _stride(count)
+            n = int64(0)
+            for _ in range(count):
+                n = (n + step) % count
+                j = int64(changed[first + n])
+                found, released = search(j, columns, rows, costs, scratch)
+                if found >= 0:
+                    pairs += 1
+                    _flip(taken, pixel[j], costs.width)
+                elif released >= 0:
+                    _flip(taken, pixel[j], costs.width)
+                    _flip(taken, pixel[released], costs.width)
         size = 0
         for w in range(live.size):
             word = live[w] & ~maps[level, w]
@@ -191,6 +204,19 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
             for i in range(rows.mate.size):
                 if rows.mate[i] >= 0:
                     partners[level, i] = pixel[rows.mate[i]]
+
+
+@helper
+def _start_anew(rows: Side, columns: Side, taken: NDArray[Any]) -> int:
+    """Undo all pairs; give their number, 0."""
+    row_mate, row_price, column_mate, column_price = rows.mate, rows.price, columns.mate, columns.price
+    row_price[:] = 0
+    row_mate[:] = FREE
+    column_price[:] = 0
+    for j in range(column_mate.size):
+        column_mate[j] = min(column_mate[j], FREE)
+    taken[:] = ZERO
+    return 0
 
 
 @helper

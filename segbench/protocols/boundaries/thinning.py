@@ -108,7 +108,8 @@ def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
     for y in range(height):
         for x in range(width):
             starts[count - levels[y, x] + 1] += 1
-    starts = np.cumsum(starts)
+    for rank in range(count + 1):
+        starts[rank + 1] += starts[rank]
     total = starts[count]
     pixels = np.empty(total, np.int32)  # of the padded image, highest level first
     filled = starts[:-1].copy()
@@ -127,7 +128,9 @@ def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
     for rank in range(count):
         level = count - 1 - rank
         if rank > 0 and starts[rank + 1] == starts[rank]:
-            thinned[level] = thinned[level + 1]
+            for y in range(height):
+                for w in range(thinned.shape[2]):
+                    thinned[level, y, w] = thinned[level + 1, y, w]
             continue
         for n in range(starts[rank], starts[rank + 1]):
             on[pixels[n]] = True

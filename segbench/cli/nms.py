@@ -1,0 +1,69 @@
+"""``segbench nms``: thick soft maps to lines, file by file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from segbench.errors import ArgumentError, DataError
+
+
+def nms(
+    in_dir: Annotated[Path, typer.Argument(help="Folder of soft boundary maps.")],
+    out_dir: Annotated[Path, typer.Argument(help="Folder to write PNGs to, sub-folders kept; must not be the same.")],
+    radius: Annotated[int, typer.Option(min=0, help="Neighbours looked at along the normal, in pixels.")] = 1,
+    border: Annotated[int, typer.Option(min=0, help="Width of the margin that fades to 0, in pixels.")] = 5,
+    multiplier: Annotated[float, typer.Option(help="Above 1, near ties stay.")] = 1.01,
+    smoothing: Annotated[int, typer.Option(min=0, help="Radius of the triangle filter run first; 0 for none.")] = 1,
+    bits: Annotated[int, typer.Option(help="Depth of the PNGs: 8 as the field's scripts write, or 16.")] = 8,
+    invert: Annotated[bool, typer.Option("--invert", help="Low values mean boundary: black on white.")] = False,
+) -> None:
+    """Suppress all but the ridges of soft boundary maps, as is done to networks' maps before they are evaluated."""
+    from segbench.cli.progress import progress_bar
+    from segbench.loaders.listing import list_folder
+
+    if bits not in (8, 16):
+        raise ArgumentError(f"--bits is {bits}, expected 8 or 16")
+    if out_dir.resolve() == in_dir.resolve():
+        raise ArgumentError(f"{out_dir} is the folder read from; give another to write to")
+    listing = list_folder(in_dir)
+    failures = []
+    with progress_bar("nms") as progress:
+        for done, entry in enumerate(listing.entries, start=1):
+            target = out_dir / f"{entry.stem}.png"
+            try:
+                _suppress(
+                    Path(entry.path),
+                    target,
+                    (radius, border, multiplier, smoothing),
+                    bits=bits,
+                    invert=invert,
+                )
+            except DataError as error:
+                failures.append(str(DataError(entry.path, error.what, error.hint)))
+            progress(done, len(listing.entries))
+    for note in listing.notes:
+        typer.echo(note, err=True)
+    typer.echo(f"written: {len(listing.entries) - len(failures)} maps in {out_dir}", err=True)
+    if failures:
+        raise DataError(str(in_dir), f"{len(failures)} maps could not be used:\n  " + "\n  ".join(failures))
+
+
+def _suppress(source: Path, target: Path, settings: tuple[int, int, float, int], *, bits: int, invert: bool) -> None:
+    import imageio.v3 as iio
+    import numpy as np
+
+    from segbench.loaders.images import decode, read_bytes
+    from segbench.protocols.boundaries import nms as suppress
+
+    soft = decode(read_bytes(source), source, role="prediction").array
+    if invert:
+        soft = ~soft if soft.dtype.kind in "bu" else 1 - soft
+    radius, border, multiplier, smoothing = settings
+    thin = suppress(soft, radius=radius, border=border, multiplier=multiplier, smoothing=smoothing)
+    if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
+        raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    iio.imwrite(target, np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}"))

@@ -1,0 +1,124 @@
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from cases import write_folder
+from methods import write_methods
+
+
+def refuse_constant(name):
+    raise AssertionError(f"JSON holds {name}")
+
+
+def runs_of(answer):
+    assert answer.code == 0, answer.err
+    return json.loads(answer.out, parse_constant=refuse_constant)["runs"]
+
+
+@pytest.fixture
+def results(segbench, tmp_path):
+    path = tmp_path / "r.segbench"
+    assert segbench("run", *write_methods(tmp_path, {"a": 2, "b": 1}), "-o", path).code == 0
+    return path
+
+
+class TestShow:
+    def test_json_holds_an_interval_of_every_figure_and_how_it_was_drawn(self, segbench, results):
+        options = ["--intervals", "90", "--bca", "--replicates", "300", "--seed", "5"]
+        for run in runs_of(segbench("show", results, *options, "--format", "json")):
+            low, high = run["intervals"]["ods_f"]
+            assert low < run["summary"]["ods_f"] < high
+            assert set(run["intervals"]) == set(run["summary"]) - {"positives", "negatives", "ignored"}
+            assert run["signature"].endswith("|intervals:bca-90-300-5")
+            assert run["resampling"]["undefined"] == {}
+            assert any(
+                "plain quantiles, not BCa" in note and "ods_recall" in note for note in run["resampling"]["notes"]
+            )
+
+    def test_the_same_seed_prints_the_same(self, segbench, results):
+        first, again, other = (segbench("show", results, "--intervals", "95", "--seed", seed).out for seed in "112")
+        assert first == again != other
+
+    def test_table_csv_and_papers_hold_the_same_ends(self, segbench, results):
+        (run, _) = runs_of(segbench("show", results, "--intervals", "95", "--format", "json"))
+        low, high = run["intervals"]["auc_roc"]
+        (row, _) = csv.DictReader(io.StringIO(segbench("show", results, "--intervals", "95", "--format", "csv").out))
+        assert (float(row["auc_roc_low"]), float(row["auc_roc_high"])) == (low, high)
+        written = f"[{low:.4f}, {high:.4f}]".replace("0.", ".")
+        for form in ("markdown", "latex"):
+            assert written in segbench("show", results, "--intervals", "95", "--format", form).out
+        table = segbench("show", results, "--intervals", "95").out
+        assert f"{low:.4f}".lstrip("0") in table
+        assert "95 % low" in table
+
+    def test_run_prints_what_show_prints(self, segbench, results, tmp_path):
+        folders = [tmp_path / name for name in ("gt", "a", "b")]
+        at_once = runs_of(segbench("run", *folders, "--intervals", "95", "--format", "json"))
+        assert at_once == runs_of(segbench("show", results, "--intervals", "95", "--format", "json"))
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--intervals", "0.95"], "write 95"),
+            (["--intervals", "nan"], "no level"),
+            (["--bca"], "add --intervals"),
+            (["--intervals", "95", "--per-image"], "one image"),
+            (["--only", "nothing"], "protocol:pixels"),
+        ],
+    )
+    def test_options_that_make_no_sense_are_refused(self, segbench, results, options, message):
+        answer = segbench("show", results, *options)
+        assert answer.code == 2
+        assert message in answer.err
+
+
+class TestDegenerate:
+    def test_one_image_has_null_with_a_reason(self, segbench, tmp_path):
+        folders = write_methods(tmp_path, {"a": 2}, images=1)
+        (run,) = runs_of(segbench("run", *folders, "--intervals", "95", "--format", "json"))
+        assert {tuple(ends) for ends in run["intervals"].values()} == {(None, None)}
+        assert run["resampling"]["undefined"]["ods_f"] == "1 image: no intervals, for there is nothing to draw from"
+        text = segbench("run", *folders, "--intervals", "95", "--format", "markdown").out
+        assert "[" not in text
+        (row,) = csv.DictReader(io.StringIO(segbench("run", *folders, "--intervals", "95", "--format", "csv").out))
+        assert row["ods_f_low"] == ""
+
+    def test_no_positives_has_null_with_the_reason_of_the_figure(self, segbench, tmp_path):
+        folders = write_methods(tmp_path, {"a": 2}, images=10)
+        write_folder(folders[0], {path.name: np.zeros((12, 17), np.uint8) for path in folders[0].iterdir()})
+        (run,) = runs_of(segbench("run", *folders, "--positive", "255", "--intervals", "95", "--format", "json"))
+        assert run["intervals"]["auc_pr"] == [None, None]
+        assert run["resampling"]["undefined"]["auc_pr"] == "no positive pixels"
+
+    def test_one_score_everywhere_has_a_roc_area_of_one_half(self, segbench, tmp_path):
+        folders = write_methods(tmp_path, {"a": 2}, images=10)
+        write_folder(folders[1], {path.name: np.full((12, 17), 9, np.uint8) for path in folders[1].iterdir()})
+        (run,) = runs_of(segbench("run", *folders, "--intervals", "95", "--format", "json"))
+        assert run["intervals"]["auc_roc"] == [0.5, 0.5]
+        low, high = run["intervals"]["ods_f"]
+        assert low < run["summary"]["ods_f"] < high  # the share of positives differs from image to image
+
+
+class TestPlot:
+    def test_bands_are_said_to_be_what_they_are(self, segbench, results, tmp_path):
+        answer = segbench("plot", results, "-o", tmp_path / "pr.svg", "--intervals", "95", "--replicates", "50")
+        assert answer.code == 0
+        assert "95 % of 50 replicates" in answer.err
+        assert (tmp_path / "pr.svg").stat().st_size > 0
+
+    def test_two_protocols_are_no_one_plot(self, segbench, results, tmp_path):
+        folders = [tmp_path / name for name in ("gt", "a")]
+        assert segbench("run", *folders, "-p", "boundaries", "--thresholds", "3", "-o", results).code == 0
+        answer = segbench("plot", results, "-o", tmp_path / "pr.svg")
+        assert answer.code == 2
+        assert "--only" in answer.err
+        assert (
+            segbench("plot", results, "-o", tmp_path / "b.svg", "--only", "boundaries", "--intervals", "95").code == 0
+        )
+
+    def test_few_images_are_said_to_be_few(self, segbench, tmp_path):
+        kept = tmp_path / "r.segbench"
+        segbench("run", *write_methods(tmp_path, {"a": 2}, images=3), "-o", kept)
+        assert "3 images: intervals" in segbench("plot", kept, "-o", tmp_path / "p.svg", "--intervals", "95").err

@@ -1,0 +1,47 @@
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from cases import write_folder
+
+import segbench as library
+
+RIDGE = (np.tile(np.exp(-((np.arange(40) - 20) ** 2) / 18), (30, 1)) * 255).astype(np.uint8)
+
+
+@pytest.fixture
+def thick(tmp_path):
+    return write_folder(tmp_path / "in", {"a.png": RIDGE, "deep/b.npy": RIDGE / 255})
+
+
+def test_ridges_are_written_as_the_library_finds_them(segbench, thick, tmp_path):
+    assert segbench("nms", thick, tmp_path / "out", "--radius", 2).code == 0
+    expected = np.rint(library.nms(RIDGE, radius=2) * 255).astype(np.uint8)
+    for name in ("a.png", "deep/b.png"):
+        np.testing.assert_array_equal(iio.imread(tmp_path / "out" / name), expected)
+    assert 0 < np.count_nonzero(expected) < np.count_nonzero(RIDGE) / 3
+
+
+def test_sixteen_bits_and_white_background(segbench, tmp_path):
+    inverted = write_folder(tmp_path / "in", {"a.png": 255 - RIDGE})
+    assert segbench("nms", inverted, tmp_path / "out", "--invert", "--bits", 16).code == 0
+    written = iio.imread(tmp_path / "out" / "a.png")
+    np.testing.assert_array_equal(written, np.rint(library.nms(RIDGE) * 65535).astype(np.uint16))
+
+
+def test_a_bad_map_is_named_and_the_others_are_written(segbench, thick, tmp_path):
+    write_folder(thick, {"c.npy": np.full((4, 4), np.nan), "d.npy": RIDGE / 100})
+    answer = segbench("nms", thick, tmp_path / "out")
+    assert answer.code == 1
+    assert "c.npy" in answer.err
+    assert "d.npy: scores up to" in answer.err
+    assert (tmp_path / "out" / "a.png").exists()
+    assert not (tmp_path / "out" / "d.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["{in}", "{in}"], "is the folder read from"), (["{in}", "{out}", "--bits", "12"], "expected 8 or 16")],
+)
+def test_wrong_use(segbench, thick, tmp_path, arguments, message):
+    answer = segbench("nms", *(text.format(**{"in": thick, "out": tmp_path / "out"}) for text in arguments))
+    assert (answer.code, message in answer.err) == (2, True)
