@@ -6,10 +6,10 @@ Conventions
    information (VOI) and adapted Rand error (ARE) are means over images.
 2. ODS is the best of a figure over thresholds common to all images; of equals the lowest threshold. Each figure has its
    own threshold. VOI and ARE are best where they are lowest.
-3. OIS takes each image at its own best threshold, of equals the last. `covering_best` takes each ground-truth region at
-   the threshold that suits it best.
-4. `voi_split` and `voi_merge` are the two parts of `voi_ods`, at its threshold; `are_precision` and `are_recall` are the
-   means beside `are_ods`, whose F is not the F of these two.
+3. OIS takes each image at its own best threshold, of equals the last. `covering_best` takes each ground-truth region
+   at the threshold that suits it best.
+4. `voi_split` and `voi_merge` are the two parts of `voi_ods`, at its threshold; `are_precision` and `are_recall` are
+   the means beside `are_ods`, whose F is not the F of these two.
 
 References
 ----------

@@ -3,15 +3,16 @@
 Conventions
 -----------
 1. At a threshold the regions of a contour map of double size are the 8-connected points where ``ucm2 <= threshold``,
-   sampled at ``[1::2, 1::2]`` (boundaries take ``>=``). Label maps are taken as they are: a label is a region, connected
-   or not. Thresholds of label maps are their places, from 1.
+   sampled at ``[1::2, 1::2]`` (boundaries take ``>=``). Label maps are taken as they are: a label is a region,
+   connected or not. Thresholds of label maps are their places, from 1.
 2. Covering: each ground-truth region's area times its best intersection over union with a predicted region.
 3. Rand index: 1 - (sum of squared areas of either side / 2 - sum of squared overlaps) / (N (N - 1) / 2).
-4. Variation of information in bits: H(prediction | ground truth), too much split, plus H(ground truth | prediction), too
-   much merged.
+4. Variation of information in bits: H(prediction | ground truth), too much split, plus H(ground truth | prediction),
+   too much merged.
 5. Adapted Rand error: 1 - F over pairs of different pixels that share a region; precision is the share of predicted
-   pairs that the annotator made, too, recall the share of the annotator's that were predicted. Of no pairs all are right.
-6. Rand index, variation of information and the adapted Rand error are means over annotators, covering is a sum over all.
+   pairs that the annotator made, too, recall the share of the annotator's that were predicted. Of no pairs all are
+   right.
+6. Rand index, variation of information and adapted Rand error are means over annotators, covering is a sum over all.
 7. Left out are pixels outside the field of view, and those of void labels for the annotator who gave them: from every
    area, the predicted regions' included.
 

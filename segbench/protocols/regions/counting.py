@@ -108,12 +108,22 @@ def hierarchies_of(
     """Find regions: one hierarchy for a contour map, one a label map otherwise; and their thresholds."""
     if is_ucm2(prediction, shape):
         levels, cuts = ucm2_levels(np.asarray(prediction), thresholds)
-        return [Hierarchy(*merge_upward(levels, cuts.size))], cuts
+        return [_merged(levels, cuts.size)], cuts
     maps = [dense(labels) for labels in as_label_maps(prediction, "segmentation")]
     each = [
         Hierarchy(labels, np.arange(number, dtype=np.int32)[np.newaxis], np.array([number])) for labels, number in maps
     ]
     return each, np.arange(1.0, len(each) + 1)
+
+
+def _merged(levels: NDArray[np.int32], thresholds: int) -> Hierarchy:
+    keys = levels.ravel().astype(np.uint16 if thresholds < 2**16 else np.int32)  # short ones sort by radix
+    ordered = np.argsort(keys, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(levels.ravel(), minlength=thresholds))[:thresholds]])
+    height, width = levels.shape
+    pixels = np.arange(levels.size).reshape(levels.shape)[1::2, 1::2].ravel()
+    labels, region_of, number = merge_upward(levels, ordered, starts, pixels)
+    return Hierarchy(labels.reshape(height // 2, width // 2), region_of, number)
 
 
 def dense(labels: NDArray[Any]) -> tuple[NDArray[np.int64], int]:

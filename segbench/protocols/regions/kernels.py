@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.counts.regions import COVERED_UNITS
-from segbench.protocols.boundaries.jit import int64, kernel
+from segbench.protocols.boundaries.jit import helper, int64, kernel, part
 
 IntArray = NDArray[np.int64]
 
@@ -17,106 +17,89 @@ LOG_UNITS = 2**26
 """Units in 1 of ``n log2 n``; they leave room for 2**30 pixels."""
 
 
+@helper
+def _root(parent: IntArray, point: int) -> int:
+    """Find the representative of a point's region."""
+    while parent[point] != point:
+        parent[point] = parent[parent[point]]
+        point = parent[point]
+    return point
+
+
+@part
+def _unite_around(parent: IntArray, levels: NDArray[np.int32], point: int, level: int) -> None:
+    """Unite a point with its neighbours that are there at this level."""
+    height, width = levels.shape
+    row, column = point // width, point % width
+    for r in range(max(row - 1, 0), min(row + 2, height)):
+        for c in range(max(column - 1, 0), min(column + 2, width)):
+            if levels[r, c] <= level:
+                a, b = _root(parent, point), _root(parent, r * width + c)
+                parent[max(a, b)] = min(a, b)
+
+
+@part
+def _number_regions(parent: IntArray, members: IntArray, seen: NDArray[np.int32], given: NDArray[np.int32]) -> int:
+    """Number the regions of some points in order of appearance, leave `seen` as it was, give how many there are."""
+    regions = 0
+    for place in range(members.size):
+        root = _root(parent, members[place])
+        if seen[root] < 0:
+            seen[root] = regions
+            regions += 1
+        given[place] = seen[root]
+    for place in range(members.size):
+        seen[_root(parent, members[place])] = -1
+    return regions
+
+
 @kernel
-def merge_upward(levels: NDArray[np.int32], thresholds: int) -> tuple[NDArray[np.int32], NDArray[np.int32], IntArray]:
+def merge_upward(
+    levels: NDArray[np.int32], ordered: IntArray, starts: IntArray, pixels: IntArray
+) -> tuple[NDArray[np.int32], NDArray[np.int32], IntArray]:
     """Find the 8-connected regions of a contour map of double size, at every threshold.
 
     Parameters
     ----------
     levels : array of int32, shape (2H + 1, 2W + 1)
-        Place of the first threshold that each point does not exceed; `thresholds` where it exceeds them all. 0 at pixels.
-    thresholds : int
-        K, their number.
+        Place of the first of K thresholds that each point does not exceed; K where it exceeds them all. 0 at pixels.
+    ordered : array of int64
+        The points by rising level.
+    starts : array of int64, shape (K + 1,)
+        Where the points of each level start among them.
+    pixels : array of int64, shape (H W,)
+        The points that are pixels.
 
     Returns
     -------
-    labels : array of int32, shape (H, W)
+    labels : array of int32, shape (H W,)
         Regions at the first threshold, from 0.
     region_of : array of int32, shape (K, regions)
         In which region each of them lies at each threshold.
     number : array of int64, shape (K,)
         Regions at each threshold.
     """
-    height, width = levels.shape
-    points = height * width
-    starts = np.zeros(thresholds + 2, np.int64)
-    flat = levels.ravel()
-    for point in range(points):
-        starts[flat[point] + 1] += 1
-    for level in range(thresholds + 1):
-        starts[level + 1] += starts[level]
-    ordered = np.empty(starts[thresholds], np.int64)
-    filled = starts.copy()
-    for point in range(points):
-        level = flat[point]
-        if level < thresholds:
-            ordered[filled[level]] = point
-            filled[level] += 1
-    parent = np.arange(points)
-    labels = np.empty((height // 2, width // 2), np.int32)
-    region_of = np.empty((0, 0), np.int32)
+    thresholds = starts.size - 1
+    parent = np.arange(levels.size)
+    seen = np.full(levels.size, -1, np.int32)
+    for place in range(starts[0], starts[1]):
+        _unite_around(parent, levels, ordered[place], 0)
+    labels = np.empty(pixels.size, np.int32)
+    regions = _number_regions(parent, pixels, seen, labels)
+    members = np.empty(regions, np.int64)
+    for place in range(pixels.size):
+        members[labels[place]] = pixels[place]
+    region_of = np.empty((thresholds, regions), np.int32)
     number = np.empty(thresholds, np.int64)
-    seen = np.full(points, -1, np.int32)
-    members = np.empty(0, np.int64)
     for level in range(thresholds):
         for place in range(starts[level], starts[level + 1]):
-            point = ordered[place]
-            row, column = point // width, point % width
-            for r in range(max(row - 1, 0), min(row + 2, height)):
-                for c in range(max(column - 1, 0), min(column + 2, width)):
-                    other = r * width + c
-                    if flat[other] > level:
-                        continue
-                    a, b = point, other
-                    while parent[a] != a:
-                        parent[a] = parent[parent[a]]
-                        a = parent[a]
-                    while parent[b] != b:
-                        parent[b] = parent[parent[b]]
-                        b = parent[b]
-                    if a < b:
-                        parent[b] = a
-                    else:
-                        parent[a] = b
-        if level == 0:
-            regions = 0
-            for r in range(labels.shape[0]):
-                for c in range(labels.shape[1]):
-                    root = (2 * r + 1) * width + 2 * c + 1
-                    while parent[root] != root:
-                        parent[root] = parent[parent[root]]
-                        root = parent[root]
-                    if seen[root] < 0:
-                        seen[root] = regions
-                        regions += 1
-                    labels[r, c] = seen[root]
-            members = np.empty(regions, np.int64)
-            for point in range(points):
-                if seen[point] >= 0:
-                    members[seen[point]] = point
-            region_of = np.empty((thresholds, regions), np.int32)
-        seen[members] = -1
-        regions = 0
-        for place in range(members.size):
-            root = members[place]
-            while parent[root] != root:
-                parent[root] = parent[parent[root]]
-                root = parent[root]
-            if seen[root] < 0:
-                seen[root] = regions
-                regions += 1
-            region_of[level, place] = seen[root]
-        for place in range(members.size):
-            root = members[place]
-            while parent[root] != root:
-                root = parent[root]
-            seen[root] = -1
-        number[level] = regions
+            _unite_around(parent, levels, ordered[place], level)
+        number[level] = _number_regions(parent, members, seen, region_of[level])
     return labels, region_of, number
 
 
 @kernel
-def sweep_up(
+def sweep_up(  # noqa: C901, PLR0912, PLR0917 - all thresholds are one call from Python
     region_of: NDArray[np.int32],
     number: IntArray,
     starts: IntArray,
