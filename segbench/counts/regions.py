@@ -22,7 +22,16 @@ COVERED_UNITS = 2**20
 MEAN_UNITS = 2**36
 """Units in 1, or in a bit, of what is averaged over annotators."""
 
-SUMS = ("covered", "rand_index", "voi_split", "voi_merge", "adapted_rand", "rand_precision", "rand_recall")
+SUMS = (
+    "covered",
+    "covered_pred",
+    "rand_index",
+    "voi_split",
+    "voi_merge",
+    "adapted_rand",
+    "rand_precision",
+    "rand_recall",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +48,16 @@ class RegionCounts:
         How many images are added up.
     area : int
         Pixels of all ground-truth regions, added up over annotators.
+    pixels : int
+        Pixels of the images.
     covered_best : int
         As `covered`, each ground-truth region at the threshold that suits it best.
     covered : array of int64, shape (K,)
         Area of each ground-truth region times its best overlap (intersection over union) with a predicted region, added
         up over regions and annotators; in units of 2**-20 pixels.
+    covered_pred : array of int64, shape (K,)
+        The same the other way round: area of each predicted region times its best overlap with a region of any
+        annotator.
     rand_index : array of int64, shape (K,)
         Mean over annotators of the Rand index, added up over images; in units of 2**-36, as all that follow.
     voi_split, voi_merge : array of int64, shape (K,)
@@ -61,7 +75,7 @@ class RegionCounts:
 
     Examples
     --------
-    >>> one = RegionCounts([0.5], 1, 4, 4 * 2**20, [2**21], *([[2**35]] * 6))
+    >>> one = RegionCounts([0.5], 1, 4, 4, 4 * 2**20, [2**21], [2**22], *([[2**35]] * 6))
     >>> (one + one).covered.tolist(), (one + one).images
     ([4194304], 2)
     """
@@ -69,8 +83,10 @@ class RegionCounts:
     thresholds: FloatArray
     images: int
     area: int
+    pixels: int
     covered_best: int
     covered: IntArray
+    covered_pred: IntArray
     rand_index: IntArray
     voi_split: IntArray
     voi_merge: IntArray
@@ -88,7 +104,9 @@ class RegionCounts:
             object.__setattr__(self, name, frozen(sums))
         if np.any(np.diff(thresholds) <= 0):
             raise ArgumentError("thresholds must rise, each once")
-        if max(self.covered_best, self.covered.max(initial=0)) > self.area * COVERED_UNITS:
+        if max(self.covered_best, self.covered.max(initial=0)) > self.area * COVERED_UNITS or (
+            self.covered_pred.max(initial=0) > self.pixels * COVERED_UNITS
+        ):
             raise ArgumentError("more area covered than there is")
         shares = (self.rand_index, self.adapted_rand, self.rand_precision, self.rand_recall)
         if max(share.max(initial=0) for share in shares) > self.images * MEAN_UNITS:
@@ -105,6 +123,7 @@ class RegionCounts:
             self.thresholds,
             self.images + other.images,
             self.area + other.area,
+            self.pixels + other.pixels,
             self.covered_best + other.covered_best,
             *(getattr(self, name) + getattr(other, name) for name in SUMS),
         )
@@ -113,7 +132,7 @@ class RegionCounts:
         """Tell whether every threshold and every sum is the same."""
         if not isinstance(other, RegionCounts):
             return NotImplemented
-        names = ("thresholds", "images", "area", "covered_best", *SUMS)
+        names = ("thresholds", "images", "area", "pixels", "covered_best", *SUMS)
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash

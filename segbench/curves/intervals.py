@@ -36,6 +36,7 @@ READ_AT_A_CHOICE = frozenset(
         "covering_ods_threshold",
         "pri_ods_threshold",
         "voi_ods_threshold",
+        "covering_of_prediction",
         "voi_split",
         "voi_merge",
         "are_ods_threshold",

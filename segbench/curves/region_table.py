@@ -26,6 +26,7 @@ REGION_FIGURES = (
     "pri_ois",
     "voi_ods",
     "voi_ois",
+    "covering_of_prediction",
     "pri_ods_threshold",
     "voi_ods_threshold",
     "voi_split",
@@ -48,10 +49,10 @@ class RegionTable:
     ----------
     thresholds : array of float64, shape (K,)
         Rising.
-    sums : array of float64, shape (images, 7 K)
+    sums : array of float64, shape (images, 8 K)
         The sums of each threshold, in the order of `RegionCounts`.
-    best : array of float64, shape (images, 6)
-        Area, covered area with each region at its best, and each image's best covered area, Rand index, VOI and F.
+    best : array of float64, shape (images, 7)
+        Area of the ground truth and of the image, covered area with each region at its best, and each image's best covered area, Rand index, VOI and F.
     """
 
     thresholds: FloatArray
@@ -76,8 +77,8 @@ class RegionTable:
 
     def _measure(self, weights: FloatArray) -> FloatArray:
         pooled = np.moveaxis((weights @ self.sums).reshape(-1, len(SUMS), self.thresholds.size), 1, 0)
-        covered, rand_index, split, merge, f, precision, recall = pooled
-        area, covered_best, covered_ois, rand_ois, voi_ois, f_ois = (weights @ self.best).T
+        covered, covered_pred, rand_index, split, merge, f, precision, recall = pooled
+        area, size, covered_best, covered_ois, rand_ois, voi_ois, f_ois = (weights @ self.best).T
         images = weights.sum(axis=1)
         pixels, means = area * COVERED_UNITS, images * MEAN_UNITS
         rows = np.arange(weights.shape[0])
@@ -94,6 +95,7 @@ class RegionTable:
                 rand_ois / means,
                 (split + merge)[by_voi] / means,
                 voi_ois / means,
+                covered_pred[by_covering] / (size * COVERED_UNITS),
                 self.thresholds[by_rand[1]],
                 self.thresholds[by_voi[1]],
                 split[by_voi] / means,
@@ -124,7 +126,7 @@ def region_table(per_image: Mapping[str, RegionCounts]) -> RegionTable:
 
     Examples
     --------
-    >>> region_table({"a": RegionCounts([0.5], 1, 4, 4 * 2**20, [2**21], *([[2**35]] * 6))}).best[0, 0]
+    >>> region_table({"a": RegionCounts([0.5], 1, 4, 4, 4 * 2**20, [2**21], [2**22], *([[2**35]] * 6))}).best[0, 0]
     4.0
     """
     names = sorted(per_image)
@@ -140,6 +142,7 @@ def region_table(per_image: Mapping[str, RegionCounts]) -> RegionTable:
     best = [
         (
             image.area,
+            image.pixels,
             image.covered_best,
             image.covered.max(),
             image.rand_index.max(),

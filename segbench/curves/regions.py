@@ -6,10 +6,12 @@ Conventions
    information (VOI) and adapted Rand error (ARE) are means over images.
 2. ODS is the best of a figure over thresholds common to all images; of equals the lowest threshold. Each figure has its
    own threshold. VOI and ARE are best where they are lowest.
-3. OIS takes each image at its own best threshold, of equals the last. `covering_best` takes each ground-truth region
+3. OIS takes each image at its own best threshold, of equals the first. `covering_best` takes each ground-truth region
    at the threshold that suits it best.
 4. `voi_split` and `voi_merge` are the two parts of `voi_ods`, at its threshold; `are_precision` and `are_recall` are
    the means beside `are_ods`, whose F is not the F of these two.
+5. `covering_of_prediction`, at the threshold of `covering_ods`, is covering the other way round: predicted regions by
+   their best overlap with a region of any annotator. It is the last column of ``eval_cover_img.txt``.
 
 References
 ----------
@@ -44,12 +46,13 @@ class RegionCurve:
 
     Parameters
     ----------
-    thresholds, covering, rand_index, voi_split, voi_merge, adapted_rand_error, rand_precision, rand_recall : array
+    thresholds, covering, covering_of_prediction, rand_index, voi_split, voi_merge, adapted_rand_error, rand_precision, rand_recall : array
         float64, shape (K,); all but the entropies (bits) in [0, 1]. nan where print does not give them.
     """
 
     thresholds: FloatArray
     covering: FloatArray
+    covering_of_prediction: FloatArray
     rand_index: FloatArray
     voi_split: FloatArray
     voi_merge: FloatArray
@@ -74,7 +77,7 @@ def region_curve(counts: RegionCounts) -> RegionCurve:
 
     Examples
     --------
-    >>> curve = region_curve(RegionCounts([0.5], 1, 4, 4 * 2**20, [2**21], *([[2**35]] * 6)))
+    >>> curve = region_curve(RegionCounts([0.5], 1, 4, 4, 4 * 2**20, [2**21], [2**22], *([[2**35]] * 6)))
     >>> curve.covering, curve.voi
     (array([0.5]), array([1.]))
     """
@@ -85,6 +88,7 @@ def region_curve(counts: RegionCounts) -> RegionCurve:
     return RegionCurve(
         counts.thresholds,
         counts.covered / (COVERED_UNITS * counts.area),
+        counts.covered_pred / (COVERED_UNITS * counts.pixels),
         mean(counts.rand_index),
         mean(counts.voi_split),
         mean(counts.voi_merge),
@@ -106,8 +110,8 @@ def region_summary(per_image: Mapping[str, RegionCounts]) -> Summary:
     -------
     Summary
         ``covering_ods covering_ods_threshold covering_ois covering_best pri_ods pri_ois voi_ods voi_ois``, then
-        ``pri_ods_threshold voi_ods_threshold voi_split voi_merge are_ods are_ods_threshold are_ois are_precision
-        are_recall``.
+        ``covering_of_prediction pri_ods_threshold voi_ods_threshold voi_split voi_merge are_ods are_ods_threshold
+        are_ois are_precision are_recall``.
 
     Raises
     ------
@@ -116,7 +120,7 @@ def region_summary(per_image: Mapping[str, RegionCounts]) -> Summary:
 
     Examples
     --------
-    >>> region_summary({"a": RegionCounts([0.5], 1, 4, 3 * 2**20, [2**21], *([[2**35]] * 6))})["covering_best"]
+    >>> region_summary({"a": RegionCounts([0.5], 1, 4, 4, 3 * 2**20, [2**21], [2**22], *([[2**35]] * 6))})["covering_best"]
     0.75
     """
     if not per_image:
@@ -132,21 +136,23 @@ def region_image_figures(counts: RegionCounts) -> Summary:
     Returns
     -------
     Summary
-        ``covering`` and its ``threshold``, the last of the best, ``covering_best``, and the image's best ``pri``,
+        ``covering`` and its ``threshold``, the first of the best, ``covering_best``, ``covering_of_prediction`` there, and the image's best ``pri``,
         ``voi`` and ``are``.
 
     Examples
     --------
-    >>> region_image_figures(RegionCounts([1, 2], 1, 4, 2**22, [2**21] * 2, *([[2**35] * 2] * 6)))["threshold"]
-    2.0
+    >>> region_image_figures(RegionCounts([1, 2], 1, 4, 4, 2**22, [2**21] * 2, [2**22] * 2, *([[2**35] * 2] * 6)))["threshold"]
+    1.0
     """
     figures = region_summary({"": counts})
-    last = counts.thresholds.size - 1 - int(np.argmax(counts.covered[::-1]))
+    curve = region_curve(counts)
+    best = int(np.argmax(counts.covered))
     return Summary(
         {
             "covering": figures["covering_ois"],
-            "threshold": float(counts.thresholds[last]),
+            "threshold": float(counts.thresholds[best]),
             "covering_best": figures["covering_best"],
+            "covering_of_prediction": float(curve.covering_of_prediction[best]),
             "pri": figures["pri_ois"],
             "voi": figures["voi_ois"],
             "are": figures["are_ois"],

@@ -69,7 +69,15 @@ def _threshold_rows(result: Result) -> tuple[list[str], list[list[str]]]:
         columns |= {"tp": curve.tp, "fp": curve.fp, "recall": curve.recall, "precision": curve.precision}
         columns["tpr"], columns["fpr"] = curve.tpr, curve.fpr
     elif isinstance(curve, RegionCurve):
-        names = ("covering", "rand_index", "voi", "voi_split", "voi_merge", "adapted_rand_error")
+        names = (
+            "covering",
+            "covering_of_prediction",
+            "rand_index",
+            "voi",
+            "voi_split",
+            "voi_merge",
+            "adapted_rand_error",
+        )
         columns |= {name: getattr(curve, name) for name in (*names, "rand_precision", "rand_recall")}
     else:
         if not result.published and isinstance(result.pooled, BoundaryCounts):

@@ -81,7 +81,10 @@ IMAGE_COLUMNS: Mapping[str, tuple[Column, ...]] = {
         )
     ),
     "boundaries": tuple(Column(key, key) for key in ("f", "precision", "recall", "threshold", "area_pr")),
-    "regions": tuple(Column(key, key) for key in ("covering", "threshold", "covering_best", "pri", "voi", "are")),
+    "regions": tuple(
+        Column(key, key)
+        for key in ("covering", "threshold", "covering_best", "covering_of_prediction", "pri", "voi", "are")
+    ),
 }
 HEADLINES: Mapping[str, str] = {"pixels": "ods_f", "boundaries": "ods_f", "regions": "covering_ods"}
 """The figure by which methods are ranked."""

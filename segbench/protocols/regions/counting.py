@@ -89,7 +89,8 @@ def count_regions(
     inside = None if valid is None else np.asarray(valid) != 0
     if inside is not None:
         check_size(inside, truths[0], "valid pixels")
-    counted = [_annotator(hierarchies, truth, _kept(truth, void, inside)) for truth in truths]
+    overlaps = [_Overlaps.of(hierarchy) for hierarchy in hierarchies]
+    counted = [_annotator(hierarchies, truth, _kept(truth, void, inside), overlaps) for truth in truths]
     some = [one for one in counted if one.area]
     if not some:
         raise DataError("ground truth", "no annotator has a pixel left to count", "check void labels and valid pixels")
@@ -97,8 +98,16 @@ def count_regions(
     # Sorted, so that the mean does not depend on the order of annotators.
     means = np.sort([one.shares for one in some], axis=0).sum(axis=0) / len(some)
     units = np.rint(means * MEAN_UNITS).astype(np.int64)
+    covered_pred = [o.covered(h, inside) for h, o in zip(hierarchies, overlaps, strict=True)]
     return RegionCounts(
-        cuts, 1, sum(one.area for one in some), sum(one.covered_best for one in some), sums, *units.clip(0)
+        cuts,
+        1,
+        sum(one.area for one in some),
+        truths[0].size if inside is None else int(inside.sum()),
+        sum(one.covered_best for one in some),
+        sums,
+        np.concatenate(covered_pred),
+        *units.clip(0),
     )
 
 
@@ -140,6 +149,35 @@ def dense(labels: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
 
 
 @dataclass(frozen=True, eq=False)
+class _Overlaps:
+    """Best overlap of every predicted region with one of any annotator; equal segmentations share their places."""
+
+    offsets: IntArray
+    best: FloatArray
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy) -> _Overlaps:
+        number = hierarchy.number
+        fresh = np.concatenate([[True], number[1:] != number[:-1]])
+        ends = np.cumsum(np.where(fresh, number, 0))
+        return cls(ends - number, np.zeros(int(ends[-1])))
+
+    def covered(self, hierarchy: Hierarchy, inside: NDArray[np.bool_] | None) -> IntArray:
+        """Give the area covered at each threshold."""
+        labels = hierarchy.labels if inside is None else hierarchy.labels[inside]
+        areas = np.bincount(labels.ravel(), minlength=hierarchy.region_of.shape[1])
+        covered = np.zeros(self.offsets.size, np.int64)
+        for k, (start, number) in enumerate(zip(self.offsets, hierarchy.number, strict=True)):
+            if k and start == self.offsets[k - 1]:
+                covered[k] = covered[k - 1]
+                continue
+            merged = np.bincount(hierarchy.region_of[k], weights=areas, minlength=number)
+            share = merged * self.best[start : start + number]
+            covered[k] = np.floor(share * COVERED_UNITS + 0.5).astype(np.int64).sum()
+        return covered
+
+
+@dataclass(frozen=True, eq=False)
 class _Annotator:
     """Covering in its units, and what is averaged over annotators, shape (6, K)."""
 
@@ -149,7 +187,12 @@ class _Annotator:
     shares: FloatArray
 
 
-def _annotator(hierarchies: Sequence[Hierarchy], truth: NDArray[Any], kept: NDArray[np.bool_] | None) -> _Annotator:
+def _annotator(
+    hierarchies: Sequence[Hierarchy],
+    truth: NDArray[Any],
+    kept: NDArray[np.bool_] | None,
+    overlaps: Sequence[_Overlaps],
+) -> _Annotator:
     labels, number = dense(truth if kept is None else truth[kept])
     areas = np.bincount(labels.ravel(), minlength=number)
     pixels = int(areas.sum())
@@ -157,10 +200,10 @@ def _annotator(hierarchies: Sequence[Hierarchy], truth: NDArray[Any], kept: NDAr
         return _Annotator(0, 0, np.empty(0, np.int64), np.empty((6, 0)))
     best = np.zeros(number)
     parts = []
-    for hierarchy in hierarchies:
+    for hierarchy, overlap in zip(hierarchies, overlaps, strict=True):
         predicted = hierarchy.labels if kept is None else hierarchy.labels[kept]
         table = _table(predicted.ravel(), labels.ravel(), hierarchy.region_of.shape[1], number)
-        parts.append(sweep_up(hierarchy.region_of, hierarchy.number, *table, best))
+        parts.append(sweep_up(hierarchy.region_of, hierarchy.number, *table, best, overlap.offsets, overlap.best))
     covered, *sums = np.concatenate(parts).T
     covered_best = int(np.floor(areas * best * COVERED_UNITS + 0.5).astype(np.int64).sum())
     return _Annotator(pixels, covered_best, covered, _shares(sums, areas))

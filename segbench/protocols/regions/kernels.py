@@ -106,6 +106,8 @@ def sweep_up(  # noqa: C901, PLR0912, PLR0917 - all thresholds are one call from
     rows: IntArray,
     cells: IntArray,
     best: NDArray[np.float64],
+    offsets: IntArray,
+    best_pred: NDArray[np.float64],
 ) -> IntArray:
     """Measure a contingency table at every threshold, its rows merging.
 
@@ -120,6 +122,10 @@ def sweep_up(  # noqa: C901, PLR0912, PLR0917 - all thresholds are one call from
         to ``starts[g + 1]``, with the predicted region and the number of pixels common to both.
     best : array of float64, shape (G,)
         Raised to the best overlap of each ground-truth region.
+    offsets : array of int64, shape (K,)
+        Where the predicted regions of each threshold start in `best_pred`.
+    best_pred : array of float64
+        Raised to the best overlap of each predicted region.
 
     Returns
     -------
@@ -169,7 +175,9 @@ def sweep_up(  # noqa: C901, PLR0912, PLR0917 - all thresholds are one call from
             for place in range(starts[g], end):
                 n = cells[place]
                 slot[rows[place]] = -1
-                overlap = max(overlap, n / (areas[g] + predicted[rows[place]] - n))
+                share = n / (areas[g] + predicted[rows[place]] - n)
+                overlap = max(overlap, share)
+                best_pred[offsets[k] + rows[place]] = max(best_pred[offsets[k] + rows[place]], share)
                 sums[k, 1] += n * n
                 sums[k, 3] += int64(n * np.log2(n) * LOG_UNITS + 0.5)
             best[g] = max(best[g], overlap)
