@@ -52,7 +52,8 @@ class RegionTable:
     sums : array of float64, shape (images, 8 K)
         The sums of each threshold, in the order of `RegionCounts`.
     best : array of float64, shape (images, 7)
-        Area of the ground truth and of the image, covered area with each region at its best, and each image's best covered area, Rand index, VOI and F.
+        Area of the ground truth and of the image, covered area with each region at its best, and each image's best
+        covered area, Rand index, VOI and F.
     """
 
     thresholds: FloatArray

@@ -46,24 +46,22 @@ class RegionCurve:
 
     Parameters
     ----------
-    thresholds, covering, covering_of_prediction, rand_index, voi_split, voi_merge, adapted_rand_error, rand_precision, rand_recall : array
-        float64, shape (K,); all but the entropies (bits) in [0, 1]. nan where print does not give them.
+    thresholds, covering, covering_of_prediction, rand_index, voi, voi_split, voi_merge : array of float64, shape (K,)
+        All but the entropies (bits) in [0, 1]; nan where the curve is known from print, which does not give it.
+    adapted_rand_error, rand_precision, rand_recall : array of float64, shape (K,)
+        In [0, 1], or nan.
     """
 
     thresholds: FloatArray
     covering: FloatArray
     covering_of_prediction: FloatArray
     rand_index: FloatArray
+    voi: FloatArray
     voi_split: FloatArray
     voi_merge: FloatArray
     adapted_rand_error: FloatArray
     rand_precision: FloatArray
     rand_recall: FloatArray
-
-    @property
-    def voi(self) -> FloatArray:
-        """Variation of information in bits."""
-        return self.voi_split + self.voi_merge
 
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw covering against threshold."""
@@ -90,6 +88,7 @@ def region_curve(counts: RegionCounts) -> RegionCurve:
         counts.covered / (COVERED_UNITS * counts.area),
         counts.covered_pred / (COVERED_UNITS * counts.pixels),
         mean(counts.rand_index),
+        mean(counts.voi_split + counts.voi_merge),
         mean(counts.voi_split),
         mean(counts.voi_merge),
         1 - mean(counts.adapted_rand),
@@ -120,7 +119,8 @@ def region_summary(per_image: Mapping[str, RegionCounts]) -> Summary:
 
     Examples
     --------
-    >>> region_summary({"a": RegionCounts([0.5], 1, 4, 4, 3 * 2**20, [2**21], [2**22], *([[2**35]] * 6))})["covering_best"]
+    >>> one = RegionCounts([0.5], 1, 4, 4, 3 * 2**20, [2**21], [2**22], *([[2**35]] * 6))
+    >>> region_summary({"a": one})["covering_best"]
     0.75
     """
     if not per_image:
@@ -136,12 +136,13 @@ def region_image_figures(counts: RegionCounts) -> Summary:
     Returns
     -------
     Summary
-        ``covering`` and its ``threshold``, the first of the best, ``covering_best``, ``covering_of_prediction`` there, and the image's best ``pri``,
-        ``voi`` and ``are``.
+        ``covering`` and its ``threshold``, the first of the best, ``covering_best``, ``covering_of_prediction`` at that
+        threshold, and the image's best ``pri``, ``voi`` and ``are``.
 
     Examples
     --------
-    >>> region_image_figures(RegionCounts([1, 2], 1, 4, 4, 2**22, [2**21] * 2, [2**22] * 2, *([[2**35] * 2] * 6)))["threshold"]
+    >>> one = RegionCounts([1, 2], 1, 4, 4, 2**22, [2**21] * 2, [2**22] * 2, *([[2**35] * 2] * 6))
+    >>> region_image_figures(one)["threshold"]
     1.0
     """
     figures = region_summary({"": counts})
