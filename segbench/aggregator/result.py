@@ -13,6 +13,7 @@ from segbench.curves import Curve, Intervals, Summary, bootstrap
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.intervals import IntervalMethod
 from segbench.curves.published import PublishedCurve
+from segbench.curves.published_regions import PublishedRegions
 from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError
 
@@ -37,8 +38,8 @@ class Result:
         The images that could not be counted, and why.
     notes : tuple of str
         What was done to the data while reading.
-    published : PublishedCurve, optional
-        The curve of a method known from print; there are no counts then.
+    published : PublishedCurve or PublishedRegions, optional
+        The curve or figures of a method known from print; there are no counts then.
     """
 
     method: str
@@ -48,7 +49,7 @@ class Result:
     counts: Mapping[str, Counts]
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    published: PublishedCurve | None = None
+    published: PublishedCurve | PublishedRegions | None = None
 
     @property
     def data(self) -> str:

@@ -27,6 +27,7 @@ from segbench.aggregator.result import Result
 from segbench.counts import BoundaryCounts
 from segbench.curves import Summary
 from segbench.curves.boundary import BoundaryCurve, area_pr, best_of_image, boundary_curve, boundary_summary
+from segbench.curves.published import PublishedCurve
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.bsds_text import COUNTS, as_file_name
 from segbench.report.bsds_regions import region_files
@@ -150,7 +151,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
 
 def _of_published(result: Result) -> dict[str, str]:
     published = result.published
-    if published is None:
+    if not isinstance(published, PublishedCurve):
         return {}
     curve, summary = published.curve, result.summary
     first = [summary["ods_threshold"]] if published.thresholds_known else []
