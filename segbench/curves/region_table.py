@@ -127,8 +127,8 @@ def region_table(per_image: Mapping[str, RegionCounts]) -> RegionTable:
 
     Examples
     --------
-    >>> region_table({"a": RegionCounts([0.5], 1, 4, 4, 4 * 2**20, [2**21], [2**22], *([[2**35]] * 6))}).best[0, 0]
-    4.0
+    >>> region_table({"a": RegionCounts([0.5], 1, 4, 4, 4 * 2**20, [2**21], [2**22], *([[2**35]] * 6))}).best[:, 0]
+    array([4.])
     """
     names = sorted(per_image)
     images = [per_image[name] for name in names]

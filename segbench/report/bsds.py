@@ -62,7 +62,9 @@ def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[
     """
     chosen = [result for result in results if result.protocol in _PROTOCOLS]
     if not chosen:
-        raise ArgumentError("no result of the boundary or region protocol, and the official files hold no other")
+        raise ArgumentError(
+            "no result of the boundary protocol or the region protocol, and the official files hold no other"
+        )
     root = Path(folder)
     folders = _folders(root, chosen)
     contents = [files_of(result) for result in chosen]

@@ -11,7 +11,7 @@ def rows_text(rows: Iterable[Iterable[float]]) -> str:
     Examples
     --------
     >>> rows_text([[1, 0.5], [1234567, 1 / 3]])
-    '         1        0.5\\n   1234567   0.333333\\n'
+    '         1        0.5\n   1234567   0.333333\n'
     """
     return "".join(" ".join(_ten(value) for value in row) + "\n" for row in rows)
 

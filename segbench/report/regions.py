@@ -47,7 +47,7 @@ def plot_regions(
     -------
     array of matplotlib Axes, shape (4,)
         The image; the annotator's regions; the predicted ones, both in their mean colours and outlined; and the
-        annotator's regions coloured by their best overlap with a predicted one. Void pixels are grey there.
+        annotator's regions coloured by their best overlap with a predicted one, with the covering of all annotators. Void pixels are grey there.
 
     Raises
     ------
@@ -72,6 +72,8 @@ def plot_regions(
     covering = counts.covered[best] / (COVERED_UNITS * counts.area)
     whose = f" of annotator {annotator}" if len(truths) > 1 else ""
 
+    of_all = " of all" if len(truths) > 1 else ""
+
     axes = _new_axes(truth.shape)
     axes[0].imshow(photograph)
     axes[0].set_title("image")
@@ -82,7 +84,7 @@ def plot_regions(
     drawn = axes[3].imshow(np.where(kept, overlap, np.nan), vmin=0, vmax=1, cmap="viridis", interpolation="nearest")
     axes[3].set_facecolor(GUIDE)
     axes[3].contour(_edges(labels), levels=[0.5], colors="white", linewidths=0.4)
-    axes[3].set_title(f"best overlap (covering {covering:.4f})")
+    axes[3].set_title(f"best overlap (covering{of_all} {covering:.4f})")
     axes[3].figure.colorbar(drawn, ax=axes[3], shrink=0.8, label="intersection over union")
     return axes
 
