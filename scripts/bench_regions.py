@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.io import loadmat
 from skimage.metrics import contingency_table
@@ -65,12 +66,12 @@ def main() -> int:
     return int(furthest > 1e-6)
 
 
-def directly(ucm2: Any, truths: list[Any], thresholds: Any) -> Any:
+def directly(ucm2: NDArray[Any], truths: list[NDArray[Any]], thresholds: NDArray[Any]) -> NDArray[Any]:
     """Give covering, Rand index and variation of information at each threshold."""
     return np.array([_at(ndimage.label(ucm2 <= t, np.ones((3, 3)))[0][1::2, 1::2], truths) for t in thresholds])
 
 
-def _at(labels: Any, truths: list[Any]) -> tuple[float, float, float]:
+def _at(labels: NDArray[Any], truths: list[NDArray[Any]]) -> tuple[float, float, float]:
     covered, rand_index, voi = 0.0, 0.0, 0.0
     pixels = labels.size
     for truth in truths:
@@ -85,7 +86,7 @@ def _at(labels: Any, truths: list[Any]) -> tuple[float, float, float]:
     return covered / (pixels * len(truths)), rand_index / len(truths), voi / len(truths)
 
 
-def _entropy(shares: Any) -> float:
+def _entropy(shares: NDArray[Any]) -> float:
     some = shares[shares > 0]
     return -float(some @ np.log2(some))
 

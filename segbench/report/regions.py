@@ -47,7 +47,8 @@ def plot_regions(
     -------
     array of matplotlib Axes, shape (4,)
         The image; the annotator's regions; the predicted ones, both in their mean colours and outlined; and the
-        annotator's regions coloured by their best overlap with a predicted one, with the covering of all annotators. Void pixels are grey there.
+        annotator's regions coloured by their best overlap with a predicted one, with the covering of all annotators.
+        Void pixels are grey there.
 
     Raises
     ------
