@@ -24,7 +24,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from segbench.counts import BoundaryCounts
-from segbench.curves.boundary import boundary_summary
+from segbench.curves.boundary_summary import boundary_summary
 from segbench.protocols.boundaries import (
     count_boundaries,
     count_boundary_maps,

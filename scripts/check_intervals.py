@@ -19,7 +19,7 @@ import numpy as np
 
 from segbench.counts import BoundaryCounts, ScoreCounts
 from segbench.curves import Summary, bootstrap, compare, pixel_summary
-from segbench.curves.boundary import boundary_summary
+from segbench.curves.boundary_summary import boundary_summary
 
 LEVELS = 64
 POPULATION = 20_000

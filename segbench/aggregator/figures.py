@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
 from segbench.curves import Curve, Summary, pixel_image_figures, pixel_summary, pr_curve
-from segbench.curves.boundary import BoundaryCurve, boundary_curve, boundary_image_figures, boundary_summary
+from segbench.curves.boundary import BoundaryCurve, boundary_curve
+from segbench.curves.boundary_summary import boundary_image_figures, boundary_summary
 from segbench.curves.regions import RegionCurve, region_curve, region_image_figures, region_summary
 from segbench.protocols.counted import Counted
 from segbench.sample import Reads, Sample

@@ -89,7 +89,11 @@ class ResultsFile:
             raise DataError(str(path), "is no place for a file", "give a file name in a folder that exists")
         with self._readable():
             self._database = sqlite3.connect(path, timeout=60, isolation_level=None)
-            self._check()
+            try:
+                self._check()
+            except BaseException:
+                self._database.close()
+                raise
 
     def __enter__(self) -> Self:
         return self

@@ -43,7 +43,7 @@ def print_results(
 ) -> None:
     """Print results to standard output, with an interval for each figure where given."""
     from segbench.report.documents import json_document
-    from segbench.report.tables import by_protocol, image_rows, method_rows, text_table
+    from segbench.report.tables import by_protocol, image_rows, method_rows, optimistic_notes, text_table
 
     if form is Form.TABLE:
         from rich.console import Console
@@ -65,5 +65,6 @@ def print_results(
             some = [results[place] for place in places]
             drawn = [intervals[place] for place in places] if intervals else []
             table = image_rows(some, exact=False) if per_image else method_rows(some, intervals=drawn, exact=False)
-            tables.append(text_table(*table, form))
+            notes = () if per_image else optimistic_notes(some[0].protocol)
+            tables.append(text_table(*table, form, notes=notes))
         typer.echo("\n".join(tables), nl=False)

@@ -23,7 +23,6 @@ Dollar, Zitnick: Fast Edge Detection Using Structured Forests. PAMI 2015 (``edge
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.counts import BoundaryCounts
-from segbench.curves.summary import Summary
 from segbench.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -106,7 +104,7 @@ def f_of(recall: ArrayLike, precision: ArrayLike) -> FloatArray:
     array([0.66666667, 0.        ])
     """
     r, p = np.asarray(recall, dtype=np.float64), np.asarray(precision, dtype=np.float64)
-    return 2 * _ratio(r * p, r + p)
+    return 2 * ratio(r * p, r + p)
 
 
 def boundary_curve(counts: BoundaryCounts) -> BoundaryCurve:
@@ -120,8 +118,8 @@ def boundary_curve(counts: BoundaryCounts) -> BoundaryCurve:
     """
     return BoundaryCurve(
         counts.thresholds,
-        _ratio(counts.matched_gt, counts.total_gt),
-        _ratio(counts.matched_pred, counts.total_pred),
+        ratio(counts.matched_gt, counts.total_gt),
+        ratio(counts.matched_pred, counts.total_pred),
     )
 
 
@@ -144,62 +142,6 @@ def boundary_ods(curve: BoundaryCurve) -> BoundaryBest:
     f = f_of(recall, precision)
     best = np.unravel_index(np.argmax(f), f.shape)
     return BoundaryBest(float(f[best]), float(recall[best]), float(precision[best]), float(threshold[best]))
-
-
-def best_of_image(counts: BoundaryCounts) -> int:
-    """Place of the first best threshold of one image, not interpolated."""
-    return int(np.argmax(boundary_curve(counts).f))
-
-
-def boundary_ois(images: Iterable[BoundaryCounts]) -> BoundaryBest:
-    """F with each image at its own best threshold, counts added up (rule 3); the threshold is nan.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no image.
-
-    Examples
-    --------
-    >>> image = BoundaryCounts([0.3, 0.6], [8, 2], [10, 10], [8, 2], [20, 2])
-    >>> round(boundary_ois([image, image]).f, 4)
-    0.5333
-    """
-    totals = np.zeros(4, np.int64)
-    seen = 0
-    for counts in images:
-        best = best_of_image(counts)
-        totals += [
-            counts.matched_gt[best],
-            counts.total_gt[best],
-            counts.matched_pred[best],
-            counts.total_pred[best],
-        ]
-        seen += 1
-    if not seen:
-        raise ArgumentError("no images")
-    recall, precision = (float(_ratio(totals[n], totals[n + 1])) for n in (0, 2))
-    return BoundaryBest(float(f_of(recall, precision)), recall, precision, float("nan"))
-
-
-def mean_image_f(images: Iterable[BoundaryCounts]) -> float:
-    """Mean over images of each one's best F (rule 3); not OIS. Images without any pixel to match are left out.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no image.
-    """
-    every = list(images)
-    if not every:
-        raise ArgumentError("no images")
-    best = [float(boundary_curve(counts).f.max()) for counts in every if has_pixels(counts)]
-    return float(np.mean(best)) if best else float("nan")
-
-
-def has_pixels(counts: BoundaryCounts) -> bool:
-    """Tell whether there is any pixel to match, in ground truth or prediction."""
-    return bool(counts.total_gt.any() or counts.total_pred.any())
 
 
 def area_pr(curve: BoundaryCurve) -> float:
@@ -237,91 +179,6 @@ def r50(curve: BoundaryCurve) -> float:
     return float(np.interp(wanted, precision, curve.recall[first], right=np.nan))
 
 
-def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
-    """All figures of the boundary benchmark.
-
-    Parameters
-    ----------
-    per_image : mapping of str to BoundaryCounts
-        Counts by the image's name, at the same thresholds; at least one.
-
-    Returns
-    -------
-    Summary
-        ``ods_f ods_precision ods_recall ods_threshold ois_f ois_precision ois_recall mean_image_f area_pr
-        area_pr_extended r50``.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no image, or thresholds differ.
-
-    Examples
-    --------
-    >>> summary = boundary_summary({"a": BoundaryCounts([0.5], [8], [10], [4], [5])})
-    >>> round(summary["ods_f"], 3), round(summary["ois_f"], 3)
-    (0.8, 0.8)
-    """
-    every = [per_image[name] for name in sorted(per_image)]
-    if not every:
-        raise ArgumentError("no images")
-    curve = boundary_curve(BoundaryCounts.sum(every))
-    ods, ois = boundary_ods(curve), boundary_ois(every)
-    figures = {
-        "ods_f": ods.f,
-        "ods_precision": ods.precision,
-        "ods_recall": ods.recall,
-        "ods_threshold": ods.threshold,
-        "ois_f": ois.f,
-        "ois_precision": ois.precision,
-        "ois_recall": ois.recall,
-        "mean_image_f": mean_image_f(every),
-        "area_pr": area_pr(curve),
-        "area_pr_extended": area_pr_extended(curve),
-        "r50": r50(curve),
-    }
-    if curve.thresholds.size == 1:
-        figures |= dict.fromkeys(("area_pr", "area_pr_extended", "r50"), float("nan"))
-    reasons = {"r50": "no threshold has precision .5", "mean_image_f": "no image has a boundary pixel"}
-    undefined = {
-        key: "one threshold makes no curve" if curve.thresholds.size == 1 and key != "mean_image_f" else reasons[key]
-        for key, figure in figures.items()
-        if np.isnan(figure)
-    }
-    return Summary(figures, undefined=undefined)
-
-
-def boundary_image_figures(counts: BoundaryCounts) -> Summary:
-    """Figures of one image: a row of the table of images.
-
-    Parameters
-    ----------
-    counts : BoundaryCounts
-        Counts of the image.
-
-    Returns
-    -------
-    Summary
-        ``f precision recall threshold`` at the image's first best threshold, not interpolated, and ``area_pr``.
-
-    Examples
-    --------
-    >>> round(boundary_image_figures(BoundaryCounts([0.5], [8], [10], [4], [5]))["f"], 3)
-    0.8
-    """
-    curve = boundary_curve(counts)
-    best = best_of_image(counts)
-    return Summary(
-        {
-            "f": float(curve.f[best]),
-            "precision": float(curve.precision[best]),
-            "recall": float(curve.recall[best]),
-            "threshold": float(curve.thresholds[best]),
-            "area_pr": area_pr(curve),
-        }
-    )
-
-
 def _area(recall: FloatArray, precision: FloatArray) -> float:
     measured, first = np.unique(recall, return_index=True)
     if measured.size < 2:
@@ -330,7 +187,8 @@ def _area(recall: FloatArray, precision: FloatArray) -> float:
     return float(np.interp(places, measured, precision[first], left=0.0, right=0.0).sum() / 100)
 
 
-def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> FloatArray:
+def ratio(part: NDArray[Any], whole: NDArray[Any]) -> FloatArray:
+    """Divide, 0 where the whole is 0 (rule 1)."""
     part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    ratio: FloatArray = np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
-    return ratio
+    quotient: FloatArray = np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
+    return quotient

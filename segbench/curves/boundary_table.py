@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.counts import BoundaryCounts
-from segbench.curves.boundary import best_of_image, boundary_curve, has_pixels
+from segbench.curves.boundary import boundary_curve, ratio
+from segbench.curves.boundary_summary import best_of_image, has_pixels
 from segbench.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
@@ -76,10 +77,10 @@ class BoundaryTable:
             counts = (weights[rows] @ self.counts).reshape(-1, 4, self.thresholds.size)
             table_kernels.pooled_boundary_figures(counts, self.thresholds, _PLACES, figures[rows, :_POOLED])
         matched_gt, total_gt, matched_pred, total_pred, f, meant = (weights @ self.best).T
-        recall, precision = _share(matched_gt, total_gt), _share(matched_pred, total_pred)
+        recall, precision = ratio(matched_gt, total_gt), ratio(matched_pred, total_pred)
         images = weights.sum(axis=1)
         figures[:, _POOLED:] = np.column_stack(
-            [2 * _share(recall * precision, recall + precision), precision, recall, _share(f, meant)]
+            [2 * ratio(recall * precision, recall + precision), precision, recall, ratio(f, meant)]
         )
         figures[meant == 0, -1] = np.nan
         if self.thresholds.size == 1:
@@ -122,9 +123,3 @@ def boundary_table(per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:
     f = [float(boundary_curve(image).f[k]) for image, k in zip(images, at, strict=True)]
     best = np.column_stack([parts[np.arange(len(images)), :, at], f, [has_pixels(image) for image in images]])
     return BoundaryTable(thresholds, parts.reshape(len(images), -1), best)
-
-
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    share = np.zeros_like(whole)
-    np.divide(part, whole, out=share, where=whole > 0)
-    return share

@@ -49,7 +49,7 @@ def variables(data: bytes) -> dict[str, Value]:
     for name, shape, _ in whosmat(io.BytesIO(data)):
         if min(shape, default=0) < 0 or math.prod(shape) > MAX_PIXELS:
             raise BadMatError(f"variable {name!r} of dimensions {shape}")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
         try:
             found = loadmat(io.BytesIO(data), mat_dtype=True)

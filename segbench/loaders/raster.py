@@ -78,7 +78,9 @@ def decode_raster(data: bytes, form: str, path: str, role: Role) -> Decoded:
         return _palette(image, role, path)
     if form == "PNG" and data[24] == 16 and mode in MULTICHANNEL:
         pixels = _sixteen_bits(data, colour_type=data[25])
-    elif mode in MULTICHANNEL or mode in ("1", "L") or mode.startswith("I;16"):
+    elif mode == "1":
+        pixels = np.asarray(image).view(np.uint8) != 0  # Pillow stores True as 255, which counts as 255 where added
+    elif mode in MULTICHANNEL or mode == "L" or mode.startswith("I;16"):
         pixels = np.asarray(image)
     else:
         raise DataError(path, f"colour space {mode}, expected grey or RGB", "convert it to grey")

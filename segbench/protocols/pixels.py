@@ -87,8 +87,14 @@ class Pixels:
         Raises
         ------
         DataError
-            If scores are not finite, or the ground truth does not fit the rule.
+            If scores are not finite, there are several annotators, or the ground truth does not fit the rule.
         """
+        if len(sample.ground_truths) > 1:
+            raise DataError(
+                sample.name,
+                f"{len(sample.ground_truths)} annotators, the pixels protocol takes one ground truth",
+                "choose one with --gt-pattern, or count boundaries, which takes several: -p boundaries",
+            )
         ground_truth, prediction = sample.ground_truths[0], sample.predictions[0]
         ground_truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
         if ground_truth.dtype.kind == "f" and np.isnan(ground_truth).any():
@@ -163,11 +169,12 @@ def count_pixels(
 def _count(
     name: str, labels: NDArray[np.bool_], scores: NDArray[Any], valid: NDArray[np.bool_] | None, *, exact: bool
 ) -> ScoreCounts:
+    labels = _zero_or_one(labels)
     classes = labels.view(np.uint8) if valid is None else np.where(valid, labels, np.uint8(_IGNORED))
     classes = np.ascontiguousarray(classes).reshape(-1)
     scores = np.ascontiguousarray(scores).reshape(-1)
     if scores.dtype == np.bool_:
-        return _count_levels(classes, scores.view(np.uint8), 2, exact=exact)
+        return _count_levels(classes, _zero_or_one(scores).view(np.uint8), 2, exact=exact)
     if scores.dtype in (np.uint8, np.uint16):
         return _count_levels(classes, scores, 1 << (8 * scores.itemsize), exact=exact)
     if scores.dtype.kind not in "iuf":
@@ -175,6 +182,12 @@ def _count(
     if scores.dtype.kind == "f" and scores.dtype not in (np.float32, np.float64):
         scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
     return _count_numbers(name, classes, scores, exact=exact)
+
+
+def _zero_or_one(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Store True as the byte 1: NumPy takes any byte for True, and arrays of Pillow's 1-bit images hold 255."""
+    bits: NDArray[np.bool_] = mask.view(np.uint8) != 0
+    return bits
 
 
 def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count: int, *, exact: bool) -> ScoreCounts:

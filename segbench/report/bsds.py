@@ -26,7 +26,8 @@ import numpy as np
 from segbench.aggregator.result import Result
 from segbench.counts import BoundaryCounts
 from segbench.curves import Summary
-from segbench.curves.boundary import BoundaryCurve, area_pr, best_of_image, boundary_curve, boundary_summary
+from segbench.curves.boundary import BoundaryCurve, area_pr, boundary_curve
+from segbench.curves.boundary_summary import best_of_image, boundary_summary
 from segbench.curves.published import PublishedCurve
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.bsds_text import COUNTS, as_file_name

@@ -39,6 +39,7 @@ def comparison_json(comparison: Comparison, *, signature: str) -> str:
         "exact": comparison.exact,
         "differences": [_finite_row(row) for row in comparison.differences],
         "undefined": dict(comparison.undefined),
+        "optimistic": [figure for figure in comparison.rank_shares if figure == "auc_pr_achievable"],
         "rank_shares": {
             figure: {method: [finite(share) for share in shares] for method, shares in methods.items()}
             for figure, methods in comparison.rank_shares.items()
@@ -104,6 +105,8 @@ def show_comparison(comparison: Comparison, console: Console, *, figures: Sequen
         without = [figure for figure in figures if comparison.undefined.get(figure) == reason]
         if without:
             say(f"undefined ({reason}): {', '.join(without)}", "yellow")
+    if "auc_pr_achievable" in figures:
+        say("auc_pr_achievable: of hulls whose thresholds were chosen on the very images they describe: optimistic")
     for note in comparison.notes:
         say(note, "yellow")
     say(f"{signature}|{first.signature}|permutations:{comparison.permutations}")

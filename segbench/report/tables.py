@@ -173,8 +173,19 @@ def best_of(results: Sequence[Result], column: Column) -> float:
     return max(defined) if column.best == "highest" else min(defined)
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], form: str) -> str:
-    """Write rows of text as ``"csv"``, ``"markdown"`` or ``"latex"`` (booktabs)."""
+def optimistic_notes(protocol: str) -> tuple[str, ...]:
+    """Say which figures of a protocol were chosen on the images they describe; for tables that travel alone.
+
+    Examples
+    --------
+    >>> optimistic_notes("boundaries")
+    ()
+    """
+    return tuple(note for note in FOOTNOTES[protocol] if "optimistic" in note)
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], form: str, *, notes: Sequence[str] = ()) -> str:
+    """Write rows of text as ``"csv"``, ``"markdown"`` or ``"latex"`` (booktabs), with notes below the latter two."""
     if form == "csv":
         lines = io.StringIO()
         csv.writer(lines, lineterminator="\n").writerows([header, *rows])
@@ -183,7 +194,9 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], form: str) 
 
     style = {"markdown": "github", "latex": "latex_booktabs"}[form]
     table: str = tabulate(rows, header, tablefmt=style, disable_numparse=True)
-    return table + "\n"
+    # In LaTeX a comment, for a caption is the author's; in Markdown a star would begin a list.
+    below = [f"% {note}\n" if form == "latex" else "\n" + note.replace("*", "\\*", 1) + "\n" for note in notes]
+    return table + "\n" + "".join(below)
 
 
 def method_rows(

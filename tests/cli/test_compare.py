@@ -45,6 +45,7 @@ class TestForms:
         assert row["p_holm"] == 3 * row["p_value"]
         assert (row["wins"], row["ties"], row["losses"]) == (12, 0, 0)
         assert document["rank_shares"]["ods_f"]["good"] == [1, 0, 0]
+        assert document["optimistic"] == ["auc_pr_achievable"]
         assert (document["exact"], document["permutations"], document["undefined"]) == (True, 4096, {})
         assert document["signature"].endswith("|intervals:percentile-95-2000-0|permutations:4096")
 
@@ -53,6 +54,7 @@ class TestForms:
         assert answer.code == 0
         assert "90 % interval over 12 images" in answer.out
         assert "|intervals:percentile-90-500-7|permutations:4096" in answer.out
+        assert "optimistic" in segbench("compare", results, "--figures", "auc_pr_achievable").out
         assert "first, or equal to it, by ods_f in replicates: good 100.0%" in answer.out
 
     def test_csv_has_a_line_a_figure_and_pair_with_all_digits(self, segbench, results):

@@ -6,18 +6,8 @@ import pytest
 
 from segbench.counts import BoundaryCounts
 from segbench.curves import bootstrap
-from segbench.curves.boundary import (
-    BoundaryCurve,
-    area_pr,
-    area_pr_extended,
-    boundary_curve,
-    boundary_image_figures,
-    boundary_ods,
-    boundary_ois,
-    boundary_summary,
-    mean_image_f,
-    r50,
-)
+from segbench.curves.boundary import BoundaryCurve, area_pr, area_pr_extended, boundary_curve, boundary_ods, r50
+from segbench.curves.boundary_summary import boundary_image_figures, boundary_ois, boundary_summary, mean_image_f
 from segbench.errors import ArgumentError
 
 CURVES = os.environ.get("SEGBENCH_CURVES")

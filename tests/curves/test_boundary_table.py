@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from segbench.counts import BoundaryCounts, ScoreCounts
 from segbench.curves import bootstrap, compare
-from segbench.curves.boundary import boundary_summary
+from segbench.curves.boundary_summary import boundary_summary
 from segbench.curves.boundary_table import boundary_table
 from segbench.errors import ArgumentError
 

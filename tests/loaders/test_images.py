@@ -467,3 +467,10 @@ def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(DataError, match="may not be read"):
         read_bytes(tmp_path / "a.png")
+
+
+def test_one_bit_is_stored_as_zero_and_one():
+    for form in ("PNG", "BMP"):
+        array = truth(pillow(MASK, form), f"g.{form.lower()}").array
+        assert array.dtype == np.bool_
+        assert array.view(np.uint8).max() == 1

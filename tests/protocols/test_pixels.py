@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH
 from hypothesis import given
+from PIL import Image
 
 from segbench import ArgumentError, DataError, Pixels, ScoreCounts, auc_roc, average_precision, count_pixels
 from segbench.counts import MAX_DISTINCT
@@ -24,6 +25,15 @@ class TestCountPixels:
     def test_pixels_outside_are_ignored_whatever_they_hold(self):
         counts = count_pixels([True, False, True], [0.5, np.nan, 0.25], valid=np.array([True, False, True]))
         assert counts == ScoreCounts([0.5, 0.25], [1, 1], [0, 0], 1)
+
+    def test_booleans_stored_as_any_byte_are_zero_or_one(self):
+        # NumPy arrays of Pillow's 1-bit images hold 255 for True: as an index it would write outside the table.
+        image = np.asarray(Image.fromarray(np.eye(64, dtype=bool)))
+        assert image.view(np.uint8).max() == 255
+        expected = count_pixels(np.eye(64, dtype=bool), np.eye(64, dtype=bool))
+        assert count_pixels(image, image) == expected
+        assert count_pixels(image, image, image) == count_pixels(image, image, np.eye(64, dtype=bool))
+        assert count_pixels(image, image.astype(float)) == expected
 
     @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
     def test_levels_are_shares_of_the_largest(self, dtype):
@@ -132,6 +142,12 @@ class TestRule:
     def test_nan_in_ground_truth_is_refused(self):
         with pytest.raises(DataError, match="holds 1 NaN"):
             counted(np.array([[0.0, 1.0, np.nan]]), np.zeros((1, 3)), positive="1")
+
+
+def test_several_annotators_are_not_reduced_to_one_in_silence():
+    truth = np.eye(3, dtype=np.uint8)
+    with pytest.raises(DataError, match="2 annotators, the pixels protocol takes one"):
+        Pixels().count(Sample("drawing", (truth, truth), (truth,)))
 
 
 class TestInvert:
