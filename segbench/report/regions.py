@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.counts.regions import COVERED_UNITS
 from segbench.errors import ArgumentError
 from segbench.protocols.regions import count_regions
-from segbench.protocols.regions.counting import dense, hierarchies_of
+from segbench.protocols.regions.hierarchy import dense, hierarchies_of
 from segbench.protocols.regions.inputs import as_label_maps
 from segbench.report.palette import GUIDE
 
