@@ -6,6 +6,7 @@ from .aggregator.importing import import_bsds as import_bsds
 from .aggregator.result import Result as Result
 from .aggregator.tuning import tuned_thresholds as tuned_thresholds
 from .counts import BoundaryCounts as BoundaryCounts
+from .counts import RegionCounts as RegionCounts
 from .counts import ScoreCounts as ScoreCounts
 from .counts.thresholds import Thresholds as Thresholds
 from .curves import AreaExplanation as AreaExplanation
@@ -46,6 +47,8 @@ from .curves import thresholds_from as thresholds_from
 from .curves.boundary import BoundaryCurve as BoundaryCurve
 from .curves.boundary import boundary_curve as boundary_curve
 from .curves.published import PublishedCurve as PublishedCurve
+from .curves.regions import RegionCurve as RegionCurve
+from .curves.regions import region_curve as region_curve
 from .errors import ArgumentError as ArgumentError
 from .errors import DataError as DataError
 from .errors import SegbenchError as SegbenchError
@@ -61,6 +64,9 @@ from .protocols.boundaries import sample_ucm2 as sample_ucm2
 from .protocols.boundaries import thin as thin
 from .protocols.pixels import Pixels as Pixels
 from .protocols.pixels import count_pixels as count_pixels
+from .protocols.regions import Regions as Regions
+from .protocols.regions import count_regions as count_regions
 from .report.bsds import export_bsds as export_bsds
 from .report.csv_files import export_csv as export_csv
 from .report.matches import plot_matches as plot_matches
+from .report.regions import plot_regions as plot_regions

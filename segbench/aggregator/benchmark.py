@@ -59,7 +59,7 @@ def evaluate(
     ground_truth, prediction : path
         Two folders, whose files pair by name without extension, sub-folders kept; or two files. `prediction` is None
         for `Annotators`, who are compared with each other.
-    protocol : Pixels, Boundaries or Annotators, optional
+    protocol : Pixels, Boundaries, Annotators or Regions, optional
         What counts as right, with its settings; ``Pixels()`` if left out.
     field : path, optional
         Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.

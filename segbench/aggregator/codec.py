@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,13 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import BoundaryCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.published import PublishedCurve
+from segbench.curves.published_regions import PublishedRegions
 
-Counts = ScoreCounts | BoundaryCounts
+Counts = ScoreCounts | BoundaryCounts | RegionCounts
 
-_KINDS: dict[str, type[Counts]] = {"scores": ScoreCounts, "boundaries": BoundaryCounts}
+_KINDS: dict[str, type[Counts]] = {"scores": ScoreCounts, "boundaries": BoundaryCounts, "regions": RegionCounts}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _LEVEL = 3
 
@@ -58,8 +60,17 @@ def decode(data: bytes) -> Counts:
     return kind(**values)
 
 
-def encode_published(published: PublishedCurve) -> str:
-    """Write a published curve as JSON."""
+_ROWS = ("thresholds", "covering", "rand_index", "voi")
+
+
+def encode_published(published: PublishedCurve | PublishedRegions) -> str:
+    """Write a published curve, or published region figures, as JSON; nan becomes null."""
+    if isinstance(published, PublishedRegions):
+        rows = {
+            name: [None if math.isnan(value) else value for value in getattr(published, name).tolist()]
+            for name in _ROWS
+        }
+        return json.dumps({"regions": dict(published.printed), **rows})
     curve = published.curve
     fields = {
         "thresholds": curve.thresholds.tolist() if published.thresholds_known else None,
@@ -71,9 +82,11 @@ def encode_published(published: PublishedCurve) -> str:
     return json.dumps(fields)
 
 
-def decode_published(text: str) -> PublishedCurve:
+def decode_published(text: str) -> PublishedCurve | PublishedRegions:
     """Read what `encode_published` wrote."""
     fields: dict[str, Any] = json.loads(text)
+    if "regions" in fields:
+        return PublishedRegions(fields["regions"], *(np.array(fields[name], dtype=np.float64) for name in _ROWS))
     recall = np.array(fields["recall"], dtype=np.float64)
     thresholds = fields["thresholds"] or np.full(recall.size, np.nan)
     return PublishedCurve(

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from segbench.counts import BoundaryCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
 from segbench.curves import Curve, Summary, pixel_image_figures, pixel_summary, pr_curve
 from segbench.curves.boundary import BoundaryCurve, boundary_curve
 from segbench.curves.boundary_summary import boundary_image_figures, boundary_summary
+from segbench.curves.regions import RegionCurve, region_curve, region_image_figures, region_summary
 from segbench.protocols.counted import Counted
 from segbench.sample import Reads, Sample
 
@@ -42,18 +43,19 @@ class Figures:
     image : callable
         From the counts of one image.
     curve : callable
-        From pooled counts: the precision-recall curve.
+        From pooled counts: the precision-recall curve, or the region figures at each threshold.
     pool : callable
         From the counts of many images to their sum.
     """
 
     summary: Callable[[Mapping[str, Any]], Summary]
     image: Callable[[Any], Summary]
-    curve: Callable[[Any], Curve | BoundaryCurve]
+    curve: Callable[[Any], Curve | BoundaryCurve | RegionCurve]
     pool: Callable[[Any], Any]
 
 
 PROTOCOLS: dict[str, Figures] = {
     "pixels": Figures(pixel_summary, pixel_image_figures, pr_curve, ScoreCounts.sum),
     "boundaries": Figures(boundary_summary, boundary_image_figures, boundary_curve, BoundaryCounts.sum),
+    "regions": Figures(region_summary, region_image_figures, region_curve, RegionCounts.sum),
 }

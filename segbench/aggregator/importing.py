@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.benchmark import assemble
 from segbench.aggregator.codec import encode, encode_published
+from segbench.aggregator.importing_regions import import_regions, method_of, region_folders
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
@@ -40,13 +41,14 @@ _TAKEN = ("ois_recall", "ois_precision", "ois_f")
 def import_bsds(
     folder: str | PathLike[str], *, method: str | None = None, results: str | PathLike[str] | None = None
 ) -> list[Result]:
-    """Read the results of the official boundary benchmark, or of anything that writes its files.
+    """Read the results of the official boundary and region benchmarks, or of anything that writes its files.
 
     Parameters
     ----------
     folder : path
         Holds ``<id>_ev1.txt``, ``eval_bdry_thr.txt`` or ``eval_bdry.txt``, or ``<method>_bdry_thr.txt`` and
-        ``<method>_bdry.txt`` of several methods; or folders that do, one a method.
+        ``<method>_bdry.txt`` of several methods; ``eval_cover.txt`` or ``eval_RI_VOI.txt``; or folders that do, one a
+        method.
     method : str, optional
         What to call it, where there is one; by default what its files or its folder are called.
     results : path, optional
@@ -65,10 +67,17 @@ def import_bsds(
     ArgumentError
         If a name is given for several methods.
     """
-    evaluations = find_evaluations(Path(folder))
-    if method is not None and len(evaluations) > 1:
-        listed = ", ".join(evaluation.name for evaluation in evaluations[:_LISTED])
-        raise ArgumentError(f"one name for {len(evaluations)} methods ({listed}); import them one by one, or unnamed")
+    of_regions = region_folders(Path(folder))
+    try:
+        evaluations = find_evaluations(Path(folder))
+    except DataError:
+        if not of_regions:
+            raise
+        evaluations = []
+    found = list(dict.fromkeys([*(one.name for one in evaluations), *map(method_of, of_regions)]))
+    if method is not None and len(found) > 1:
+        listed = ", ".join(found[:_LISTED])
+        raise ArgumentError(f"one name for {len(found)} methods ({listed}); import them one by one, or unnamed")
     imported: list[Result] = []
     outcomes: list[list[Outcome]] = []
     for evaluation in evaluations:
@@ -76,6 +85,9 @@ def import_bsds(
         counted = _outcomes(evaluation) if evaluation.counts else []
         outcomes.append(counted)
         imported.append(_counted(name, evaluation, counted) if counted else _published(name, evaluation))
+    for inner in of_regions:
+        outcomes.append([])
+        imported.append(import_regions(inner, method or method_of(inner)))
     if results is not None:
         with ResultsFile(Path(results), create=True) as store:
             for result, counted in zip(imported, outcomes, strict=True):

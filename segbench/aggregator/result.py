@@ -13,6 +13,8 @@ from segbench.curves import Curve, Intervals, Summary, bootstrap
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.intervals import IntervalMethod
 from segbench.curves.published import PublishedCurve
+from segbench.curves.published_regions import PublishedRegions
+from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError, DataError
 
 
@@ -36,8 +38,8 @@ class Result:
         The images that could not be counted, and why.
     notes : tuple of str
         What was done to the data while reading.
-    published : PublishedCurve, optional
-        The curve of a method known from print; there are no counts then.
+    published : PublishedCurve or PublishedRegions, optional
+        The curve or figures of a method known from print; there are no counts then.
     """
 
     method: str
@@ -47,7 +49,7 @@ class Result:
     counts: Mapping[str, Counts]
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    published: PublishedCurve | None = None
+    published: PublishedCurve | PublishedRegions | None = None
 
     @property
     def data(self) -> str:
@@ -92,8 +94,8 @@ class Result:
         return self.published.summary if self.published else PROTOCOLS[self.protocol].summary(self.counts)
 
     @cached_property
-    def curve(self) -> Curve | BoundaryCurve:
-        """The pooled precision-recall curve."""
+    def curve(self) -> Curve | BoundaryCurve | RegionCurve:
+        """The pooled precision-recall curve; of the regions protocol its figures threshold by threshold."""
         return self.published.curve if self.published else PROTOCOLS[self.protocol].curve(self.pooled)
 
     @property

@@ -28,6 +28,7 @@ class ProtocolName(StrEnum):
 
     PIXELS = "pixels"
     BOUNDARIES = "boundaries"
+    REGIONS = "regions"
 
 
 class PlotKind(StrEnum):

@@ -78,6 +78,10 @@ def count_methods(
             compile_kernels()
     elif human:
         raise ArgumentError("--human takes annotators of boundaries; add -p boundaries")
+    if protocol.name == "regions":
+        from segbench.protocols.regions import compile_kernels as compile_region_kernels
+
+        compile_region_kernels()  # before workers start, each of which would do it
     workers = jobs_for(pairs, jobs)
     with (
         process_pool(workers) if workers > 1 else nullcontext() as executor,

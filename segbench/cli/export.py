@@ -15,7 +15,8 @@ def export(
     bsds: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Folder for the official files of the boundary benchmark: *_ev1.txt, eval_bdry*.txt."
+            metavar="DIR",
+            help="Folder for the official files: *_ev1.txt, eval_bdry*.txt, eval_cover*.txt, eval_RI_VOI*.txt.",
         ),
     ] = None,
     csv: Annotated[

@@ -13,7 +13,9 @@ from segbench.cli.choices import Form, print_results
 def import_(
     folder: Annotated[
         Path,
-        typer.Argument(help="Folder with *_ev1.txt or eval_bdry*.txt, or with such folders, one a method."),
+        typer.Argument(
+            help="Folder with *_ev1.txt, eval_bdry*.txt, eval_cover*.txt or eval_RI_VOI*.txt, or with folders of them."
+        ),
     ],
     output: Annotated[
         Path,
@@ -22,7 +24,7 @@ def import_(
     name: Annotated[str | None, typer.Option(help="Name of the method [default: that of its folder].")] = None,
     form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
 ) -> None:
-    """Read results of the official boundary benchmark, so that they stand beside ours in tables and plots."""
+    """Read results of the official benchmarks, so that they stand beside ours in tables and plots."""
     from segbench.aggregator.importing import import_bsds
 
     print_results(import_bsds(folder, method=name, results=output), form)

@@ -45,7 +45,7 @@ def run(
         typer.Option(help="Boundaries: tolerance as a fraction of the diagonal [default: 0.0075].", show_default=False),
     ] = None,
     thresholds: Annotated[
-        str | None, typer.Option(help="Boundaries: how many, or which, as in 0.25,0.5 [default: 99].")
+        str | None, typer.Option(help="Boundaries, regions: how many, or which, as in 0.25,0.5 [default: 99].")
     ] = None,
     no_thin: Annotated[bool, typer.Option("--no-thin", help="Boundaries: do not thin thresholded maps.")] = False,
     nms: Annotated[

@@ -40,6 +40,11 @@ class Options:
 
             void = tuple(numbers(self.void, "--void")) if self.void else ()
             return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact)
+        if name is ProtocolName.REGIONS:
+            self._refuse(name, "positive", "invert", "exact", "max_dist", "no_thin", "nms", "label_maps")
+            from segbench.protocols.regions import Regions
+
+            return Regions(thresholds=_thresholds(self.thresholds), void=_labels(self.void))
         self._refuse(name, "void", "exact")
         from segbench.protocols.boundaries import Boundaries
 
@@ -71,6 +76,13 @@ def _thresholds(text: str | None) -> int | tuple[float, ...]:
     if text is None:
         return 99
     return int(text) if text.isdecimal() else tuple(numbers(text, "--thresholds"))
+
+
+def _labels(text: str | None) -> tuple[int, ...]:
+    values = numbers(text, "--void") if text else []
+    if any(value != int(value) for value in values):
+        raise ArgumentError(f"--void {text!r}: labels are whole numbers; write 0 or 0,255")
+    return tuple(int(value) for value in values)
 
 
 def _suppression(text: str | None) -> tuple[int, int, float] | None:

@@ -26,7 +26,24 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntervalMethod = Literal["bca", "percentile"]
 
-READ_AT_A_CHOICE = frozenset({"ods_precision", "ods_recall", "ods_threshold", "fpr_at_95_tpr", "r50"})
+READ_AT_A_CHOICE = frozenset(
+    {
+        "ods_precision",
+        "ods_recall",
+        "ods_threshold",
+        "fpr_at_95_tpr",
+        "r50",
+        "covering_ods_threshold",
+        "pri_ods_threshold",
+        "voi_ods_threshold",
+        "covering_of_prediction",
+        "voi_split",
+        "voi_merge",
+        "are_ods_threshold",
+        "are_precision",
+        "are_recall",
+    }
+)
 """Figures that jump from threshold to threshold; their intervals are quantiles whatever the method."""
 
 

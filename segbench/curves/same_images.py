@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from segbench.counts import BoundaryCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
 from segbench.errors import ArgumentError
 
 _LISTED = 5
@@ -46,4 +46,6 @@ def _totals(counts: object) -> str:
         return f"{counts.total_positives} positives and {counts.total_negatives} negatives"
     if isinstance(counts, BoundaryCounts):
         return f"{counts.total_gt.max(initial=0)} ground-truth pixels at {counts.thresholds.size} thresholds"
+    if isinstance(counts, RegionCounts):
+        return f"{counts.area} ground-truth pixels at {counts.thresholds.size} thresholds"
     return type(counts).__name__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from segbench.counts import BoundaryCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
 
 
 @dataclass(frozen=True)
@@ -13,11 +13,11 @@ class Counted:
 
     Parameters
     ----------
-    counts : ScoreCounts or BoundaryCounts
+    counts : ScoreCounts, BoundaryCounts or RegionCounts
         Of an image with a single ground-truth value and no rule, all pixels are negatives.
     label_values : tuple of float
         The one or two ground-truth values found where no rule names the positive ones; else empty.
     """
 
-    counts: ScoreCounts | BoundaryCounts
+    counts: ScoreCounts | BoundaryCounts | RegionCounts
     label_values: tuple[float, ...] = ()

@@ -1,4 +1,4 @@
-"""Results in the text files of the official boundary benchmark (``collect_eval_bdry`` of BSDS500).
+"""Results in the text files of the official benchmark (``collect_eval_bdry`` of BSDS500; regions: `bsds_regions`).
 
 Conventions
 -----------
@@ -28,19 +28,23 @@ from segbench.counts import BoundaryCounts
 from segbench.curves import Summary
 from segbench.curves.boundary import BoundaryCurve, area_pr, boundary_curve
 from segbench.curves.boundary_summary import best_of_image, boundary_summary
+from segbench.curves.published import PublishedCurve
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.bsds_text import COUNTS, as_file_name
+from segbench.report.bsds_regions import region_files
+from segbench.report.bsds_rows import rows_text
 
+_PROTOCOLS = ("boundaries", "regions")
 _FIGURES = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 
 
 def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[Path]:
-    """Write results of the boundary protocol as the official benchmark does.
+    """Write results of the boundary and region protocols as the official benchmark does.
 
     Parameters
     ----------
     results : sequence of Result
-        Of the boundary protocol; others are passed over.
+        Of the boundary or region protocol; others are passed over.
     folder : path
         Made where there is none. A single method's files lie in it, those of several in a sub-folder each.
 
@@ -52,16 +56,18 @@ def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[
     Raises
     ------
     ArgumentError
-        If no result is of the boundary protocol.
+        If no result is of either protocol.
     DataError
         If a folder holds counts of images that the result has not, which would be read as part of it; if a file cannot
         be written; or if thresholds are the same in six digits.
     """
-    chosen = [result for result in results if result.protocol == "boundaries"]
+    chosen = [result for result in results if result.protocol in _PROTOCOLS]
     if not chosen:
-        raise ArgumentError("no result of the boundary protocol, and the official files hold no other")
+        raise ArgumentError(
+            "no result of the boundary protocol or the region protocol, and the official files hold no other"
+        )
     root = Path(folder)
-    folders = [root] if len(chosen) == 1 else [root / name for name in file_names([r.method for r in chosen])]
+    folders = _folders(root, chosen)
     contents = [files_of(result) for result in chosen]
     for place, files in zip(folders, contents, strict=True):
         strays = sorted({path.name for path in place.glob(f"*{COUNTS}")} - files.keys())
@@ -71,11 +77,25 @@ def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[
             )
     for place, files in zip(folders, contents, strict=True):
         write_files(place, files)
-    return folders
+    return list(dict.fromkeys(folders))
+
+
+def _folders(root: Path, results: Sequence[Result]) -> list[Path]:
+    """Give each result its folder: that of its method, where both protocols' files lie, whose names differ."""
+    if len({result.method for result in results}) == 1 and len({r.protocol for r in results}) == len(results):
+        return [root] * len(results)
+    folders: dict[int, Path] = {}
+    for protocol in _PROTOCOLS:
+        of_one = [k for k, result in enumerate(results) if result.protocol == protocol]
+        names = file_names([results[k].method for k in of_one])
+        folders |= {k: root / name for k, name in zip(of_one, names, strict=True)}
+    return [folders[k] for k in range(len(results))]
 
 
 def files_of(result: Result) -> dict[str, str]:
     """Give the content of each file of one result, by the file's name."""
+    if result.protocol == "regions":
+        return region_files(result)
     if result.published:
         return _of_published(result)
     counted = sorted(result.counts.items())
@@ -84,13 +104,13 @@ def files_of(result: Result) -> dict[str, str]:
         raise DataError(result.method, "has no image that was counted", "repeat the run")
     summary = boundary_summary(images)
     curve = boundary_curve(BoundaryCounts.sum(images.values()))
-    files = {f"{as_file_name(name)}{COUNTS}": _rows(_count_rows(counts)) for name, counts in images.items()}
+    files = {f"{as_file_name(name)}{COUNTS}": rows_text(_count_rows(counts)) for name, counts in images.items()}
     every = (_best_row(place, counts) for place, counts in enumerate(images.values(), start=1))
     return files | {
-        "eval_bdry_img.txt": _rows(every),
-        "eval_bdry_thr.txt": _rows(_curve_rows(curve)),
+        "eval_bdry_img.txt": rows_text(every),
+        "eval_bdry_thr.txt": rows_text(_curve_rows(curve)),
         # Of one threshold the area is not defined here; the official code writes 0.
-        "eval_bdry.txt": _rows([[summary["ods_threshold"], *_best(summary)[:-1], area_pr(curve)]]),
+        "eval_bdry.txt": rows_text([[summary["ods_threshold"], *_best(summary)[:-1], area_pr(curve)]]),
     }
 
 
@@ -134,14 +154,14 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
 
 def _of_published(result: Result) -> dict[str, str]:
     published = result.published
-    if published is None:
+    if not isinstance(published, PublishedCurve):
         return {}
     curve, summary = published.curve, result.summary
     first = [summary["ods_threshold"]] if published.thresholds_known else []
-    files = {"eval_bdry.txt": _rows([[*first, *_best(summary)]])}
+    files = {"eval_bdry.txt": rows_text([[*first, *_best(summary)]])}
     if not published.best_only:
         rows = _curve_rows(curve)
-        files["eval_bdry_thr.txt"] = _rows(rows if published.thresholds_known else [row[1:] for row in rows])
+        files["eval_bdry_thr.txt"] = rows_text(rows if published.thresholds_known else [row[1:] for row in rows])
     return files
 
 
@@ -169,11 +189,3 @@ def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
 
 def _best_row(place: int, counts: BoundaryCounts) -> list[float]:
     return [place, *_curve_rows(boundary_curve(counts))[best_of_image(counts)]]
-
-
-def _rows(rows: Iterable[Iterable[float]]) -> str:
-    return "".join(" ".join(_ten(value) for value in row) + "\n" for row in rows)
-
-
-def _ten(value: float) -> str:
-    return f"{value:10d}" if isinstance(value, int) else f"{value:10.6g}"

@@ -17,6 +17,7 @@ from segbench.report.terminal import empty_table, print_whole
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "pixels": ("ods_f", "ois_f", "mean_image_f", "auc_pr", "auc_roc"),
     "boundaries": ("ods_f", "ois_f", "mean_image_f", "area_pr", "r50"),
+    "regions": ("covering_ods", "covering_ois", "covering_best", "pri_ods", "voi_ods", "are_ods"),
 }
 """The figures that tables show; JSON and CSV hold all."""
 

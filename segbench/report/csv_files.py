@@ -12,6 +12,7 @@ import numpy as np
 from segbench.aggregator.result import Result
 from segbench.counts import BoundaryCounts
 from segbench.curves import Curve
+from segbench.curves.regions import RegionCurve
 from segbench.report.bsds import file_names, write_files
 from segbench.report.tables import image_rows, method_rows, text_table
 
@@ -41,7 +42,7 @@ def export_csv(results: Sequence[Result], folder: str | PathLike[str]) -> list[P
     Notes
     -----
     ``<method>.csv`` has one row, its columns as in ``segbench show --format csv``. Thresholds are rows of the pooled
-    curve: counts, recall, precision, F. Undefined figures are empty.
+    curve: counts, recall, precision, F; of the regions protocol its figures. Undefined figures are empty.
     """
     files: dict[str, str] = {}
     for result, name in zip(results, _names(results), strict=True):
@@ -67,6 +68,17 @@ def _threshold_rows(result: Result) -> tuple[list[str], list[list[str]]]:
     if isinstance(curve, Curve):
         columns |= {"tp": curve.tp, "fp": curve.fp, "recall": curve.recall, "precision": curve.precision}
         columns["tpr"], columns["fpr"] = curve.tpr, curve.fpr
+    elif isinstance(curve, RegionCurve):
+        names = (
+            "covering",
+            "covering_of_prediction",
+            "rand_index",
+            "voi",
+            "voi_split",
+            "voi_merge",
+            "adapted_rand_error",
+        )
+        columns |= {name: getattr(curve, name) for name in (*names, "rand_precision", "rand_recall")}
     else:
         if not result.published and isinstance(result.pooled, BoundaryCounts):
             for name in ("matched_gt", "total_gt", "matched_pred", "total_pred"):

@@ -13,9 +13,11 @@ from segbench.aggregator.result import Result
 from segbench.counts import ScoreCounts
 from segbench.curves import Curve, curve_band, roc_curve
 from segbench.curves.boundary import BoundaryCurve, boundary_ods
+from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError, DataError
 from segbench.report.palette import GUIDE, ISO_F, ISO_F_TEXT, LineStyle, line_style
 from segbench.report.points import FloatArray, area_bounds, boundary_points, envelope, pr_points, roc_points
+from segbench.report.region_plots import plot_region_results
 from segbench.report.tables import names_of, number
 
 if TYPE_CHECKING:
@@ -45,7 +47,8 @@ def plot_results(
     ----------
     results : sequence of Result
         Of one protocol; methods without a defined curve are named in the legend and not drawn. A method measured at one
-        threshold only, such as human annotators, is a point.
+        threshold only, such as human annotators, is a point. Of the regions protocol covering is drawn against
+        threshold.
     kind : {"pr", "roc"}
         Precision-recall (with lines of equal F, the point of best F, and the prevalence a random score would reach),
         or ROC (with the diagonal).
@@ -64,13 +67,19 @@ def plot_results(
     Raises
     ------
     ArgumentError
-        For results of several protocols, and for ROC curves of a protocol that has none.
+        For results of several protocols, and for ROC curves or bands of a protocol that has none.
     """
     protocols = sorted({result.protocol for result in results})
     if len(protocols) > 1:
         raise ArgumentError(
             f"curves of {' and '.join(protocols)} are not comparable; draw those of one protocol (--only)"
         )
+    if protocols == ["regions"]:
+        if kind == "roc" or band is not None:
+            raise ArgumentError(
+                "the regions protocol has neither ROC curves nor bands; leave out --kind and --intervals"
+            )
+        return plot_region_results(results, ax=ax or _new_axes())
     curves = {id(result): _curve_of(result, kind) for result in results}
     ax = ax or _new_axes()
     _frame_pr(ax) if kind == "pr" else _frame_roc(ax)
@@ -200,7 +209,7 @@ def _draw_prevalences(ax: Axes, results: Sequence[Result]) -> None:
 
 
 def _curve_of(result: Result, kind: Kind) -> Curve | BoundaryCurve:
-    if kind == "pr":
+    if kind == "pr" and not isinstance(result.curve, RegionCurve):
         return result.curve
     if result.protocol != "pixels" or not isinstance(result.pooled, ScoreCounts):
         raise ArgumentError(f"the {result.protocol} protocol has no ROC curve, for it knows no true negatives")

@@ -49,6 +49,20 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("area_pr_extended", "AP ext*", "highest"),
         Column("r50", "R50", "highest"),
     ),
+    "regions": (
+        Column("covering_ods", "cover ODS", "highest"),
+        Column("covering_ods_threshold", "at"),
+        Column("covering_ois", "OIS", "highest"),
+        Column("covering_best", "best", "highest"),
+        Column("pri_ods", "PRI ODS", "highest"),
+        Column("pri_ois", "OIS", "highest"),
+        Column("voi_ods", "VOI ODS", "lowest"),
+        Column("voi_ois", "OIS", "lowest"),
+        Column("voi_split", "split"),
+        Column("voi_merge", "merge"),
+        Column("are_ods", "ARE ODS", "lowest"),
+        Column("are_ois", "OIS", "lowest"),
+    ),
 }
 IMAGE_COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "pixels": tuple(
@@ -67,7 +81,14 @@ IMAGE_COLUMNS: Mapping[str, tuple[Column, ...]] = {
         )
     ),
     "boundaries": tuple(Column(key, key) for key in ("f", "precision", "recall", "threshold", "area_pr")),
+    "regions": tuple(
+        Column(key, key)
+        for key in ("covering", "threshold", "covering_best", "covering_of_prediction", "pri", "voi", "are")
+    ),
 }
+HEADLINES: Mapping[str, str] = {"pixels": "ods_f", "boundaries": "ods_f", "regions": "covering_ods"}
+"""The figure by which methods are ranked."""
+
 FOOTNOTES: Mapping[str, tuple[str, ...]] = {
     "pixels": (
         "ODS, OIS, mean: best F of the pool, of each image pooled, of each image averaged; P, R, at: of the ODS",
@@ -76,6 +97,10 @@ FOOTNOTES: Mapping[str, tuple[str, ...]] = {
     "boundaries": (
         "ODS, OIS, mean: best F of the pool, of each image pooled, of each image averaged; P, R, at: beside each",
         "AP: Area_PR as BSDS measures it; * the curve first extended to recall 1, another rule and another number",
+    ),
+    "regions": (
+        "cover: area covered, each ground-truth region by its best overlap; best: each at its own threshold",
+        "VOI in bits, split and merge of its ODS; ARE: adapted Rand error; both are best where lowest",
     ),
 }
 

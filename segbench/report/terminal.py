@@ -13,7 +13,18 @@ from rich.text import Text
 
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
-from segbench.report.tables import COLUMNS, FOOTNOTES, Column, best_of, by_protocol, cell, image_rows, names_of, number
+from segbench.report.tables import (
+    COLUMNS,
+    FOOTNOTES,
+    HEADLINES,
+    Column,
+    best_of,
+    by_protocol,
+    cell,
+    image_rows,
+    names_of,
+    number,
+)
 
 _SHOWN_FAILURES = 20
 _WIDEST = 10_000
@@ -121,5 +132,5 @@ def print_whole(table: Table, console: Console) -> None:
 
 
 def _by_f(result: Result) -> tuple[float, str]:
-    f = result.summary["ods_f"]
+    f = result.summary[HEADLINES[result.protocol]]
     return (math.inf if math.isnan(f) else -f, result.method)

@@ -176,7 +176,12 @@ def test_published_curves():
 @pytest.mark.parametrize("test", ["test_1", "test_2", "test_3", "test_4"])
 def test_official_folders(test):
     folder = Path(BSDS500) / "official" / test
-    (result,) = import_bsds(folder)
+    result, *regions = import_bsds(folder)
     printed = np.loadtxt(folder / "eval_bdry.txt").tolist()
     assert [result.summary[key] for key in ("ods_threshold", *FIGURES)] == pytest.approx(printed, abs=1e-6)
     assert result.notes == ()
+    assert [one.protocol for one in regions] == (["regions"] if test in {"test_1", "test_4"} else [])
+    for one in regions:
+        keys = ("covering_ods_threshold", "covering_ods", "covering_ois", "covering_best")
+        assert [one.summary[key] for key in keys] == np.loadtxt(folder / "eval_cover.txt").tolist()
+        assert one.notes == ()

@@ -1,0 +1,102 @@
+"""Region results that others counted: ``eval_cover*.txt`` and ``eval_RI_VOI*.txt`` become a `Result`.
+
+The files hold no counts of images, so the result has none: its figures are those printed. Rows are checked against the
+row of best figures: what does not fit is noted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.aggregator.result import Result
+from segbench.aggregator.signature import signature
+from segbench.curves.published_regions import PublishedRegions
+from segbench.errors import DataError
+from segbench.loaders.bsds_text import from_file_name, read_rows
+from segbench.loaders.decoded import shown
+
+COVER, MEANS = "eval_cover.txt", "eval_RI_VOI.txt"
+COVER_ROWS, MEANS_ROWS, IMAGES = "eval_cover_th.txt", "eval_RI_VOI_thr.txt", "eval_cover_img.txt"
+
+_COVER_KEYS = ("covering_ods_threshold", "covering_ods", "covering_ois", "covering_best")
+_MEANS_KEYS = ("pri_ods_threshold", "pri_ods", "pri_ois", "voi_ods_threshold", "voi_ods", "voi_ois")
+_PRINT_ROUNDING = 2e-6
+
+
+def region_folders(folder: Path) -> list[Path]:
+    """Find the folders that hold region results: the folder itself, or else those within it."""
+    if _holds_regions(folder):
+        return [folder]
+    inner = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [path for path in inner if path.is_dir() and not path.name.startswith(".") and _holds_regions(path)]
+
+
+def method_of(folder: Path) -> str:
+    """Name the method after its folder."""
+    return shown(from_file_name(folder.absolute().name))
+
+
+def import_regions(folder: Path, method: str) -> Result:
+    """Read the region results in a folder.
+
+    Raises
+    ------
+    DataError
+        For a damaged file, figures out of range, or rows at different thresholds.
+    """
+    printed: dict[str, float] = {}
+    for name, keys in ((COVER, _COVER_KEYS), (MEANS, _MEANS_KEYS)):
+        if (folder / name).is_file():
+            row = read_rows(folder / name, (len(keys),))
+            printed |= dict(zip(keys, row[0].tolist(), strict=True))
+    shares = {key: value for key, value in printed.items() if "threshold" not in key}
+    wrong = [key for key, value in shares.items() if value < 0 or (value > 1 and not key.startswith("voi"))]
+    if wrong:
+        raise DataError(shown(folder), f"{wrong[0]} is {shares[wrong[0]]:g}, expected 0 to 1", "check its eval_*.txt")
+    cover, means = _rows(folder / COVER_ROWS, 2), _rows(folder / MEANS_ROWS, 3)
+    if cover is not None and means is not None and not np.array_equal(cover[0], means[0]):
+        raise DataError(shown(folder / MEANS_ROWS), f"its thresholds are not those of {COVER_ROWS}", "export both anew")
+    thresholds = next((rows[0] for rows in (cover, means) if rows is not None), np.empty(0))
+    nothing = np.full(thresholds.shape, np.nan)
+    published = PublishedRegions(
+        printed,
+        thresholds,
+        nothing if cover is None else cover[1],
+        nothing if means is None else means[1],
+        nothing if means is None else means[2],
+    )
+    images = read_rows(folder / IMAGES, (4,)) if (folder / IMAGES).is_file() else None
+    files = [folder / name for name in (COVER, MEANS, COVER_ROWS, MEANS_ROWS, IMAGES) if (folder / name).is_file()]
+    settings = {"source": "imported", "thresholds": ",".join(f"{t:g}" for t in thresholds) or "unknown", "counts": "no"}
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    signed = signature("regions", settings, digests, images="unknown" if images is None else str(len(images)))
+    return Result(method, "regions", settings, signed, {}, notes=_disagreements(published), published=published)
+
+
+def _holds_regions(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in (COVER, MEANS))
+
+
+def _rows(path: Path, width: int) -> NDArray[np.float64] | None:
+    if not path.is_file():
+        return None
+    columns: NDArray[np.float64] = read_rows(path, (width,)).T
+    if np.any(np.diff(columns[0]) <= 0):
+        raise DataError(shown(path), "its thresholds do not rise", "sort its rows by threshold")
+    return columns
+
+
+def _disagreements(published: PublishedRegions) -> tuple[str, ...]:
+    """Say where the row of best figures is not the best of the rows."""
+    best = {"covering_ods": published.covering, "pri_ods": published.rand_index, "voi_ods": -published.voi}
+    notes = []
+    for key, values in best.items():
+        if key in published.printed and values.size and not np.isnan(values).any():
+            of_rows = abs(float(values.max()))
+            if abs(of_rows - published.printed[key]) > _PRINT_ROUNDING * max(1.0, of_rows):
+                notes.append(f"{key} is printed as {published.printed[key]:g}, the best of its rows is {of_rows:g}")
+    return tuple(notes)

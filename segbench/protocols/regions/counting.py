@@ -1,0 +1,197 @@
+"""Regions of one image counted against every annotator's; see `segbench.protocols.regions`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.counts.regions import COVERED_UNITS, MEAN_UNITS, RegionCounts
+from segbench.errors import DataError
+from segbench.protocols.regions.hierarchy import Hierarchy, dense, hierarchies_of
+from segbench.protocols.regions.inputs import as_label_maps, check_size
+from segbench.protocols.regions.kernels import LOG_UNITS, sweep_up
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+_DENSE_CELLS = 2**22
+
+
+def count_regions(
+    segmentations_or_ucm2: ArrayLike | Iterable[ArrayLike],
+    ground_truths: ArrayLike | Iterable[ArrayLike],
+    *,
+    thresholds: int | ArrayLike = 99,
+    void: Collection[int] = (),
+    valid: ArrayLike | None = None,
+) -> RegionCounts:
+    """Count how well the regions of one image agree with those of its annotators.
+
+    Parameters
+    ----------
+    segmentations_or_ucm2 : array of shape (2H + 1, 2W + 1), or label maps of shape (H, W)
+        An ultrametric contour map of double size, whose regions are the 8-connected points where ``ucm2 <= threshold``;
+        or one label map, or a sequence of them, whose thresholds are 1, 2, .. in their order.
+    ground_truths : label map, or a sequence of them
+        Whole numbers from 0, shape (H, W), one an annotator. 0 is a region as any other unless it is void.
+    thresholds : int or array of float
+        A number K for ``k / (K + 1)``, or rising thresholds; not used for label maps.
+    void : collection of int
+        Ground-truth labels whose pixels are left out for that annotator, for instance ``(0,)`` where 0 is unlabelled.
+    valid : array of shape (H, W), optional
+        Pixels that count, other than 0; None for all.
+
+    Returns
+    -------
+    RegionCounts
+        Of the image; an annotator without a pixel left is passed over.
+
+    Raises
+    ------
+    ArgumentError
+        For thresholds that do not rise, or arrays of other dimensions.
+    DataError
+        For labels that are floats or negative, sizes that differ, scores that are not finite, and no pixel left.
+
+    Examples
+    --------
+    >>> counts = count_regions(np.array([[1, 1, 2, 2]]), np.array([[1, 1, 1, 2]]))
+    >>> counts.covered / 2**20  # 3 pixels covered by 2 / 3, 1 by 1 / 2
+    array([2.5])
+    """
+    truths = as_label_maps(ground_truths, "ground truth of annotator")
+    hierarchies, cuts = hierarchies_of(segmentations_or_ucm2, truths[0].shape, thresholds)
+    for hierarchy in hierarchies:
+        check_size(hierarchy.labels, truths[0], "prediction")
+    inside = None if valid is None else np.asarray(valid) != 0
+    if inside is not None:
+        check_size(inside, truths[0], "valid pixels")
+    overlaps = [_Overlaps.of(hierarchy) for hierarchy in hierarchies]
+    counted = [_annotator(hierarchies, truth, _kept(truth, void, inside), overlaps) for truth in truths]
+    some = [one for one in counted if one.area]
+    if not some:
+        raise DataError("ground truth", "no annotator has a pixel left to count", "check void labels and valid pixels")
+    sums = np.sum([one.covered for one in some], axis=0)
+    # Sorted, so that the mean does not depend on the order of annotators.
+    means = np.sort([one.shares for one in some], axis=0).sum(axis=0) / len(some)
+    units = np.rint(means * MEAN_UNITS).astype(np.int64)
+    covered_pred = [o.covered(h, inside) for h, o in zip(hierarchies, overlaps, strict=True)]
+    return RegionCounts(
+        cuts,
+        1,
+        sum(one.area for one in some),
+        truths[0].size if inside is None else int(inside.sum()),
+        sum(one.covered_best for one in some),
+        sums,
+        np.concatenate(covered_pred),
+        *units.clip(0),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Overlaps:
+    """Best overlap of every predicted region with one of any annotator; equal segmentations share their places."""
+
+    offsets: IntArray
+    best: FloatArray
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy) -> _Overlaps:
+        number = hierarchy.number
+        fresh = np.concatenate([[True], number[1:] != number[:-1]])
+        ends = np.cumsum(np.where(fresh, number, 0))
+        return cls(ends - number, np.zeros(int(ends[-1])))
+
+    def covered(self, hierarchy: Hierarchy, inside: NDArray[np.bool_] | None) -> IntArray:
+        """Give the area covered at each threshold."""
+        labels = hierarchy.labels if inside is None else hierarchy.labels[inside]
+        areas = np.bincount(labels.ravel(), minlength=hierarchy.region_of.shape[1])
+        covered = np.zeros(self.offsets.size, np.int64)
+        for k, (start, number) in enumerate(zip(self.offsets, hierarchy.number, strict=True)):
+            if k and start == self.offsets[k - 1]:
+                covered[k] = covered[k - 1]
+                continue
+            merged = np.bincount(hierarchy.region_of[k], weights=areas, minlength=number)
+            share = merged * self.best[start : start + number]
+            covered[k] = np.floor(share * COVERED_UNITS + 0.5).astype(np.int64).sum()
+        return covered
+
+
+@dataclass(frozen=True, eq=False)
+class _Annotator:
+    """Covering in its units, and what is averaged over annotators, shape (6, K)."""
+
+    area: int
+    covered_best: int
+    covered: IntArray
+    shares: FloatArray
+
+
+def _annotator(
+    hierarchies: Sequence[Hierarchy],
+    truth: NDArray[Any],
+    kept: NDArray[np.bool_] | None,
+    overlaps: Sequence[_Overlaps],
+) -> _Annotator:
+    labels, number = dense(truth if kept is None else truth[kept])
+    areas = np.bincount(labels.ravel(), minlength=number)
+    pixels = int(areas.sum())
+    if not pixels:
+        return _Annotator(0, 0, np.empty(0, np.int64), np.empty((6, 0)))
+    best = np.zeros(number)
+    parts = []
+    for hierarchy, overlap in zip(hierarchies, overlaps, strict=True):
+        predicted = hierarchy.labels if kept is None else hierarchy.labels[kept]
+        table = _table(predicted.ravel(), labels.ravel(), hierarchy.region_of.shape[1], number)
+        parts.append(sweep_up(hierarchy.region_of, hierarchy.number, *table, best, overlap.offsets, overlap.best))
+    covered, *sums = np.concatenate(parts).T
+    covered_best = int(np.floor(areas * best * COVERED_UNITS + 0.5).astype(np.int64).sum())
+    return _Annotator(pixels, covered_best, covered, _shares(sums, areas))
+
+
+def _kept(truth: NDArray[Any], void: Collection[int], inside: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    if not len(void):
+        return inside
+    labelled: NDArray[np.bool_] = ~np.isin(truth, np.asarray(list(void)))
+    return labelled if inside is None else labelled & inside
+
+
+def _table(
+    predicted: NDArray[Any], labels: NDArray[np.int64], rows: int, columns: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Count the pixels common to each pair of regions; the pairs that have none are not listed."""
+    keys = labels * rows + predicted
+    if rows * columns <= max(_DENSE_CELLS, 4 * keys.size):
+        every = np.bincount(keys, minlength=rows * columns)
+        places = np.flatnonzero(every)
+        cells = every[places]
+    else:
+        places, cells = np.unique(keys, return_counts=True)
+    column, row = np.divmod(places, rows)
+    starts = np.searchsorted(column, np.arange(columns + 1))
+    return starts.astype(np.int64), row.astype(np.int64), cells.astype(np.int64)
+
+
+def _shares(sums: Sequence[IntArray], areas: IntArray) -> FloatArray:
+    """Give Rand index, VOI split and merge, and F, precision and recall of pairs, from sums over the table."""
+    squares, predicted_squares, logs, predicted_logs = sums
+    pixels = int(areas.sum())
+    truth_squares = int((areas * areas).sum())
+    truth_logs = int(np.floor(areas * np.log2(areas) * LOG_UNITS + 0.5).astype(np.int64).sum())
+    apart = predicted_squares - squares + (truth_squares - squares)
+    rand_index = 1 - apart / max(pixels * (pixels - 1), 1)
+    split, merge = (truth_logs - logs) / (LOG_UNITS * pixels), (predicted_logs - logs) / (LOG_UNITS * pixels)
+    both, predicted, truth = squares - pixels, predicted_squares - pixels, truth_squares - pixels
+    f = _share(2 * both, predicted + truth)
+    return np.array([rand_index, split, merge, f, _share(both, predicted), _share(both, np.full_like(both, truth))])
+
+
+def _share(part: IntArray, whole: IntArray) -> FloatArray:
+    """Divide; of no pairs all are right."""
+    share = np.ones(part.shape)
+    np.divide(part, whole, out=share, where=whole > 0)
+    return share

@@ -1,0 +1,74 @@
+"""Regions of one prediction: of label maps as they are, of a contour map at every threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.protocols.regions.inputs import as_label_maps, is_ucm2, ucm2_levels
+from segbench.protocols.regions.kernels import merge_upward
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+_DENSE_LABELS = 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Regions at rising thresholds, where they only merge; K is 1 for a single label map.
+
+    Parameters
+    ----------
+    labels : array of int, shape (H, W)
+        Regions at the first threshold, from 0, none missing.
+    region_of : array of int32, shape (K, regions)
+        In which region each of them lies at each threshold.
+    number : array of int64, shape (K,)
+        Regions at each threshold.
+    """
+
+    labels: NDArray[Any]
+    region_of: NDArray[np.int32]
+    number: IntArray
+
+
+def hierarchies_of(
+    prediction: ArrayLike | Iterable[ArrayLike], shape: tuple[int, ...], thresholds: int | ArrayLike
+) -> tuple[list[Hierarchy], FloatArray]:
+    """Find regions: one hierarchy for a contour map, one a label map otherwise; and their thresholds."""
+    if is_ucm2(prediction, shape):
+        levels, cuts = ucm2_levels(np.asarray(prediction), thresholds)
+        return [_merged(levels, cuts.size)], cuts
+    maps = [dense(labels) for labels in as_label_maps(prediction, "segmentation")]
+    each = [
+        Hierarchy(labels, np.arange(number, dtype=np.int32)[np.newaxis], np.array([number])) for labels, number in maps
+    ]
+    return each, np.arange(1.0, len(each) + 1)
+
+
+def _merged(levels: NDArray[np.int32], thresholds: int) -> Hierarchy:
+    keys = levels.ravel().astype(np.uint16 if thresholds < 2**16 else np.int32)  # short ones sort by radix
+    ordered = np.argsort(keys, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(levels.ravel(), minlength=thresholds))[:thresholds]])
+    height, width = levels.shape
+    pixels = np.arange(levels.size).reshape(levels.shape)[1::2, 1::2].ravel()
+    labels, region_of, number = merge_upward(levels, ordered, starts, pixels)
+    return Hierarchy(labels.reshape(height // 2, width // 2), region_of, number)
+
+
+def dense(labels: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    """Number labels from 0 without gaps, in rising order; give how many there are."""
+    highest = int(labels.max(initial=0))
+    if highest >= max(_DENSE_LABELS, 4 * labels.size):
+        values, places = np.unique(labels, return_inverse=True)
+        return places.reshape(labels.shape).astype(np.int64, copy=False), values.size
+    present = np.zeros(highest + 1, np.int64)
+    present[labels.astype(np.intp).ravel()] = 1
+    number = int(present.sum())
+    renumbered: NDArray[np.int64] = (np.cumsum(present) - 1)[labels.astype(np.intp)]
+    return renumbered, number

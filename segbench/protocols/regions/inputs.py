@@ -1,0 +1,121 @@
+"""What the region benchmark takes is checked here, once: label maps, contour maps, and that sizes agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.errors import ArgumentError, DataError
+from segbench.protocols.boundaries.inputs import as_scores, as_thresholds, check_unit_range
+
+MOST_PIXELS = 2**30
+
+
+def as_labels(label_map: ArrayLike, name: str) -> NDArray[Any]:
+    """Read a label map: whole numbers from 0, each a region, connected or not.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not two-dimensional, or has more than 2**30 pixels.
+    DataError
+        If labels are floats, complex or negative, or there is no pixel.
+    """
+    labels = np.asarray(label_map)
+    if labels.ndim != 2:
+        raise ArgumentError(f"{name} has shape {labels.shape}, expected (height, width)")
+    if labels.dtype.kind not in "bui":
+        raise DataError(name, f"labels are of type {labels.dtype}, expected whole numbers", "write them as integers")
+    if not labels.size:
+        raise DataError(name, "has no pixel")
+    if labels.size > MOST_PIXELS:
+        raise ArgumentError(f"{name} has {labels.size} pixels, expected at most {MOST_PIXELS}")
+    if labels.dtype.kind == "i" and labels.min() < 0:
+        raise DataError(
+            name, f"holds the label {labels.min()}, expected 0 or more", "give every region a number from 0"
+        )
+    return labels
+
+
+def as_label_maps(label_maps: ArrayLike | Iterable[ArrayLike], name: str) -> list[NDArray[Any]]:
+    """Read one label map, or several of one size.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none.
+    DataError
+        If sizes differ, or one is no label map.
+    """
+    if isinstance(label_maps, np.ndarray) and label_maps.ndim == 2:
+        return [as_labels(label_maps, name)]
+    parts = list(label_maps)  # type: ignore[arg-type]  # an array of three dimensions iterates over maps
+    if parts and all(np.ndim(part) == 1 for part in parts):
+        return [as_labels(np.asarray(parts), name)]
+    maps = [as_labels(part, f"{name} {k}") for k, part in enumerate(parts)]
+    if not maps:
+        raise ArgumentError(f"{name}: there is none; give at least one label map")
+    for k, labels in enumerate(maps):
+        if labels.shape != maps[0].shape:
+            raise DataError(f"{name} {k}", f"{_size(labels.shape)}, but {name} 0 is {_size(maps[0].shape)}")
+    return maps
+
+
+def is_ucm2(prediction: object, shape: tuple[int, ...]) -> bool:
+    """Tell whether a prediction is a contour map of double size of an image of that shape."""
+    height, width = shape
+    return isinstance(prediction, np.ndarray) and prediction.shape == (2 * height + 1, 2 * width + 1)
+
+
+def ucm2_levels(ucm2: NDArray[Any], thresholds: int | ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Find for each point of a contour map the first threshold that it does not exceed.
+
+    Returns
+    -------
+    levels : array of int32
+        K where a point exceeds all K thresholds.
+    thresholds : array of float64, shape (K,)
+
+    Raises
+    ------
+    DataError
+        If scores are not finite, or outside [0, 1] where thresholds are even; or a pixel, which no contour crosses,
+        exceeds the first threshold.
+    """
+    scores = as_scores(ucm2, "ucm2")
+    cuts = as_thresholds(thresholds)
+    if isinstance(thresholds, (int, np.integer)):
+        check_unit_range(scores, "ucm2")
+    levels = np.searchsorted(cuts, scores).astype(np.int32)
+    above = int(np.count_nonzero(levels[1::2, 1::2]))
+    if above:
+        raise DataError(
+            "ucm2",
+            f"{above} pixels lie above the threshold {cuts[0]:g}, but contours run between pixels, at even places",
+            "write the map at twice the resolution with 0 at odd places",
+        )
+    return levels, cuts
+
+
+def check_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str) -> None:
+    """Refuse a prediction of another size than the ground truth.
+
+    Raises
+    ------
+    DataError
+        With both sizes.
+    """
+    if prediction.shape != ground_truth.shape:
+        height, width = ground_truth.shape
+        raise DataError(
+            name,
+            f"{_size(prediction.shape)}, but the ground truth is {_size(ground_truth.shape)}",
+            f"give label maps of that size, or a ucm2 of {_size((2 * height + 1, 2 * width + 1))}",
+        )
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return f"{shape[0]} rows x {shape[1]} columns"

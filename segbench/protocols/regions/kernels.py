@@ -1,0 +1,185 @@
+"""The inner loops of the region benchmark: regions merging as the threshold rises, and tables merging with them.
+
+All sums are of whole numbers (overlaps and logarithms in fixed units), so they do not depend on the order of regions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.counts.regions import COVERED_UNITS
+from segbench.protocols.boundaries.jit import helper, int64, kernel, part
+
+IntArray = NDArray[np.int64]
+
+LOG_UNITS = 2**26
+"""Units in 1 of ``n log2 n``; they leave room for 2**30 pixels."""
+
+
+@helper
+def _root(parent: IntArray, point: int) -> int:
+    """Find the representative of a point's region."""
+    while parent[point] != point:
+        parent[point] = parent[parent[point]]
+        point = parent[point]
+    return point
+
+
+@part
+def _unite_around(parent: IntArray, levels: NDArray[np.int32], point: int, level: int) -> None:
+    """Unite a point with its neighbours that are there at this level."""
+    height, width = levels.shape
+    row, column = point // width, point % width
+    for r in range(max(row - 1, 0), min(row + 2, height)):
+        for c in range(max(column - 1, 0), min(column + 2, width)):
+            if levels[r, c] <= level:
+                a, b = _root(parent, point), _root(parent, r * width + c)
+                parent[max(a, b)] = min(a, b)
+
+
+@part
+def _number_regions(parent: IntArray, members: IntArray, seen: NDArray[np.int32], given: NDArray[np.int32]) -> int:
+    """Number the regions of some points in order of appearance, leave `seen` as it was, give how many there are."""
+    regions = 0
+    for place in range(members.size):
+        root = _root(parent, members[place])
+        if seen[root] < 0:
+            seen[root] = regions
+            regions += 1
+        given[place] = seen[root]
+    for place in range(members.size):
+        seen[_root(parent, members[place])] = -1
+    return regions
+
+
+@kernel
+def merge_upward(
+    levels: NDArray[np.int32], ordered: IntArray, starts: IntArray, pixels: IntArray
+) -> tuple[NDArray[np.int32], NDArray[np.int32], IntArray]:
+    """Find the 8-connected regions of a contour map of double size, at every threshold.
+
+    Parameters
+    ----------
+    levels : array of int32, shape (2H + 1, 2W + 1)
+        Place of the first of K thresholds that each point does not exceed; K where it exceeds them all. 0 at pixels.
+    ordered : array of int64
+        The points by rising level.
+    starts : array of int64, shape (K + 1,)
+        Where the points of each level start among them.
+    pixels : array of int64, shape (H W,)
+        The points that are pixels.
+
+    Returns
+    -------
+    labels : array of int32, shape (H W,)
+        Regions at the first threshold, from 0.
+    region_of : array of int32, shape (K, regions)
+        In which region each of them lies at each threshold.
+    number : array of int64, shape (K,)
+        Regions at each threshold.
+    """
+    thresholds = starts.size - 1
+    parent = np.arange(levels.size)
+    seen = np.full(levels.size, -1, np.int32)
+    for place in range(starts[0], starts[1]):
+        _unite_around(parent, levels, ordered[place], 0)
+    labels = np.empty(pixels.size, np.int32)
+    regions = _number_regions(parent, pixels, seen, labels)
+    members = np.empty(regions, np.int64)
+    for place in range(pixels.size):
+        members[labels[place]] = pixels[place]
+    region_of = np.empty((thresholds, regions), np.int32)
+    number = np.empty(thresholds, np.int64)
+    for level in range(thresholds):
+        for place in range(starts[level], starts[level + 1]):
+            _unite_around(parent, levels, ordered[place], level)
+        number[level] = _number_regions(parent, members, seen, region_of[level])
+    return labels, region_of, number
+
+
+@kernel
+def sweep_up(  # noqa: C901, PLR0912, PLR0917 - all thresholds are one call from Python
+    region_of: NDArray[np.int32],
+    number: IntArray,
+    starts: IntArray,
+    rows: IntArray,
+    cells: IntArray,
+    best: NDArray[np.float64],
+    offsets: IntArray,
+    best_pred: NDArray[np.float64],
+) -> IntArray:
+    """Measure a contingency table at every threshold, its rows merging.
+
+    Parameters
+    ----------
+    region_of : array of int32, shape (K, P)
+        In which predicted region each of the P first ones lies at each threshold.
+    number : array of int64, shape (K,)
+        Regions at each threshold.
+    starts, rows, cells : array of int64
+        The table at the first threshold, a ground-truth region after the other: those of region g are at ``starts[g]``
+        to ``starts[g + 1]``, with the predicted region and the number of pixels common to both.
+    best : array of float64, shape (G,)
+        Raised to the best overlap of each ground-truth region.
+    offsets : array of int64, shape (K,)
+        Where the predicted regions of each threshold start in `best_pred`.
+    best_pred : array of float64
+        Raised to the best overlap of each predicted region.
+
+    Returns
+    -------
+    array of int64, shape (K, 5)
+        Area covered in units of 2**-20; the sum of squares of the cells, and of the areas of predicted regions; the sum
+        of ``n log2 n`` of both, in units of 2**-26.
+    """
+    thresholds, first = region_of.shape
+    sums = np.zeros((thresholds, 5), np.int64)
+    truths = starts.size - 1
+    starts, rows, cells = starts.copy(), rows.copy(), cells.copy()
+    ends = starts[1:].copy()
+    areas = np.zeros(truths, np.int64)
+    predicted = np.zeros(first, np.int64)
+    for g in range(truths):
+        for place in range(starts[g], ends[g]):
+            areas[g] += cells[place]
+            predicted[rows[place]] += cells[place]
+    into = np.arange(first)
+    slot = np.full(first, -1, np.int64)
+    for k in range(thresholds):
+        if k > 0 and number[k] == number[k - 1]:
+            sums[k] = sums[k - 1]
+            continue
+        for p in range(first):
+            into[p if k == 0 else region_of[k - 1, p]] = region_of[k, p]
+        merged = np.zeros(number[k], np.int64)
+        for p in range(first if k == 0 else number[k - 1]):
+            merged[into[p]] += predicted[p]
+        predicted = merged
+        for area in predicted:
+            if area > 0:
+                sums[k, 2] += area * area
+                sums[k, 4] += int64(area * np.log2(area) * LOG_UNITS + 0.5)
+        for g in range(truths):
+            end = starts[g]
+            for place in range(starts[g], ends[g]):
+                p = into[rows[place]]
+                if slot[p] < 0:
+                    slot[p] = end
+                    rows[end], cells[end] = p, cells[place]
+                    end += 1
+                else:
+                    cells[slot[p]] += cells[place]
+            ends[g] = end
+            overlap = 0.0
+            for place in range(starts[g], end):
+                n = cells[place]
+                slot[rows[place]] = -1
+                share = n / (areas[g] + predicted[rows[place]] - n)
+                overlap = max(overlap, share)
+                best_pred[offsets[k] + rows[place]] = max(best_pred[offsets[k] + rows[place]], share)
+                sums[k, 1] += n * n
+                sums[k, 3] += int64(n * np.log2(n) * LOG_UNITS + 0.5)
+            best[g] = max(best[g], overlap)
+            sums[k, 0] += int64(areas[g] * overlap * COVERED_UNITS + 0.5)
+    return sums

@@ -1,0 +1,90 @@
+"""Settings of the region protocol, and how the files of an image become what `count_regions` takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from segbench.errors import ArgumentError, DataError
+from segbench.protocols.boundaries.inputs import as_thresholds
+from segbench.protocols.counted import Counted
+from segbench.protocols.regions.counting import count_regions
+from segbench.sample import Reads, Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regions:
+    """Settings of the region protocol of BSDS500.
+
+    Parameters
+    ----------
+    thresholds : int or tuple of float
+        A number K for ``k / (K + 1)``, or rising thresholds, of a ``ucm2``. Not used for label maps.
+    void : tuple of int
+        Ground-truth labels that are left out, for instance ``(0,)`` where 0 is unlabelled. Pixels outside a field of
+        view are left out, too.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting is out of range.
+
+    Examples
+    --------
+    >>> Regions(void=(0,)).signature_fields()
+    {'thresholds': '99', 'void': '0'}
+    """
+
+    name: ClassVar[str] = "regions"
+    reads: ClassVar[Reads] = "regions"
+
+    thresholds: int | tuple[float, ...] = 99
+    void: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        as_thresholds(self.thresholds)
+        if not isinstance(self.thresholds, int):
+            object.__setattr__(self, "thresholds", tuple(float(value) for value in self.thresholds))
+        strange = [value for value in self.void if value != int(value) or value < 0]
+        if strange:
+            raise ArgumentError(f"void holds {strange[0]:g}; labels are whole numbers from 0")
+        object.__setattr__(self, "void", tuple(int(value) for value in self.void))
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a figure depends on."""
+        listed = self.thresholds if isinstance(self.thresholds, int) else ",".join(f"{t:g}" for t in self.thresholds)
+        return {"thresholds": str(listed), "void": ",".join(map(str, self.void)) or "none"}
+
+    def count(self, sample: Sample) -> Counted:
+        """Count one image.
+
+        Raises
+        ------
+        DataError
+            If labels are floats or negative, sizes differ, or a ``ucm2`` is none.
+        """
+        prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions
+        try:
+            return Counted(
+                count_regions(
+                    prediction, sample.ground_truths, thresholds=self.thresholds, void=self.void, valid=sample.field
+                )
+            )
+        except DataError as error:
+            raise DataError(_file_of(sample, error.path), error.what, error.hint) from error
+
+
+def _file_of(sample: Sample, name: str) -> str:
+    """Name the file in which the array lies."""
+    if not name.startswith("ground truth"):
+        return sample.prediction_file or sample.name
+    which = name.rpartition(" ")[2]
+    files = sample.ground_truth_files or (sample.name,)
+    return files[int(which)] if which.isdecimal() else files[0]
+
+
+def compile_kernels() -> None:
+    """Compile every kernel, or load it from disk."""
+    count_regions(np.zeros((5, 5)), np.ones((2, 2), np.int64), thresholds=2)

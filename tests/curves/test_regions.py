@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from segbench import ArgumentError, RegionCounts, bootstrap, compare, count_regions, region_curve
+from segbench.curves.regions import region_image_figures, region_summary
+
+AREA, UNIT, MEAN = 10, 2**20, 2**36
+
+
+def counts(covered, rand, voi, thresholds=(0.25, 0.5, 0.75)):
+    means = [np.array(values) * MEAN for values in (rand, voi, voi, rand, rand, rand)]
+    best = max(covered) * UNIT
+    return RegionCounts(
+        thresholds,
+        1,
+        AREA,
+        AREA,
+        best,
+        np.array(covered) * UNIT,
+        np.array(covered) * UNIT,
+        *(m.astype(int) for m in means),
+    )
+
+
+A = counts([6, 8, 8], [0.5, 0.75, 0.25], [1, 0.5, 0.25])
+B = counts([6, 2, 2], [0.75, 0.25, 0.25], [0.25, 0.5, 1])
+IMAGES = {"a": A, "b": B}
+
+
+def test_summary_by_hand():
+    summary = region_summary(IMAGES)
+    assert list(summary)[:8] == [
+        "covering_ods",
+        "covering_ods_threshold",
+        "covering_ois",
+        "covering_best",
+        "pri_ods",
+        "pri_ois",
+        "voi_ods",
+        "voi_ois",
+    ]
+    assert (summary["covering_ods"], summary["covering_ods_threshold"]) == (0.6, 0.25)
+    assert summary["covering_ois"] == summary["covering_best"] == 0.7
+    assert (summary["pri_ods"], summary["pri_ods_threshold"], summary["pri_ois"]) == (0.625, 0.25, 0.75)
+    assert (summary["voi_ods"], summary["voi_ods_threshold"], summary["voi_ois"]) == (1.0, 0.5, 0.5)
+    assert summary["voi_split"] + summary["voi_merge"] == summary["voi_ods"]
+    assert (summary["are_ods"], summary["are_ois"], summary["are_precision"]) == (0.375, 0.25, 0.625)
+
+
+def test_pooled_curve_is_that_of_the_sum():
+    curve = region_curve(A + B)
+    assert curve.covering.tolist() == [0.6, 0.5, 0.5]
+    assert curve.voi.tolist() == [1.25, 1.0, 1.25]
+
+
+def test_figures_of_an_image_take_the_first_of_equal_thresholds():
+    figures = region_image_figures(A)
+    assert (figures["covering"], figures["threshold"], figures["voi"]) == (0.8, 0.5, 0.5)
+
+
+def test_order_of_images_does_not_matter():
+    rng = np.random.default_rng(0)
+    images = {str(k): count_regions(rng.integers(0, 5, (9, 9)), rng.integers(0, 4, (2, 9, 9))) for k in range(12)}
+    there, back = region_summary(images), region_summary(dict(reversed(images.items())))
+    assert dict(there) == dict(back)
+
+
+def test_bootstrap_and_comparison():
+    images = {str(k): (A, B)[k % 2] for k in range(12)}
+    low, high = bootstrap(images, replicates=200)["covering_ods"]
+    assert 0.6 <= low < high <= 0.8
+    worse = {name: counts([5, 5, 1], [0.25] * 3, [1.5] * 3) for name in images}
+    rows = {row.figure: row for row in compare({"a": images, "b": worse}, replicates=100).differences}
+    assert rows["covering_ods"].wins == rows["voi_ods"].wins == rows["are_ods"].wins == 12
+    assert rows["voi_ods"].difference < 0
+    assert "covering_ods_threshold" not in rows
+
+
+def test_refusals():
+    with pytest.raises(ArgumentError, match="no images"):
+        region_summary({})
+    with pytest.raises(ArgumentError, match="a was counted at 3 thresholds, b at 1 others"):
+        region_summary({"a": A, "b": counts([1], [1], [1], thresholds=[0.5])})
