@@ -29,6 +29,8 @@ class Sample:
         What was done to the data while reading, to be shown to the user.
     ground_truth_files, prediction_file : tuple of str, str
         Where they come from, as errors name them.
+    labels_predicted : bool
+        Whether predictions are label maps, one a threshold or scale, and no soft map.
     """
 
     name: str
@@ -38,3 +40,4 @@ class Sample:
     notes: tuple[str, ...] = ()
     ground_truth_files: tuple[str, ...] = ()
     prediction_file: str = ""
+    labels_predicted: bool = False

@@ -67,7 +67,7 @@ def _count_image(protocol: Protocol, task: Task) -> Outcome:
     try:
         raw = read(task.files)
         ground_truth_digest = _joint(*raw.digests.ground_truths, raw.digests.field)
-        digest = _joint(ground_truth_digest, raw.digests.prediction)
+        digest = _joint(ground_truth_digest, raw.digests.prediction, *raw.digests.scales)
         if digest == task.known:
             return Outcome(name, digest, ground_truth_digest)
         sample = decode_sample(raw, protocol.reads)

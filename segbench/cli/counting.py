@@ -32,7 +32,7 @@ def methods_of(predictions: list[str]) -> dict[str, Path]:
         named = bool(equals) and not Path(text).exists()
         path = Path(folder if named else text)
         method = name if named else path.absolute().stem
-        if not method:
+        if not method or (named and not folder):
             raise ArgumentError(f"{text!r} gives no name; write name=FOLDER")
         if method in methods:
             raise ArgumentError(f"two methods are called {method!r}; give one another name: other={path}")

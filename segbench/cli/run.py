@@ -13,6 +13,8 @@ from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.settings import Options
 from segbench.cli.tuning import thresholds_of
 
+INTERRUPTED = 130
+
 
 def run(
     ground_truth: Annotated[Path, typer.Argument(help="Folder of ground truth, or one file.")],
@@ -61,7 +63,9 @@ def run(
         str,
         typer.Option(help="How ground-truth names hold the image's name, *, and an annotator, #: '*_manual1', '*.#'."),
     ] = "*",
-    pred_pattern: Annotated[str, typer.Option(help="The same for predictions: '*_pred'.")] = "*",
+    pred_pattern: Annotated[
+        str, typer.Option(help="The same for predictions, # being one of several label maps: '*_pred', '*/#'.")
+    ] = "*",
     field_pattern: Annotated[str, typer.Option(help="The same for masks: '*_mask'.")] = "*",
     intervals: Annotated[float | None, INTERVALS] = None,
     tuning_set: Annotated[
@@ -91,17 +95,24 @@ def run(
     methods = methods_of(prediction)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     tuning = thresholds_of(tuning_set, tuning_results, list(methods), options.protocol(protocol), patterns, jobs=jobs)
-    results = count_methods(
-        ground_truth,
-        methods,
-        options.protocol(protocol),
-        field=field,
-        patterns=patterns,
-        output=output,
-        jobs=jobs,
-        human=human,
-        tuning=tuning,
-    )
+    try:
+        results = count_methods(
+            ground_truth,
+            methods,
+            options.protocol(protocol),
+            field=field,
+            patterns=patterns,
+            output=output,
+            jobs=jobs,
+            human=human,
+            tuning=tuning,
+        )
+    except KeyboardInterrupt:
+        kept = (
+            f"what was counted is kept in {output}, and the same command goes on with it" if output else "nothing kept"
+        )
+        typer.echo(f"stopped; {kept}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
     drawn = [] if intervals is None else [result.intervals(**interval_settings(intervals)) for result in results]
     print_results(results, form, intervals=drawn)
     if output:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
+from segbench.errors import DataError
 from segbench.loaders import matlab
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import decode, read_bytes
@@ -22,6 +23,9 @@ from segbench.sample import Reads, Sample
 """What a protocol needs the files to be read as."""
 
 Maps: TypeAlias = tuple[NDArray[Any], ...]
+
+Form: TypeAlias = Literal["map", "ucm2", "labels"]
+"""What a prediction is: one map, a contour map of double size, or label maps, one a threshold or scale."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +40,14 @@ class Digests:
         Of the prediction.
     field : str, optional
         Of the field mask, where there is one.
+    scales : tuple of str
+        Of the predictions of further scales.
     """
 
     ground_truths: tuple[str, ...]
     prediction: str
     field: str | None = None
+    scales: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,6 +66,8 @@ class RawFiles:
         The field mask.
     digests : Digests
         Of these bytes.
+    scales : tuple of bytes
+        The predictions of further scales.
     """
 
     files: SampleFiles
@@ -66,6 +75,7 @@ class RawFiles:
     prediction: bytes
     field: bytes | None
     digests: Digests
+    scales: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +96,15 @@ def read(files: SampleFiles) -> RawFiles:
     """
     ground_truths = tuple(read_bytes(path) for path in files.ground_truths)
     prediction = read_bytes(files.prediction)
+    scales = tuple(read_bytes(path) for path in files.scales)
     field = read_bytes(files.field) if files.field is not None else None
     digests = Digests(
         tuple(_digest(data) for data in ground_truths),
         _digest(prediction),
         _digest(field) if field is not None else None,
+        tuple(_digest(data) for data in scales),
     )
-    return RawFiles(files, ground_truths, prediction, field, digests)
+    return RawFiles(files, ground_truths, prediction, field, digests, scales)
 
 
 def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
@@ -132,13 +144,15 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         maps, said = _ground_truths(data, path, reads)
         truths += ((shown(path), array) for array in maps)
         notes |= dict.fromkeys(f"ground truth: {note}" for note in said)
-    predictions, said, doubled = _predictions(raw.prediction, files.prediction, reads)
+    predictions, said, form = _predictions(raw.prediction, files.prediction, reads)
+    if raw.scales:
+        predictions, form = _scales(raw, form, reads), "labels"
     notes |= dict.fromkeys(f"prediction: {note}" for note in said)
     sizes = [(name, array.shape) for name, array in truths]
-    if doubled:
+    if form == "ucm2":
         require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
-    elif predictions:
-        sizes.append((shown(files.prediction), predictions[0].shape))
+    else:
+        sizes += zip(map(shown, (files.prediction, *files.scales)), (map_.shape for map_ in predictions), strict=False)
     field = None
     if files.field is not None and raw.field is not None:
         mask = decode(raw.field, files.field, role="field")
@@ -154,6 +168,7 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         tuple(notes),
         tuple(name for name, _ in truths),
         shown(files.prediction),
+        labels_predicted=form == "labels",
     )
 
 
@@ -169,18 +184,28 @@ def _ground_truths(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[s
     return (decoded.array,), decoded.notes
 
 
-def _predictions(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...], bool]:
-    """Give the soft map or the label maps in the file, notes, and whether it is a map at twice the resolution."""
+def _scales(raw: RawFiles, form: Form, reads: Reads) -> Maps:
+    """Give the label maps of all scales."""
+    if reads == "masks" or form != "map":
+        count = len(raw.scales) + 1
+        what = f"{count} predictions of one image, expected one" if reads == "masks" else f"{form} beside other scales"
+        raise DataError(shown(raw.files.prediction), what, "only label maps come one a scale; mend --pred-pattern")
+    files = zip((raw.files.prediction, *raw.files.scales), (raw.prediction, *raw.scales), strict=True)
+    return tuple(decode(data, path, role="ground truth").array for path, data in files)
+
+
+def _predictions(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...], Form]:
+    """Give the soft map or the label maps in the file, notes, and which it is."""
     if reads == "annotators":
-        return (), (), False
+        return (), (), "map"
     if reads != "masks" and path.suffix.lower() in matlab.EXTENSIONS:
         contents = matlab.read_mat(data, path)
         if "ucm2" in contents:
-            return (matlab.ucm2(contents, path),), (), True
+            return (matlab.ucm2(contents, path),), (), "ucm2"
         if "segs" in contents:
-            return matlab.segs(contents, path), (), False
+            return matlab.segs(contents, path), (), "labels"
     decoded = decode(data, path, role="ground truth" if reads == "regions" else "prediction")
-    return (decoded.array,), decoded.notes, False
+    return (decoded.array,), decoded.notes, "map"
 
 
 def load(files: SampleFiles, reads: Reads) -> Loaded:

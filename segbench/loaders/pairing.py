@@ -32,12 +32,15 @@ class SampleFiles:
         The soft map.
     field : Path, optional
         The mask of the pixels that count.
+    scales : tuple of Path
+        Label maps of the same image after `prediction`, one a scale, in natural order of their tags.
     """
 
     name: str
     ground_truths: tuple[Path, ...]
     prediction: Path
     field: Path | None = None
+    scales: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,8 @@ def pair(
     field : Path, optional
         A folder of masks, nonzero where pixels count, or one mask for all images.
     gt_pattern, pred_pattern, field_pattern : str
-        ``*`` stands for the image's name and ``#``, in `gt_pattern`, for the annotator's tag; see `Pattern.parse`.
+        ``*`` stands for the image's name and ``#`` for the tag of an annotator (`gt_pattern`) or of one of several
+        scales (`pred_pattern`: ``"*/#"`` is a folder of label maps an image); see `Pattern.parse`.
 
     Returns
     -------
@@ -134,7 +138,7 @@ def survey(
     """Find what pairs and what does not: as `pair`, but what lacks a partner is listed instead of refused."""
     patterns = (
         Pattern.parse(gt_pattern, "--gt-pattern", tagged=True),
-        Pattern.parse(pred_pattern, "--pred-pattern", tagged=False),
+        Pattern.parse(pred_pattern, "--pred-pattern", tagged=True),
         Pattern.parse(field_pattern, "--field-pattern", tagged=False),
     )
     one_field = field is not None and field.is_file()
@@ -151,6 +155,7 @@ def survey(
             tuple(Path(entry.path) for entry in truths[name]),
             Path(predictions[name][0].path),
             Path(fields[name][0].path) if name in fields else field if one_field else None,
+            tuple(Path(entry.path) for entry in predictions[name][1:]),
         )
         for name in sorted(truths.keys() & predictions.keys())
     )

@@ -37,9 +37,9 @@ class Pattern:
         Parameters
         ----------
         text : str
-            ``*`` stands for the image's name, sub-folders included, and must appear once. ``#`` stands for the
-            annotator's tag, which holds no slash, and may appear once where `tagged`. A known extension at the end
-            takes files of that extension only. All else stands for itself.
+            ``*`` stands for the image's name, sub-folders included, and must appear once. ``#`` stands for the tag of
+            an annotator or a scale, which holds no slash, and may appear once where `tagged`. A known extension at the
+            end takes files of that extension only. All else stands for itself.
         option : str
             The flag or argument, for errors.
         tagged : bool
@@ -70,7 +70,9 @@ class Pattern:
             )
         if text.count("#") > (1 if tagged else 0):
             expected = (
-                "at most one, in place of the annotator's tag" if tagged else "none: only ground truth has annotators"
+                "at most one, in place of an annotator's or a scale's tag"
+                if tagged
+                else "none: there is one mask an image"
             )
             raise ArgumentError(f"{option} {text!r} has {text.count('#')} #, expected {expected}")
         extension = next((e for e in EXTENSIONS if text.lower().endswith(e)), "")

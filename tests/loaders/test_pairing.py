@@ -77,10 +77,13 @@ def test_impossible_patterns_are_refused(tmp_path, pattern):
         pair(folder, folder, gt_pattern=pattern)
 
 
-def test_predictions_have_no_annotators(tmp_path):
-    folder = make(tmp_path / "gt", "a.1.png")
-    with pytest.raises(ArgumentError, match=r"--pred-pattern.*annotator"):
-        pair(folder, folder, pred_pattern="*.#")
+def test_predictions_come_one_a_scale_in_natural_order_and_masks_do_not(tmp_path):
+    gt = make(tmp_path / "gt", "a.png")
+    scales = make(tmp_path / "pred", "a/1.png", "a/10.png", "a/2.png")
+    (files,) = pair(gt, scales, pred_pattern="*/#").files
+    assert [path.name for path in (files.prediction, *files.scales)] == ["1.png", "2.png", "10.png"]
+    with pytest.raises(ArgumentError, match=r"--field-pattern.*one mask an image"):
+        pair(gt, gt, field=gt, field_pattern="*.#")
 
 
 def test_files_that_do_not_fit_are_counted(tmp_path):

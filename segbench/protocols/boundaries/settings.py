@@ -108,11 +108,13 @@ class Boundaries:
         """
         truths = self.boundary_maps(sample)
         prediction = sample.predictions[0]
-        if len(sample.predictions) > 1:
+        if sample.labels_predicted:
             maps = [label_boundaries(segmentation) for segmentation in sample.predictions]
             return Counted(count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin))
         if prediction.shape != truths[0].shape:
             prediction = sample_ucm2(prediction)
+        if prediction.dtype.kind in "iu" and prediction.dtype.itemsize > 2:
+            prediction = prediction / np.iinfo(prediction.dtype).max
         if self.invert:
             prediction = ~prediction if prediction.dtype.kind in "bu" else 1 - prediction
         try:
