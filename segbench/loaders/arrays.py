@@ -124,14 +124,12 @@ def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
     kind, width = array.dtype.kind, array.dtype.itemsize
     if kind not in "biuf" or width > 8:
         raise DataError(path, f"values of type {array.dtype}, expected booleans, integers or floats of up to 64 bits")
-    if kind == "i" and role != "ground truth":
-        if array.min() < 0:
-            raise DataError(
-                path,
-                f"negative integers (smallest {array.min()}), expected levels from 0",
-                "save scores as floats or as unsigned integers",
-            )
-        kind = "u"
+    if kind == "i" and role != "ground truth" and array.min() < 0:
+        raise DataError(
+            path,
+            f"negative integers (smallest {array.min()}), expected levels from 0",
+            "save scores as floats or as unsigned integers",
+        )
     if kind == "f" and width == 2:
         width = 4
     return Decoded(np.ascontiguousarray(array, np.dtype(f"{kind}{width}")), notes)

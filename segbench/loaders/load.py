@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from segbench.errors import DataError
@@ -205,7 +206,11 @@ def _predictions(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str
         if "segs" in contents:
             return matlab.segs(contents, path), (), "labels"
     decoded = decode(data, path, role="ground truth" if reads == "regions" else "prediction")
-    return (decoded.array,), decoded.notes, "map"
+    notes = decoded.notes
+    dtype = decoded.array.dtype
+    if reads != "regions" and dtype.kind in "iu" and dtype not in (np.uint8, np.uint16):
+        notes += (f"{dtype} values are levels: score = value / {np.iinfo(dtype).max}; store scores as floats",)
+    return (decoded.array,), notes, "map"
 
 
 def load(files: SampleFiles, reads: Reads) -> Loaded:

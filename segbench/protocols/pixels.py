@@ -108,7 +108,7 @@ class Pixels:
             labels, label_values = two_values(ground_truth_file, ground_truth, valid)
         else:
             labels = LabelRule.parse(self.positive).positive(ground_truth)
-        if prediction.dtype.kind in "iu" and prediction.dtype.itemsize > 2:
+        if prediction.dtype.kind in "iu" and prediction.dtype not in (np.uint8, np.uint16):
             prediction = prediction / np.iinfo(prediction.dtype).max
         if self.invert:
             prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction

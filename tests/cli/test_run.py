@@ -101,6 +101,14 @@ class TestRun:
         assert run["settings"] == {"positive": ">=128", "void": "7,9", "invert": "yes", "floats": "exact"}
         assert run["summary"]["ignored"] == 8
 
+    def test_wide_integers_are_levels_and_it_is_said(self, segbench, tmp_path):
+        gt = write_folder(tmp_path / "gt", {"a.png": FIRST_TRUTH * 255})
+        pred = write_folder(tmp_path / "pred", {"a.npy": (FIRST_SCORES * 100).astype(np.int32)})
+        for protocol in ("pixels", "boundaries"):
+            assert (
+                "int32 values are levels: score = value / 2147483647" in segbench("run", gt, pred, "-p", protocol).out
+            )
+
 
 class TestShow:
     @pytest.fixture

@@ -252,7 +252,7 @@ def test_nan_and_infinity_are_kept():
 def test_signed_integers():
     signed = GREY8.astype(np.int32)
     for data, name in [(npy(signed), "a.npy"), (tiff(signed), "a.tif")]:
-        assert prediction(data, name).array.dtype == np.uint32
+        assert prediction(data, name).array.dtype == np.int32
         assert truth(data, name).array.dtype == np.int32
         np.testing.assert_array_equal(prediction(data, name).array, GREY8)
     below = signed - 200

@@ -113,7 +113,7 @@ class Boundaries:
             return Counted(count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin))
         if prediction.shape != truths[0].shape:
             prediction = sample_ucm2(prediction)
-        if prediction.dtype.kind in "iu" and prediction.dtype.itemsize > 2:
+        if prediction.dtype.kind in "iu" and prediction.dtype not in (np.uint8, np.uint16):
             prediction = prediction / np.iinfo(prediction.dtype).max
         if self.invert:
             prediction = ~prediction if prediction.dtype.kind in "bu" else 1 - prediction
