@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from segbench.counts import BoundaryCounts
 from segbench.curves.boundary import boundary_curve, ratio
 from segbench.curves.boundary_summary import best_of_image, has_pixels
-from segbench.errors import ArgumentError
+from segbench.curves.same_images import at_common_thresholds
 
 FloatArray = NDArray[np.float64]
 
@@ -107,15 +107,8 @@ def boundary_table(per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:
     >>> boundary_table({"a": BoundaryCounts([0.5], [8], [10], [4], [5])}).counts
     array([[ 8., 10.,  4.,  5.]])
     """
-    names = sorted(per_image)
-    images = [per_image[name] for name in names]
+    images = at_common_thresholds(per_image)
     thresholds = images[0].thresholds
-    for name, image in zip(names, images, strict=True):
-        if not np.array_equal(image.thresholds, thresholds):
-            raise ArgumentError(
-                f"{names[0]} was counted at {thresholds.size} thresholds, {name} at {image.thresholds.size} others; "
-                "count all images at the same thresholds"
-            )
     parts = np.array(
         [[image.matched_gt, image.total_gt, image.matched_pred, image.total_pred] for image in images], dtype=np.float64
     )

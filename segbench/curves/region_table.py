@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.counts import RegionCounts
 from segbench.counts.regions import COVERED_UNITS, MEAN_UNITS, SUMS
-from segbench.errors import ArgumentError
+from segbench.curves.same_images import at_common_thresholds
 
 FloatArray = NDArray[np.float64]
 
@@ -130,15 +130,8 @@ def region_table(per_image: Mapping[str, RegionCounts]) -> RegionTable:
     >>> region_table({"a": RegionCounts([0.5], 1, 4, 4, 4 * 2**20, [2**21], [2**22], *([[2**35]] * 6))}).best[:, 0]
     array([4.])
     """
-    names = sorted(per_image)
-    images = [per_image[name] for name in names]
+    images = at_common_thresholds(per_image)
     thresholds = images[0].thresholds
-    for name, image in zip(names, images, strict=True):
-        if not np.array_equal(image.thresholds, thresholds):
-            raise ArgumentError(
-                f"{names[0]} was counted at {thresholds.size} thresholds, {name} at {image.thresholds.size} others; "
-                "count all images at the same thresholds"
-            )
     sums = np.array([[getattr(image, name) for name in SUMS] for image in images], dtype=np.float64)
     best = [
         (

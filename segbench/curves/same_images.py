@@ -1,14 +1,37 @@
-"""Whether methods can be compared at all: the same images, the same ground truth."""
+"""Whether counts go together at all: the same thresholds, the same images, the same ground truth."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
 from segbench.errors import ArgumentError
 
 _LISTED = 5
+
+Measured = TypeVar("Measured", BoundaryCounts, RegionCounts)
+
+
+def at_common_thresholds(per_image: Mapping[str, Measured]) -> list[Measured]:
+    """Give the counts of all images in sorted order of their names, once their thresholds are known to be the same.
+
+    Raises
+    ------
+    ArgumentError
+        If images were counted at different thresholds.
+    """
+    first, *others = sorted(per_image)
+    thresholds = per_image[first].thresholds
+    for name in others:
+        if not np.array_equal(per_image[name].thresholds, thresholds):
+            raise ArgumentError(
+                f"{first} was counted at {thresholds.size} thresholds, {name} at "
+                f"{per_image[name].thresholds.size} others; count all images at the same thresholds"
+            )
+    return [per_image[name] for name in (first, *others)]
 
 
 def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
