@@ -60,12 +60,13 @@ def _suppress(source: Path, target: Path, settings: tuple[int, int, float, int],
     import imageio.v3 as iio
     import numpy as np
 
+    from segbench.levels import mirrored
     from segbench.loaders.images import decode, read_bytes
     from segbench.protocols.boundaries import nms as suppress
 
     soft = decode(read_bytes(source), source, role="prediction").array
     if invert:
-        soft = ~soft if soft.dtype.kind in "bu" else 1 - soft
+        soft = mirrored(soft)
     radius, border, multiplier, smoothing = settings
     thin = suppress(soft, radius=radius, border=border, multiplier=multiplier, smoothing=smoothing)
     if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.errors import DataError
+from segbench.levels import are_wide
 from segbench.loaders import matlab
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import decode, read_bytes
@@ -208,7 +209,7 @@ def _predictions(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str
     decoded = decode(data, path, role="ground truth" if reads == "regions" else "prediction")
     notes = decoded.notes
     dtype = decoded.array.dtype
-    if reads != "regions" and dtype.kind in "iu" and dtype not in (np.uint8, np.uint16):
+    if reads != "regions" and are_wide(dtype):
         notes += (f"{dtype} values are levels: score = value / {np.iinfo(dtype).max}; store scores as floats",)
     return (decoded.array,), notes, "map"
 

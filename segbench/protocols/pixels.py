@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.counts import MAX_DISTINCT, ScoreCounts
 from segbench.errors import ArgumentError, DataError
+from segbench.levels import as_shares
 from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, equals_any, two_values
 from segbench.sample import Reads, Sample
@@ -108,8 +109,7 @@ class Pixels:
             labels, label_values = two_values(ground_truth_file, ground_truth, valid)
         else:
             labels = LabelRule.parse(self.positive).positive(ground_truth)
-        if prediction.dtype.kind in "iu" and prediction.dtype not in (np.uint8, np.uint16):
-            prediction = prediction / np.iinfo(prediction.dtype).max
+        prediction = as_shares(prediction)
         if self.invert:
             prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
         counts = _count(sample.prediction_file or sample.name, labels, prediction, valid, exact=self.exact)

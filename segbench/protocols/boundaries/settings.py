@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.counts import BoundaryCounts
 from segbench.errors import ArgumentError, DataError
+from segbench.levels import as_shares, mirrored
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
 from segbench.protocols.boundaries.inputs import as_max_dist, as_thresholds
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
@@ -113,10 +114,9 @@ class Boundaries:
             return Counted(count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin))
         if prediction.shape != truths[0].shape:
             prediction = sample_ucm2(prediction)
-        if prediction.dtype.kind in "iu" and prediction.dtype not in (np.uint8, np.uint16):
-            prediction = prediction / np.iinfo(prediction.dtype).max
+        prediction = as_shares(prediction)
         if self.invert:
-            prediction = ~prediction if prediction.dtype.kind in "bu" else 1 - prediction
+            prediction = mirrored(prediction)
         try:
             if self.nms is not None:
                 radius, border, multiplier = self.nms

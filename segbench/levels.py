@@ -1,0 +1,30 @@
+"""Integer predictions as levels: how their values become scores, and how they are turned around."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def are_wide(dtype: np.dtype[Any]) -> bool:
+    """Tell whether values are integers too wide or signed to be counted level by level.
+
+    Examples
+    --------
+    >>> are_wide(np.dtype(np.int32)), are_wide(np.dtype(np.uint16)), are_wide(np.dtype(np.float32))
+    (True, False, False)
+    """
+    return dtype.kind in "iu" and dtype not in (np.uint8, np.uint16)
+
+
+def as_shares(prediction: NDArray[Any]) -> NDArray[Any]:
+    """Divide wide integers by the maximum of their type; leave everything else as it is."""
+    return prediction / np.iinfo(prediction.dtype).max if are_wide(prediction.dtype) else prediction
+
+
+def mirrored(soft: NDArray[Any]) -> NDArray[Any]:
+    """Turn levels, or floats in [0, 1], around: black on white becomes white on black."""
+    turned: NDArray[Any] = ~soft if soft.dtype.kind in "bu" else 1 - soft
+    return turned
