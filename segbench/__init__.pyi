@@ -6,6 +6,7 @@ from .aggregator.importing import import_bsds as import_bsds
 from .aggregator.result import Result as Result
 from .aggregator.tuning import tuned_thresholds as tuned_thresholds
 from .counts import BoundaryCounts as BoundaryCounts
+from .counts import ClassCounts as ClassCounts
 from .counts import RegionCounts as RegionCounts
 from .counts import ScoreCounts as ScoreCounts
 from .counts.thresholds import Thresholds as Thresholds
@@ -62,6 +63,7 @@ from .protocols.boundaries import match_boundaries as match_boundaries
 from .protocols.boundaries import nms as nms
 from .protocols.boundaries import sample_ucm2 as sample_ucm2
 from .protocols.boundaries import thin as thin
+from .protocols.classes import Classes as Classes
 from .protocols.pixels import Pixels as Pixels
 from .protocols.pixels import count_pixels as count_pixels
 from .protocols.regions import Regions as Regions

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-Reads = Literal["masks", "boundaries", "annotators", "regions"]
+Reads = Literal["masks", "boundaries", "annotators", "regions", "classes"]
 """What the files of an image are read as; "annotators" is boundaries without a prediction."""
 
 
@@ -22,7 +22,8 @@ class Sample:
     ground_truths : tuple of array, each shape (H, W)
         One an annotator, as stored: a mask, a boundary map, or a label map.
     predictions : tuple of array
-        One soft map of shape (H, W) as stored (unsigned levels or floats), or label maps, one a threshold.
+        One soft map of shape (H, W) as stored (unsigned levels or floats), or label maps, one a threshold. Of several
+        classes one soft map a class, or a single array of three dimensions that holds them all.
     field : array of bool, shape (H, W), optional
         True where pixels count (the field of view); None where all do.
     notes : tuple of str

@@ -17,6 +17,7 @@ import numpy as np
 from segbench.aggregator.codec import EncodedCounts, decode, decode_published, encode
 from segbench.aggregator.executors import answers
 from segbench.aggregator.figures import Protocol
+from segbench.aggregator.inputs import find_files
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile, StoredRun
@@ -24,7 +25,7 @@ from segbench.aggregator.tasks import Outcome, Task, count_images
 from segbench.counts import ScoreCounts, Thresholds
 from segbench.counts.bins import bin_floor
 from segbench.errors import ArgumentError, DataError
-from segbench.loaders.pairing import annotated, pair
+from segbench.loaders.pairing import annotated
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
 
@@ -59,13 +60,13 @@ def evaluate(
     ground_truth, prediction : path
         Two folders, whose files pair by name without extension, sub-folders kept; or two files. `prediction` is None
         for `Annotators`, who are compared with each other.
-    protocol : Pixels, Boundaries, Annotators or Regions, optional
+    protocol : Pixels, Classes, Boundaries, Annotators or Regions, optional
         What counts as right, with its settings; ``Pixels()`` if left out.
     field : path, optional
         Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``; in `gt_pattern` ``#`` stands
-        for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
+        for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each; in `pred_pattern` for a scale or a class.
     method : str, optional
         Name of the method; by default that of the prediction folder.
     thresholds : Thresholds, optional
@@ -92,9 +93,10 @@ def evaluate(
     if prediction is None:
         pairing = annotated(Path(ground_truth), gt_pattern=gt_pattern)
     else:
-        pairing = pair(
+        pairing = find_files(
             Path(ground_truth),
             Path(prediction),
+            protocol,
             field=None if field is None else Path(field),
             gt_pattern=gt_pattern,
             pred_pattern=pred_pattern,

@@ -1,8 +1,9 @@
 """Counts as a few hundred bytes: how they travel between processes, wait in memory and lie in the results file.
 
 A JSON header names the arrays, their types follow in one block, and zlib packs the whole. Scores that are levels (k,
-k / 255, k / 65535, k / (thresholds + 1)) are written as the whole numbers k when that gives back every bit. Reading
-never unpickles.
+k / 255, k / 65535, k / (thresholds + 1)) are written as the whole numbers k when that gives back every bit. Counts of
+several classes are packed class by class behind a line of JSON, so that one class is unpacked alone. Reading never
+unpickles.
 """
 
 from __future__ import annotations
@@ -12,25 +13,35 @@ import json
 import math
 import zlib
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
 
-Counts = ScoreCounts | BoundaryCounts | RegionCounts
+Counts = ScoreCounts | BoundaryCounts | RegionCounts | ClassCounts
 
-_KINDS: dict[str, type[Counts]] = {"scores": ScoreCounts, "boundaries": BoundaryCounts, "regions": RegionCounts}
+_KINDS: dict[str, type[ScoreCounts | BoundaryCounts | RegionCounts]] = {
+    "scores": ScoreCounts,
+    "boundaries": BoundaryCounts,
+    "regions": RegionCounts,
+}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _LEVEL = 3
+_CLASSES = b"{"  # no zlib stream begins so
 
 
 def encode(counts: Counts) -> bytes:
     """Pack counts into bytes; the same counts always give the same bytes."""
+    if isinstance(counts, ClassCounts):
+        parts = [encode(part) for part in counts.counts]
+        sizes = dict(zip(counts.names, map(len, parts), strict=True))
+        return b"".join([json.dumps(sizes, separators=(",", ":")).encode(), b"\n", *parts])
     header: dict[str, Any] = {"kind": _NAMES[type(counts)]}
     arrays: dict[str, list[Any]] = {}
     blocks = []
@@ -49,6 +60,9 @@ def encode(counts: Counts) -> bytes:
 
 def decode(data: bytes) -> Counts:
     """Unpack what `encode` packed."""
+    if data.startswith(_CLASSES):
+        packed = packed_classes(data)
+        return ClassCounts(tuple(packed), tuple(map(_decode_scores, packed.values())))
     header_line, _, block = zlib.decompress(data).partition(b"\n")
     values: dict[str, Any] = json.loads(header_line)
     kind = _KINDS[values.pop("kind")]
@@ -58,6 +72,20 @@ def decode(data: bytes) -> Counts:
         offset += array.nbytes
         values[name] = (array / scale if scale else array).astype(dtype)
     return kind(**values)
+
+
+def packed_classes(data: bytes) -> dict[str, bytes]:
+    """Take packed counts of several classes apart, each still packed."""
+    header, _, block = data.partition(b"\n")
+    ends = dict(zip(sizes := json.loads(header), accumulate(sizes.values()), strict=True))
+    return {name: block[end - sizes[name] : end] for name, end in ends.items()}
+
+
+def _decode_scores(data: bytes) -> ScoreCounts:
+    counts = decode(data)
+    if not isinstance(counts, ScoreCounts):
+        raise TypeError(type(counts))
+    return counts
 
 
 _ROWS = ("thresholds", "covering", "rand_index", "voi")
@@ -101,6 +129,10 @@ class EncodedCounts(Mapping[str, Counts]):
 
     def __init__(self, packed: Mapping[str, bytes]) -> None:
         self._packed = dict(sorted(packed.items()))
+
+    def of_class(self, name: str) -> EncodedCounts:
+        """Give the counts of one of several classes."""
+        return EncodedCounts({image: packed_classes(data)[name] for image, data in self._packed.items()})
 
     def __getitem__(self, name: str) -> Counts:
         """Unpack the counts of one image."""

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts
 from segbench.curves import Curve, Summary, pixel_image_figures, pixel_summary, pr_curve
 from segbench.curves.boundary import BoundaryCurve, boundary_curve
 from segbench.curves.boundary_summary import boundary_image_figures, boundary_summary
+from segbench.curves.classes import class_curve, class_image_figures, class_summary
 from segbench.curves.regions import RegionCurve, region_curve, region_image_figures, region_summary
 from segbench.protocols.counted import Counted
 from segbench.sample import Reads, Sample
@@ -58,4 +59,5 @@ PROTOCOLS: dict[str, Figures] = {
     "pixels": Figures(pixel_summary, pixel_image_figures, pr_curve, ScoreCounts.sum),
     "boundaries": Figures(boundary_summary, boundary_image_figures, boundary_curve, BoundaryCounts.sum),
     "regions": Figures(region_summary, region_image_figures, region_curve, RegionCounts.sum),
+    "classes": Figures(class_summary, class_image_figures, class_curve, ClassCounts.sum),
 }

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from segbench.aggregator.codec import Counts
+from segbench.aggregator.codec import Counts, EncodedCounts, encode
 from segbench.aggregator.figures import PROTOCOLS
+from segbench.aggregator.signature import resigned
+from segbench.counts import ClassCounts
 from segbench.curves import Curve, Intervals, Summary, bootstrap
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.intervals import IntervalMethod
@@ -16,6 +18,7 @@ from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
 from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError, DataError
+from segbench.protocols.class_names import read_classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,7 @@ class Result:
     method : str
         Name of the method.
     protocol : str
-        ``"pixels"``, ``"boundaries"`` or ``"regions"``.
+        ``"pixels"``, ``"classes"``, ``"boundaries"`` or ``"regions"``.
     settings : mapping of str to str
         The protocol's settings, as in the signature.
     signature : str
@@ -83,7 +86,7 @@ class Result:
         """The sum of the counts of all images."""
         if self.published:
             raise ArgumentError(f"{self.method} is a published curve, without counts")
-        if not self.counts and self.protocol == "boundaries":
+        if not self.counts and self.protocol in ("boundaries", "classes"):
             raise DataError(self.method, "no image was counted, so there is no curve", "mend what failed and run again")
         pooled: Counts = PROTOCOLS[self.protocol].pool(self.counts.values())
         return pooled
@@ -95,13 +98,61 @@ class Result:
 
     @cached_property
     def curve(self) -> Curve | BoundaryCurve | RegionCurve:
-        """The pooled precision-recall curve; of the regions protocol its figures threshold by threshold."""
+        """The pooled precision-recall curve, of several classes that of `micro`; of regions figures by threshold."""
         return self.published.curve if self.published else PROTOCOLS[self.protocol].curve(self.pooled)
+
+    @cached_property
+    def classes(self) -> Mapping[str, Result]:
+        """The result of each class against all others, as the pixels protocol gives it; empty of other protocols."""
+        if not self.counts or self.protocol != "classes":
+            return {}
+        labels, names = read_classes(self.settings["classes"])
+        return {
+            name: self._as_pixels(_of_class(self.counts, name), {"class": name, "positive": str(label)})
+            for label, name in zip(labels, names, strict=True)
+        }
+
+    @cached_property
+    def micro(self) -> Result:
+        """Of several classes the result of all added up, each pixel a case of every class, as the pixels protocol.
+
+        Raises
+        ------
+        ArgumentError
+            If this is a result of another protocol.
+        """
+        if self.protocol != "classes":
+            raise ArgumentError(f"{self.method} is a result of the {self.protocol} protocol, not of several classes")
+        counts = {name: encode(image.micro) for name, image in self.counts.items() if isinstance(image, ClassCounts)}
+        return self._as_pixels(EncodedCounts(counts), {"class": "micro", "positive": self.settings["classes"]})
+
+    def _as_pixels(self, counts: Mapping[str, Counts], fields: Mapping[str, str]) -> Result:
+        settings = {**fields, **{key: value for key, value in self.settings.items() if key != "classes"}}
+        signature = resigned(self.signature, "pixels", settings)
+        return replace(self, protocol="pixels", settings=settings, signature=signature, counts=counts)
+
+    def of_class(self, name: str) -> Result:
+        """Give the result of one class against all others; its curve, intervals and images are those of pixels.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such class.
+        """
+        if name not in self.classes:
+            raise ArgumentError(f"no class {name!r} in {self.method}; there are {', '.join(self.classes) or 'none'}")
+        return self.classes[name]
 
     @property
     def per_image(self) -> Mapping[str, Summary]:
         """The figures of each image alone, drawn when asked for."""
         return _ImageFigures(self)
+
+
+def _of_class(counts: Mapping[str, Counts], name: str) -> Mapping[str, Counts]:
+    if isinstance(counts, EncodedCounts):
+        return counts.of_class(name)
+    return {image: every[name] for image, every in counts.items() if isinstance(every, ClassCounts)}
 
 
 class _ImageFigures(Mapping[str, Summary]):

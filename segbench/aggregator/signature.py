@@ -44,4 +44,21 @@ def signature(
         "data": data_digest(ground_truth_digests),
         "segbench": __version__,
     }
+    return _written(parts)
+
+
+def resigned(whole: str, protocol: str, fields: Mapping[str, str]) -> str:
+    """Write the signature of what was drawn from the same counts by another protocol's rules.
+
+    Examples
+    --------
+    >>> resigned("protocol:classes|classes:0-1|images:1|data:3c092e1a|segbench:1", "pixels", {"class": "0"})
+    'protocol:pixels|class:0|images:1|data:3c092e1a|segbench:1'
+    """
+    known: dict[str, str] = dict(part.split(":", 1) for part in whole.split("|"))
+    kept: dict[str, str] = {key: known[key] for key in ("images", "data", "segbench") if key in known}
+    return _written({"protocol": protocol, **fields, **kept})
+
+
+def _written(parts: Mapping[str, str]) -> str:
     return "|".join(f"{name}:{value}" for name, value in parts.items())

@@ -41,7 +41,7 @@ class Outcome:
     failure : str
         Why there are no counts; empty if all is well.
     notes : tuple of str
-        What was done to the data while reading.
+        What was done to the data while reading, and found while counting.
     seconds : float
         Time spent on the image.
     """
@@ -78,7 +78,7 @@ def _count_image(protocol: Protocol, task: Task) -> Outcome:
             ground_truth_digest,
             encode(image.counts),
             image.label_values,
-            notes=sample.notes,
+            notes=(*sample.notes, *image.notes),
             seconds=time.perf_counter() - started,
         )
     except DataError as error:

@@ -63,10 +63,12 @@ def count_methods(
     """
     from segbench.aggregator.benchmark import FailedImages, evaluate
     from segbench.aggregator.executors import jobs_for, process_pool
+    from segbench.aggregator.inputs import find_files
     from segbench.cli.progress import progress_bar
-    from segbench.loaders.pairing import pair
 
-    pairs = sum(len(pair(ground_truth, folder, field=field, **patterns).files) for folder in methods.values())
+    pairs = sum(
+        len(find_files(ground_truth, folder, protocol, field=field, **patterns).files) for folder in methods.values()
+    )
     work: list[tuple[str, Path | None, Protocol]] = [(method, folder, protocol) for method, folder in methods.items()]
     if protocol.name == "boundaries":
         from segbench.protocols.boundaries import Annotators, Boundaries, compile_kernels, kernels_cached

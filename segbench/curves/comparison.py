@@ -25,7 +25,19 @@ from segbench.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
 
-LOWER_IS_BETTER = frozenset({"fpr_at_95_tpr", "voi_ods", "voi_ois", "voi_split", "voi_merge", "are_ods", "are_ois"})
+LOWER_IS_BETTER = frozenset(
+    {
+        "fpr_at_95_tpr",
+        "macro_fpr_at_95_tpr",
+        "micro_fpr_at_95_tpr",
+        "voi_ods",
+        "voi_ois",
+        "voi_split",
+        "voi_merge",
+        "are_ods",
+        "are_ois",
+    }
+)
 
 _TIED = 1e-12
 _SIGNIFICANT = 0.05

@@ -106,8 +106,8 @@ class Intervals(Mapping[str, tuple[float, float]]):
 
 
 def method_for(figure: str, method: IntervalMethod) -> IntervalMethod:
-    """Give the method that suits a figure."""
-    return "percentile" if figure in READ_AT_A_CHOICE else method
+    """Give the method that suits a figure, or the mean of a figure over classes."""
+    return "percentile" if figure.removeprefix("micro_").removeprefix("macro_") in READ_AT_A_CHOICE else method
 
 
 def interval(

@@ -16,8 +16,9 @@ from typing import Any, get_args
 
 import numpy as np
 
-from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts
 from segbench.curves.boundary_table import boundary_table
+from segbench.curves.class_table import class_table
 from segbench.curves.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.curves.region_table import region_table
 from segbench.curves.replicates import draw, leave_one_out
@@ -25,7 +26,7 @@ from segbench.curves.tables import Table, pixel_table
 from segbench.errors import ArgumentError
 
 _LAYOUTS: Mapping[type, Callable[[Mapping[str, Any]], Table]] = MappingProxyType(
-    {ScoreCounts: pixel_table, BoundaryCounts: boundary_table, RegionCounts: region_table}
+    {ScoreCounts: pixel_table, BoundaryCounts: boundary_table, RegionCounts: region_table, ClassCounts: class_table}
 )
 
 _ONE_IMAGE = "1 image: no intervals, for there is nothing to draw from"
@@ -46,7 +47,7 @@ def bootstrap(
 
     Parameters
     ----------
-    per_image : mapping of str to ScoreCounts, BoundaryCounts or RegionCounts, or a Table
+    per_image : mapping of str to ScoreCounts, BoundaryCounts, RegionCounts or ClassCounts, or a Table
         Counts by the image's name.
     method : {"percentile", "bca"}
         Plain quantiles of the replicates; or bias-corrected and accelerated, which suits figures that move smoothly

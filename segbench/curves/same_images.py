@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts
 from segbench.errors import ArgumentError
 
 _LISTED = 5
@@ -71,4 +71,9 @@ def _totals(counts: object) -> str:
         return f"{counts.total_gt.max(initial=0)} ground-truth pixels at {counts.thresholds.size} thresholds"
     if isinstance(counts, RegionCounts):
         return f"{counts.area} ground-truth pixels at {counts.thresholds.size} thresholds"
+    if isinstance(counts, ClassCounts):
+        held = ", ".join(
+            f"{part.total_positives} of {name}" for name, part in zip(counts.names, counts.counts, strict=True)
+        )
+        return f"{held} among {counts.pixels} pixels"
     return type(counts).__name__

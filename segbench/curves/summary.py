@@ -37,6 +37,8 @@ class Summary(Mapping[str, float | int]):
         Figures of a hull that was made on the data it describes.
     threshold_source : str
         Where thresholds come from when they are not the scores themselves, for instance a tuning set.
+    notes : tuple of str
+        What to say beside the figures.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Summary(Mapping[str, float | int]):
     undefined: Mapping[str, str] = field(default_factory=dict)
     optimistic: tuple[str, ...] = ()
     threshold_source: str = ""
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, key: str) -> float | int:
         """Give the figure of that name."""

@@ -117,12 +117,52 @@ def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
         For another shape, another kind of value, or negative integers in a prediction.
     """
     array, notes = _flat(array, path, role)
-    if array.size == 0:
-        raise DataError(path, f"no pixels: {size(array.shape)}", "write the file anew")
     if array.size > MAX_PIXELS:
         raise DataError(path, f"{size(array.shape)} is more than {MAX_PIXELS} pixels", "cut it into parts")
+    _require_numbers(array, path, role)
     kind, width = array.dtype.kind, array.dtype.itemsize
-    if kind not in "biuf" or width > 8:
+    if kind == "f" and width == 2:
+        width = 4
+    return Decoded(np.ascontiguousarray(array, np.dtype(f"{kind}{width}")), notes)
+
+
+def as_stack(array: NDArray[Any], path: str) -> NDArray[Any]:
+    """Check that an array is a map, or a stack of maps, of plain numbers that can be scores.
+
+    Parameters
+    ----------
+    array : array
+        Two or three axes, or more of length one before them.
+    path : str
+        The file, for errors.
+
+    Returns
+    -------
+    array
+        In native byte order, not copied where it is so already; signed integers become unsigned.
+
+    Raises
+    ------
+    DataError
+        For another number of axes, no values, another kind of value, or negative integers.
+    """
+    while array.ndim > 3 and array.shape[0] == 1:
+        array = array[0]
+    if array.ndim not in (2, 3):
+        what = f"shape {array.shape}, expected (classes, height, width) or (height, width, classes)"
+        raise DataError(path, what, "save one array an image")
+    _require_numbers(array, path, "prediction")
+    if array.dtype.kind == "i":
+        return array.astype(f"u{array.dtype.itemsize}")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
+    """Refuse an array without values, of values that are no plain numbers, and levels below 0."""
+    if array.size == 0:
+        raise DataError(path, f"no pixels: shape {array.shape}", "write the file anew")
+    kind = array.dtype.kind
+    if kind not in "biuf" or array.dtype.itemsize > 8:
         raise DataError(path, f"values of type {array.dtype}, expected booleans, integers or floats of up to 64 bits")
     if kind == "i" and role != "ground truth" and array.min() < 0:
         raise DataError(
@@ -130,9 +170,6 @@ def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
             f"negative integers (smallest {array.min()}), expected levels from 0",
             "save scores as floats or as unsigned integers",
         )
-    if kind == "f" and width == 2:
-        width = 4
-    return Decoded(np.ascontiguousarray(array, np.dtype(f"{kind}{width}")), notes)
 
 
 def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tuple[str, ...]]:

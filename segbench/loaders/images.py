@@ -7,18 +7,26 @@ says how a file is read, upper or lower case. Any damage ends in a `DataError` t
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
 
 from segbench.errors import DataError
 from segbench.loaders import matlab, netpbm, tiff
-from segbench.loaders.arrays import as_map, decode_npy, decode_npz
+from segbench.loaders.arrays import as_map, as_stack, decode_npy, decode_npz
 from segbench.loaders.decoded import Decoded, Role, shown
 from segbench.loaders.quiet import quiet
 from segbench.loaders.raster import FORMATS, decode_raster
 
 EXTENSIONS = (*FORMATS, *tiff.EXTENSIONS, *netpbm.EXTENSIONS, *matlab.EXTENSIONS, ".npy", ".npz")
 """Every extension that `decode` reads, in lower case."""
+
+STACKS = (".npy", ".npz")
+"""Extensions of files that can hold the maps of several classes in one array."""
+
+Answer = TypeVar("Answer")
 
 MAGIC = {
     b"\x89PNG\r\n\x1a\n": "PNG",
@@ -104,10 +112,35 @@ def decode(data: bytes, path: Path, *, role: Role) -> Decoded:
     DataError
         For whatever cannot be read as one map; no other exception leaves, whatever the bytes.
     """
+    return _guarded(data, path, lambda: _decode(data, path, role))
+
+
+def decode_stack(data: bytes, path: Path) -> NDArray[Any]:
+    """Decode an NPY or NPZ file that may hold several soft maps in one array.
+
+    Returns
+    -------
+    array, shape (H, W), (classes, H, W) or (H, W, classes)
+        As stored; which axis is which is not known here.
+
+    Raises
+    ------
+    DataError
+        As `decode`.
+    """
+    name = shown(path)
+    is_npy = path.suffix.lower() == ".npy"
+    return _guarded(
+        data, path, lambda: as_stack(decode_npy(data, name) if is_npy else decode_npz(data, name, "prediction"), name)
+    )
+
+
+def _guarded(data: bytes, path: Path, decoding: Callable[[], Answer]) -> Answer:
+    """Let no exception out of a decoder but ours."""
     name = shown(path)
     try:
         with quiet():
-            return _decode(data, path, role)
+            return decoding()
     except DataError:
         raise
     except MemoryError:

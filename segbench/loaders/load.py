@@ -17,7 +17,7 @@ from segbench.errors import DataError
 from segbench.levels import are_wide
 from segbench.loaders import matlab
 from segbench.loaders.decoded import shown
-from segbench.loaders.images import decode, read_bytes
+from segbench.loaders.images import STACKS, decode, decode_stack, read_bytes
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.sizes import require_doubled_size, require_same_size
 from segbench.sample import Reads, Sample
@@ -116,7 +116,7 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
     ----------
     raw : RawFiles
         The bytes of one image's files.
-    reads : {"masks", "boundaries", "annotators", "regions"}
+    reads : {"masks", "boundaries", "annotators", "regions", "classes"}
         What the files are read as; "annotators" leaves the prediction unread.
 
         masks
@@ -128,6 +128,9 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         regions
             Ground truth as label maps, those of a cell ``groundTruth`` from ``Segmentation``; predictions as for
             boundaries, but a single map is a label map.
+        classes
+            Ground truth as for regions; soft maps, one a file and class, or all in one NPY or NPZ file, whose array
+            stays as it is.
 
     Returns
     -------
@@ -147,7 +150,9 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         truths += ((shown(path), array) for array in maps)
         notes |= dict.fromkeys(f"ground truth: {note}" for note in said)
     predictions, said, form = _predictions(raw.prediction, files.prediction, reads)
-    if raw.scales:
+    if reads == "classes":
+        predictions += tuple(_soft_map(data, path)[0] for path, data in zip(files.scales, raw.scales, strict=True))
+    elif raw.scales:
         predictions, form = _scales(raw, form, reads), "labels"
     notes |= dict.fromkeys(f"prediction: {note}" for note in said)
     sizes = [(name, array.shape) for name, array in truths]
@@ -155,6 +160,7 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
     else:
         sizes += zip(map(shown, (files.prediction, *files.scales)), (map_.shape for map_ in predictions), strict=False)
+    sizes = [(name, shape) for name, shape in sizes if len(shape) == 2]  # the axes of a stack are told apart later
     field = None
     if files.field is not None and raw.field is not None:
         mask = decode(raw.field, files.field, role="field")
@@ -179,9 +185,9 @@ def _ground_truths(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[s
     if path.suffix.lower() in matlab.EXTENSIONS:
         contents = matlab.read_mat(data, path)
         if "groundTruth" in contents:
-            part: matlab.Part = "Segmentation" if reads == "regions" else "Boundaries"
+            part: matlab.Part = "Segmentation" if reads in ("regions", "classes") else "Boundaries"
             note = f"{part} of groundTruth, one map an annotator"
-            return matlab.annotators(contents, path, part), (note,) if reads == "masks" else ()
+            return matlab.annotators(contents, path, part), (note,) if reads in ("masks", "classes") else ()
     decoded = decode(data, path, role="ground truth")
     return (decoded.array,), decoded.notes
 
@@ -200,18 +206,34 @@ def _predictions(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str
     """Give the soft map or the label maps in the file, notes, and which it is."""
     if reads == "annotators":
         return (), (), "map"
+    if reads == "classes":
+        stack, notes = _soft_map(data, path, stacked=True)
+        return (stack,), notes, "map"
     if reads != "masks" and path.suffix.lower() in matlab.EXTENSIONS:
         contents = matlab.read_mat(data, path)
         if "ucm2" in contents:
             return (matlab.ucm2(contents, path),), (), "ucm2"
         if "segs" in contents:
             return matlab.segs(contents, path), (), "labels"
-    decoded = decode(data, path, role="ground truth" if reads == "regions" else "prediction")
-    notes = decoded.notes
-    dtype = decoded.array.dtype
-    if reads != "regions" and are_wide(dtype):
-        notes += (f"{dtype} values are levels: score = value / {np.iinfo(dtype).max}; store scores as floats",)
-    return (decoded.array,), notes, "map"
+    if reads == "regions":
+        decoded = decode(data, path, role="ground truth")
+        return (decoded.array,), decoded.notes, "map"
+    array, notes = _soft_map(data, path)
+    return (array,), notes, "map"
+
+
+def _soft_map(data: bytes, path: Path, *, stacked: bool = False) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Give the soft map in the file, or where allowed a stack of them, and notes."""
+    notes: tuple[str, ...] = ()
+    if stacked and path.suffix.lower() in STACKS:
+        array = decode_stack(data, path)
+    else:
+        decoded = decode(data, path, role="prediction")
+        array, notes = decoded.array, decoded.notes
+    if are_wide(array.dtype):
+        largest = np.iinfo(array.dtype).max
+        notes += (f"{array.dtype} values are levels: score = value / {largest}; store scores as floats",)
+    return array, notes
 
 
 def load(files: SampleFiles, reads: Reads) -> Loaded:

@@ -33,7 +33,10 @@ class SampleFiles:
     field : Path, optional
         The mask of the pixels that count.
     scales : tuple of Path
-        Label maps of the same image after `prediction`, one a scale, in natural order of their tags.
+        Label maps of the same image after `prediction`, one a scale, or maps of further classes, in natural order of
+        their tags.
+    tags : tuple of str
+        The tags of `prediction` and `scales` where the pattern has any.
     """
 
     name: str
@@ -41,6 +44,7 @@ class SampleFiles:
     prediction: Path
     field: Path | None = None
     scales: tuple[Path, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,8 @@ def pair(
         A folder of masks, nonzero where pixels count, or one mask for all images.
     gt_pattern, pred_pattern, field_pattern : str
         ``*`` stands for the image's name and ``#`` for the tag of an annotator (`gt_pattern`) or of one of several
-        scales (`pred_pattern`: ``"*/#"`` is a folder of label maps an image); see `Pattern.parse`.
+        scales or classes (`pred_pattern`: ``"*/#"`` is a folder of label maps an image, ``"#/*"`` one a class);
+        see `Pattern.parse`.
 
     Returns
     -------
@@ -122,7 +127,7 @@ def annotated(ground_truth: Path, *, gt_pattern: str = "*") -> Pairing:
     if ground_truth.is_file():
         return Pairing((SampleFiles(shown(ground_truth.stem), (ground_truth,), ground_truth),))
     named, notes = _named(ground_truth, Pattern.parse(gt_pattern, "--gt-pattern", tagged=True))
-    paths = {name: tuple(Path(entry.path) for entry in entries) for name, entries in sorted(named.items())}
+    paths = {name: tuple(Path(entry.path) for _, entry in entries) for name, entries in sorted(named.items())}
     return Pairing(tuple(SampleFiles(name, truths, truths[0]) for name, truths in paths.items()), notes)
 
 
@@ -152,10 +157,11 @@ def survey(
     files = tuple(
         SampleFiles(
             name,
-            tuple(Path(entry.path) for entry in truths[name]),
-            Path(predictions[name][0].path),
-            Path(fields[name][0].path) if name in fields else field if one_field else None,
-            tuple(Path(entry.path) for entry in predictions[name][1:]),
+            tuple(Path(entry.path) for _, entry in truths[name]),
+            Path(predictions[name][0][1].path),
+            Path(fields[name][0][1].path) if name in fields else field if one_field else None,
+            tuple(Path(entry.path) for _, entry in predictions[name][1:]),
+            tuple(tag for tag, _ in predictions[name] if tag),
         )
         for name in sorted(truths.keys() & predictions.keys())
     )
@@ -168,8 +174,8 @@ def survey(
     )
 
 
-def _named(folder: Path, pattern: Pattern) -> tuple[dict[str, list[Entry]], tuple[str, ...]]:
-    """Give the files of each image, in the order of their tags."""
+def _named(folder: Path, pattern: Pattern) -> tuple[dict[str, list[tuple[str, Entry]]], tuple[str, ...]]:
+    """Give the tags and files of each image, in the natural order of the tags."""
     listing = list_folder(folder)
     found: dict[str, list[tuple[str, Entry]]] = {}
     unfit = 0
@@ -191,7 +197,7 @@ def _named(folder: Path, pattern: Pattern) -> tuple[dict[str, list[Entry]], tupl
     notes = listing.notes
     if unfit:
         notes += (f"{shown(folder)}: {unfit} files that do not fit {pattern.text!r} left out",)
-    return {name: [e for _, e in sorted(tags, key=lambda tag: natural(tag[0]))] for name, tags in found.items()}, notes
+    return {name: sorted(tags, key=lambda tag: natural(tag[0])) for name, tags in found.items()}, notes
 
 
 def _refuse_doubles(folder: Path, found: dict[str, list[tuple[str, Entry]]]) -> None:

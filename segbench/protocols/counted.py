@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts
 
 
 @dataclass(frozen=True)
@@ -13,11 +13,14 @@ class Counted:
 
     Parameters
     ----------
-    counts : ScoreCounts, BoundaryCounts or RegionCounts
+    counts : ScoreCounts, BoundaryCounts, RegionCounts or ClassCounts
         Of an image with a single ground-truth value and no rule, all pixels are negatives.
     label_values : tuple of float
         The one or two ground-truth values found where no rule names the positive ones; else empty.
+    notes : tuple of str
+        What was found while counting, to be shown to the user.
     """
 
-    counts: ScoreCounts | BoundaryCounts | RegionCounts
+    counts: ScoreCounts | BoundaryCounts | RegionCounts | ClassCounts
     label_values: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()

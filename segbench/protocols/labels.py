@@ -70,7 +70,8 @@ def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.boo
     """Tell which pixels hold one of a few values."""
     found: NDArray[np.bool_] = np.zeros(array.shape, dtype=np.bool_)
     for value in values:
-        found |= array == value
+        # A whole number compared as such keeps integer arrays from being turned into floats.
+        found |= array == (int(value) if array.dtype.kind in "iu" and value.is_integer() else value)
     return found
 
 

@@ -16,6 +16,7 @@ from segbench.report.terminal import empty_table, print_whole
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "pixels": ("ods_f", "ois_f", "mean_image_f", "auc_pr", "auc_roc"),
+    "classes": ("macro_ods_f", "macro_auc_pr", "macro_average_precision", "macro_auc_roc", "micro_ods_f", "micro_auc_pr"),
     "boundaries": ("ods_f", "ois_f", "mean_image_f", "area_pr", "r50"),
     "regions": ("covering_ods", "covering_ois", "covering_best", "pri_ods", "voi_ods", "are_ods"),
 }
@@ -39,7 +40,7 @@ def comparison_json(comparison: Comparison, *, signature: str) -> str:
         "exact": comparison.exact,
         "differences": [_finite_row(row) for row in comparison.differences],
         "undefined": dict(comparison.undefined),
-        "optimistic": [figure for figure in comparison.rank_shares if figure == "auc_pr_achievable"],
+        "optimistic": [figure for figure in comparison.rank_shares if figure.endswith("auc_pr_achievable")],
         "rank_shares": {
             figure: {method: [finite(share) for share in shares] for method, shares in methods.items()}
             for figure, methods in comparison.rank_shares.items()
@@ -105,8 +106,8 @@ def show_comparison(comparison: Comparison, console: Console, *, figures: Sequen
         without = [figure for figure in figures if comparison.undefined.get(figure) == reason]
         if without:
             say(f"undefined ({reason}): {', '.join(without)}", "yellow")
-    if "auc_pr_achievable" in figures:
-        say("auc_pr_achievable: of hulls whose thresholds were chosen on the very images they describe: optimistic")
+    for figure in [figure for figure in figures if figure.endswith("auc_pr_achievable")]:
+        say(f"{figure}: of hulls whose thresholds were chosen on the very images they describe: optimistic")
     for note in comparison.notes:
         say(note, "yellow")
     say(f"{signature}|{first.signature}|permutations:{comparison.permutations}")

@@ -14,13 +14,14 @@ from segbench.counts import BoundaryCounts
 from segbench.curves import Curve
 from segbench.curves.regions import RegionCurve
 from segbench.report.bsds import file_names, write_files
+from segbench.report.classes import class_results, class_rows
 from segbench.report.tables import image_rows, method_rows, text_table
 
-_IMAGES, _THRESHOLDS = "_images", "_thresholds"
+_IMAGES, _THRESHOLDS, _CLASSES = "_images", "_thresholds", "_classes"
 
 
 def export_csv(results: Sequence[Result], folder: str | PathLike[str]) -> list[Path]:
-    """Write ``<method>.csv``, ``<method>_images.csv`` and ``<method>_thresholds.csv`` for every result.
+    """Write ``<method>.csv``, ``<method>_images.csv`` and ``<method>_thresholds.csv``; of classes ``<method>_classes.csv``.
 
     Parameters
     ----------
@@ -42,13 +43,16 @@ def export_csv(results: Sequence[Result], folder: str | PathLike[str]) -> list[P
     Notes
     -----
     ``<method>.csv`` has one row, its columns as in ``segbench show --format csv``. Thresholds are rows of the pooled
-    curve: counts, recall, precision, F; of the regions protocol its figures. Undefined figures are empty.
+    curve: counts, recall, precision, F; of the regions protocol its figures; of several classes the curve of all added
+    up. Undefined figures are empty.
     """
     files: dict[str, str] = {}
     for result, name in zip(results, _names(results), strict=True):
         files[f"{name}.csv"] = text_table(*method_rows([result], exact=True), "csv")
         if not result.published:
             files[f"{name}{_IMAGES}.csv"] = text_table(*image_rows([result], exact=True), "csv")
+        if result.classes:
+            files[f"{name}{_CLASSES}.csv"] = text_table(*class_rows(class_results([result]), exact=True), "csv")
         files[f"{name}{_THRESHOLDS}.csv"] = text_table(*_threshold_rows(result), "csv")
     write_files(Path(folder), files)
     return [Path(folder) / name for name in files]
@@ -58,7 +62,7 @@ def _names(results: Sequence[Result]) -> list[str]:
     """Name the methods so that no file of one is a file of another, as "a" and "a_images" would have."""
     methods = [result.method for result in results]
     plain = file_names(methods)
-    taken = {f"{name}{ending}".casefold() for name in plain for ending in (_IMAGES, _THRESHOLDS)}
+    taken = {f"{name}{ending}".casefold() for name in plain for ending in (_IMAGES, _THRESHOLDS, _CLASSES)}
     return [f"{name}-run" if name.casefold() in taken else name for name in plain]
 
 

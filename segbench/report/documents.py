@@ -50,7 +50,7 @@ def _run(result: Result, per_image: bool) -> dict[str, Any]:  # noqa: FBT001  ha
         "undefined": dict(summary.undefined),
         "optimistic": list(summary.optimistic),
         "settings": dict(result.settings),
-        "notes": list(result.notes),
+        "notes": [*result.notes, *summary.notes],
         "failures": dict(result.failed),
     }
     if per_image:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -48,7 +49,7 @@ def plot_results(
     results : sequence of Result
         Of one protocol; methods without a defined curve are named in the legend and not drawn. A method measured at one
         threshold only, such as human annotators, is a point. Of the regions protocol covering is drawn against
-        threshold.
+        threshold; of several classes the curve of all added up (take `Result.of_class` for one).
     kind : {"pr", "roc"}
         Precision-recall (with lines of equal F, the point of best F, and the prevalence a random score would reach),
         or ROC (with the diagonal).
@@ -69,6 +70,10 @@ def plot_results(
     ArgumentError
         For results of several protocols, and for ROC curves or bands of a protocol that has none.
     """
+    results = [
+        replace(result.micro, method=f"{result.method}, classes added up") if result.protocol == "classes" else result
+        for result in results
+    ]
     protocols = sorted({result.protocol for result in results})
     if len(protocols) > 1:
         raise ArgumentError(

@@ -36,6 +36,19 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("auc_roc", "AUC-ROC", "highest"),
         Column("fpr_at_95_tpr", "FPR95", "lowest"),
     ),
+    "classes": (
+        Column("classes_present", "classes"),
+        Column("macro_ods_f", "macro ODS", "highest"),
+        Column("macro_ois_f", "OIS", "highest"),
+        Column("macro_auc_pr", "AUC-PR", "highest"),
+        Column("macro_average_precision", "AP", "highest"),
+        Column("macro_auc_roc", "AUC-ROC", "highest"),
+        Column("macro_fpr_at_95_tpr", "FPR95", "lowest"),
+        Column("micro_ods_f", "micro ODS", "highest"),
+        Column("micro_auc_pr", "AUC-PR", "highest"),
+        Column("micro_average_precision", "AP", "highest"),
+        Column("micro_auc_roc", "AUC-ROC", "highest"),
+    ),
     "boundaries": (
         Column("ods_f", "ODS", "highest"),
         Column("ods_precision", "P"),
@@ -65,6 +78,23 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     ),
 }
 IMAGE_COLUMNS: Mapping[str, tuple[Column, ...]] = {
+    "classes": tuple(
+        Column(key, key)
+        for key in (
+            "classes_present",
+            "macro_f",
+            "macro_auc_pr",
+            "macro_average_precision",
+            "macro_auc_roc",
+            "micro_f",
+            "micro_threshold",
+            "micro_auc_pr",
+            "micro_average_precision",
+            "micro_auc_roc",
+            "pixels",
+            "ignored",
+        )
+    ),
     "pixels": tuple(
         Column(key, key)
         for key in (
@@ -86,13 +116,22 @@ IMAGE_COLUMNS: Mapping[str, tuple[Column, ...]] = {
         for key in ("covering", "threshold", "covering_best", "covering_of_prediction", "pri", "voi", "are")
     ),
 }
-HEADLINES: Mapping[str, str] = {"pixels": "ods_f", "boundaries": "ods_f", "regions": "covering_ods"}
+HEADLINES: Mapping[str, str] = {
+    "pixels": "ods_f",
+    "classes": "macro_ods_f",
+    "boundaries": "ods_f",
+    "regions": "covering_ods",
+}
 """The figure by which methods are ranked."""
 
 FOOTNOTES: Mapping[str, tuple[str, ...]] = {
     "pixels": (
         "ODS, OIS, mean: best F of the pool, of each image pooled, of each image averaged; P, R, at: of the ODS",
         "* achievable AUC-PR: thresholds chosen on the very images it describes, so optimistic",
+    ),
+    "classes": (
+        "macro: the mean over the classes that the ground truth holds (classes), each at its own best threshold",
+        "micro: of all classes added up, every pixel a case of each class, at one threshold for all",
     ),
     "boundaries": (
         "ODS, OIS, mean: best F of the pool, of each image pooled, of each image averaged; P, R, at: beside each",

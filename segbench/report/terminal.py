@@ -13,6 +13,7 @@ from rich.text import Text
 
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
+from segbench.report.classes import ClassResult, class_rows
 from segbench.report.tables import (
     COLUMNS,
     FOOTNOTES,
@@ -46,8 +47,26 @@ def show_images(results: Sequence[Result], console: Console) -> None:
         _show_images([results[place] for place in places], console)
 
 
+def show_classes(classes: Sequence[ClassResult], console: Console) -> None:
+    """Print a table with a line a class and method, and what is undefined."""
+    _print_rows(*class_rows(classes, exact=False), console)
+    reasons: dict[str, list[str]] = {}
+    for one in classes:
+        for reason in dict.fromkeys(one.result.summary.undefined.values()):
+            reasons.setdefault(f"{one.method}: undefined ({reason})", []).append(one.name)
+    for reason, names in reasons.items():
+        console.print(f"{reason}: {', '.join(names)}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+
+
 def _show_images(results: Sequence[Result], console: Console) -> None:
-    header, rows = image_rows(results, exact=False)
+    _print_rows(*image_rows(results, exact=False), console)
+    for result in results:
+        if result.published:
+            text = f"{result.method}: a published curve, there are no figures of its images"
+            console.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
+
+
+def _print_rows(header: Sequence[str], rows: Sequence[Sequence[str]], console: Console) -> None:
     table = empty_table()
     for position, title in enumerate(header):
         table.add_column(title, justify="left" if position < 2 else "right", no_wrap=True)
@@ -55,10 +74,6 @@ def _show_images(results: Sequence[Result], console: Console) -> None:
         table.add_row(*(escape(text) for text in row))
     if rows:
         print_whole(table, console)
-    for result in results:
-        if result.published:
-            text = f"{result.method}: a published curve, there are no figures of its images"
-            console.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
 
 
 def _show_protocol(protocol: str, results: list[Result], console: Console, drawn: Mapping[int, Intervals]) -> None:
@@ -92,7 +107,7 @@ def _show_remarks(name: str, result: Result, console: Console) -> None:
     def say(text: str, style: str) -> None:
         console.print(f"{name}: {text}", style=style, highlight=False, markup=False, soft_wrap=True)
 
-    for note in result.notes:
+    for note in (*result.notes, *result.summary.notes):
         say(note, "dim")
     reasons: dict[str, list[str]] = {}
     for key, reason in result.summary.undefined.items():

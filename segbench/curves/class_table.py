@@ -1,0 +1,63 @@
+"""Counts of several classes of many images laid out as matrices, see `segbench.curves.tables`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.counts import ClassCounts, ScoreCounts
+from segbench.curves.classes import MACRO_FIGURES
+from segbench.curves.tables import PIXEL_FIGURES, PixelTable, pixel_table
+
+FloatArray = NDArray[np.float64]
+
+CLASS_FIGURES = (*(f"macro_{name}" for name in MACRO_FIGURES), *(f"micro_{name}" for name in PIXEL_FIGURES))
+_MEANT = [PIXEL_FIGURES.index(name) for name in MACRO_FIGURES]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTable:
+    """A table of each class, and one of all classes added up, over the same images.
+
+    A weighting that leaves no image of a class gives means over the other classes, as the benchmark of just those
+    images would.
+    """
+
+    classes: tuple[PixelTable, ...]
+    micro: PixelTable
+
+    @property
+    def images(self) -> int:
+        """Number of images."""
+        return self.micro.images
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Names of the figures."""
+        return CLASS_FIGURES
+
+    def measure(self, weights: FloatArray) -> FloatArray:
+        """Give every figure for every row of weights, see `Table`."""
+        total, defined = np.zeros((2, weights.shape[0], len(_MEANT)))
+        for table in self.classes:
+            figures = table.measure(weights)[:, _MEANT]
+            known = ~np.isnan(figures)
+            total += np.where(known, figures, 0)
+            defined += known
+        means = np.full_like(total, np.nan)
+        np.divide(total, defined, out=means, where=defined > 0)
+        return np.hstack([means, self.micro.measure(weights)])
+
+
+def class_table(per_image: Mapping[str, ClassCounts]) -> ClassTable:
+    """Lay out the counts of several classes of many images, at least one; rows in sorted order of the names."""
+    by_class: dict[str, dict[str, ScoreCounts]] = {}
+    micro: dict[str, ScoreCounts] = {}
+    for image, counts in per_image.items():
+        micro[image] = counts.micro
+        for name, part in zip(counts.names, counts.counts, strict=True):
+            by_class.setdefault(name, {})[image] = part
+    return ClassTable(tuple(map(pixel_table, by_class.values())), pixel_table(micro))

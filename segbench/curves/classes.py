@@ -1,0 +1,138 @@
+"""The figures of several classes: their means (macro), and those of all classes added up (micro).
+
+Conventions
+-----------
+1. ``macro_x`` is the mean over classes of the figure ``x`` that the pixel benchmark gives of that class alone, over the
+   classes that have it; a note of the summary names those that have not, and why.
+2. ``micro_x`` is the figure ``x`` of the sum of the classes' counts: every pixel is as many cases as there are classes,
+   and one threshold holds for all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from segbench.counts import ClassCounts, ScoreCounts
+from segbench.curves.curve import Curve, pr_curve
+from segbench.curves.summary import Summary, pixel_image_figures, pixel_summary
+
+MACRO_FIGURES = (
+    "ods_f",
+    "ois_f",
+    "mean_image_f",
+    "auc_pr",
+    "auc_pr_achievable",
+    "average_precision",
+    "auc_roc",
+    "fpr_at_95_tpr",
+)
+"""Figures of the pixel benchmark of which a mean over classes is given."""
+
+_MACRO_IMAGE_FIGURES = ("f", "auc_pr", "average_precision", "auc_roc")
+
+
+def class_summary(per_image: Mapping[str, ClassCounts]) -> Summary:
+    """Every figure of a benchmark of several classes, from the counts of its images.
+
+    Parameters
+    ----------
+    per_image : mapping of str to ClassCounts
+        Counts of the same classes by the image's name.
+
+    Returns
+    -------
+    Summary
+        ``classes``, their number; ``classes_present``, those the ground truth holds; ``pixels ignored``, totals over
+        images; ``macro_*`` of `MACRO_FIGURES`; ``micro_*`` of every key of `pixel_summary` but ``ignored``.
+
+    Examples
+    --------
+    >>> one = ClassCounts(("cat", "dog"), (ScoreCounts([2, 1], [3, 1], [0, 2]), ScoreCounts([5], [2], [4])))
+    >>> summary = class_summary({"a": one})
+    >>> summary["macro_average_precision"], summary["micro_positives"]  # the mean of 11 / 12 and 1 / 3
+    (0.625, 6)
+    """
+    by_class: dict[str, dict[str, ScoreCounts]] = {}
+    micro: dict[str, ScoreCounts] = {}
+    pixels = ignored = 0
+    for image, counts in per_image.items():
+        pixels, ignored = pixels + counts.pixels, ignored + counts.ignored
+        micro[image] = counts.micro
+        for name, part in zip(counts.names, counts.counts, strict=True):
+            by_class.setdefault(name, {})[image] = part
+    classes = {name: pixel_summary(images) for name, images in by_class.items()}
+    return _joined(classes, pixel_summary(micro), MACRO_FIGURES, (pixels, ignored))
+
+
+def class_image_figures(counts: ClassCounts) -> Summary:
+    """Figures of one image: means over the classes it has, and those of all classes added up.
+
+    Returns
+    -------
+    Summary
+        ``classes classes_present pixels ignored``; ``macro_f macro_auc_pr macro_average_precision macro_auc_roc``;
+        ``micro_*`` of every key of `pixel_image_figures` but ``ignored``.
+    """
+    classes = {name: pixel_image_figures(part) for name, part in zip(counts.names, counts.counts, strict=True)}
+    totals = counts.pixels, counts.ignored
+    return _joined(classes, pixel_image_figures(counts.micro), _MACRO_IMAGE_FIGURES, totals)
+
+
+def class_curve(counts: ClassCounts) -> Curve:
+    """Give the precision-recall curve of all classes added up."""
+    return pr_curve(counts.micro)
+
+
+def _joined(classes: Mapping[str, Summary], micro: Summary, macro: Sequence[str], totals: tuple[int, int]) -> Summary:
+    present = [name for name, summary in classes.items() if summary["positives"]]
+    figures: dict[str, float | int] = {
+        "classes": len(classes),
+        "classes_present": len(present),
+        "pixels": totals[0],
+        "ignored": totals[1],
+    }
+    bounds: dict[str, tuple[float, float]] = {}
+    undefined: dict[str, str] = {}
+    for key in macro:
+        defined = [summary for summary in classes.values() if not math.isnan(summary[key])]
+        figures[f"macro_{key}"] = float(np.mean([part[key] for part in defined])) if defined else math.nan
+        if not defined:
+            undefined[f"macro_{key}"] = _why_none(classes, key)
+        elif any(key in summary.bounds for summary in defined):
+            low, high = np.mean([summary.bounds.get(key, (summary[key],) * 2) for summary in defined], axis=0).tolist()
+            bounds[f"macro_{key}"] = low, high
+    figures |= {f"micro_{key}": figure for key, figure in micro.items() if key != "ignored"}
+    bounds |= {f"micro_{key}": pair for key, pair in micro.bounds.items()}
+    undefined |= {f"micro_{key}": reason for key, reason in micro.undefined.items()}
+    optimistic = tuple(key for key in figures if key.endswith("auc_pr_achievable"))
+    return Summary(figures, bounds, undefined, optimistic, notes=_notes(classes, macro))
+
+
+def _why_none(classes: Mapping[str, Summary], key: str) -> str:
+    reasons = dict.fromkeys(summary.undefined[key] for summary in classes.values())
+    return " or ".join(reasons) + " of any class" if reasons else "no pixels"
+
+
+def _notes(classes: Mapping[str, Summary], macro: Sequence[str]) -> tuple[str, ...]:
+    """Say which classes are in no mean, or not in all, and why."""
+    absent = [name for name, summary in classes.items() if not summary["positives"]]
+    notes = []
+    if absent:
+        notes.append(
+            f"macro figures are means over {len(classes) - len(absent)} of {len(classes)} classes; "
+            f"absent from the ground truth: {', '.join(absent)}"
+        )
+    lacking: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for key in macro:
+        by_reason: dict[str, list[str]] = {}
+        for name, summary in classes.items():
+            if name not in absent and key in summary.undefined:
+                by_reason.setdefault(summary.undefined[key], []).append(name)
+        for reason, names in by_reason.items():
+            lacking.setdefault((reason, tuple(names)), []).append(f"macro_{key}")
+    for (reason, without), keys in lacking.items():
+        notes.append(f"{', '.join(keys)} without {', '.join(without)} ({reason})")
+    return tuple(notes)
