@@ -25,7 +25,7 @@ from segbench.aggregator.tasks import Outcome, Task, count_images
 from segbench.counts import ScoreCounts, Thresholds
 from segbench.counts.bins import bin_floor
 from segbench.errors import ArgumentError, DataError
-from segbench.loaders.pairing import annotated
+from segbench.loaders.inputs import Inputs
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
 
@@ -90,19 +90,16 @@ def evaluate(
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
     """
-    if prediction is None:
-        pairing = annotated(Path(ground_truth), gt_pattern=gt_pattern)
-    else:
-        pairing = find_files(
-            Path(ground_truth),
-            Path(prediction),
-            protocol,
-            field=None if field is None else Path(field),
-            gt_pattern=gt_pattern,
-            pred_pattern=pred_pattern,
-            field_pattern=field_pattern,
-        )
-    method = method or ("human" if prediction is None else Path(prediction).absolute().stem)
+    inputs = Inputs(
+        ground_truth=str(ground_truth),
+        prediction=None if prediction is None else str(prediction),
+        field=None if field is None else str(field),
+        gt_pattern=gt_pattern,
+        pred_pattern=pred_pattern,
+        field_pattern=field_pattern,
+    ).absolute()
+    pairing = find_files(inputs, protocol)
+    method = method or ("human" if inputs.prediction is None else Path(inputs.prediction).stem)
     fields = protocol.signature_fields() | ({} if thresholds is None else {"thresholds": thresholds.source})
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
     outcomes: dict[str, Outcome] = {}
@@ -110,7 +107,7 @@ def evaluate(
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
         known: dict[str, Outcome] = {}
         if store:
-            run = store.begin(method, protocol.name, fields, cuts)
+            run = store.begin(method, protocol.name, fields, cuts, inputs)
             known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
         tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
         size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
@@ -123,7 +120,9 @@ def evaluate(
             }
             if progress:
                 progress(len(outcomes), len(tasks))
-        result = assemble(method, protocol.name, fields, outcomes.values(), notes=pairing.notes, cuts=cuts)
+        result = assemble(
+            method, protocol.name, fields, outcomes.values(), notes=pairing.notes, cuts=cuts, inputs=inputs
+        )
         if store:
             store.finish(run, outcomes, result.signature, pairing.notes)
     if result.failed:
@@ -155,7 +154,9 @@ def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
     if run.published:
         curve = decode_published(run.published)
         return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
-    return assemble(run.method, run.protocol, run.settings, outcomes, notes=run.notes, cuts=run.thresholds)
+    return assemble(
+        run.method, run.protocol, run.settings, outcomes, notes=run.notes, cuts=run.thresholds, inputs=run.inputs
+    )
 
 
 def assemble(
@@ -166,6 +167,7 @@ def assemble(
     *,
     notes: tuple[str, ...] = (),
     cuts: tuple[float, ...] = (),
+    inputs: Inputs | None = None,
 ) -> Result:
     """Put together what came of each image, in sorted order of names, cut at thresholds where there are any."""
     by_name = sorted(outcomes, key=lambda outcome: outcome.name)
@@ -186,6 +188,7 @@ def assemble(
         EncodedCounts(packed),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
+        inputs,
     )
 
 

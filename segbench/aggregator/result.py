@@ -18,6 +18,7 @@ from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
 from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError, DataError
+from segbench.loaders.inputs import Inputs
 from segbench.protocols.class_names import read_classes
 
 
@@ -41,6 +42,8 @@ class Result:
         The images that could not be counted, and why.
     notes : tuple of str
         What was done to the data while reading.
+    inputs : Inputs, optional
+        Where the images lay when they were counted; None for results that others counted.
     published : PublishedCurve or PublishedRegions, optional
         The curve or figures of a method known from print; there are no counts then.
     """
@@ -52,6 +55,7 @@ class Result:
     counts: Mapping[str, Counts]
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    inputs: Inputs | None = None
     published: PublishedCurve | PublishedRegions | None = None
 
     @property

@@ -39,23 +39,34 @@ class PlotKind(StrEnum):
 
 
 def print_results(
-    results: Sequence[Result], form: Form, *, per_image: bool = False, intervals: Sequence[Intervals] = ()
+    results: Sequence[Result],
+    form: Form,
+    *,
+    per_image: bool = False,
+    per_class: bool = False,
+    intervals: Sequence[Intervals] = (),
 ) -> None:
     """Print results to standard output, with an interval for each figure where given."""
+    from segbench.report.classes import class_results, class_rows
     from segbench.report.documents import json_document
     from segbench.report.tables import by_protocol, image_rows, method_rows, optimistic_notes, text_table
 
+    classes = class_results(results, intervals=intervals) if per_class else []
     if form is Form.TABLE:
         from rich.console import Console
 
-        from segbench.report.terminal import show_images, show_results
+        from segbench.report.terminal import show_classes, show_images, show_results
 
-        if per_image:
+        if per_class:
+            show_classes(classes, Console())
+        elif per_image:
             show_images(results, Console())
         else:
             show_results(results, Console(), intervals=intervals)
     elif form is Form.JSON:
-        typer.echo(json_document(results, intervals=intervals, per_image=per_image), nl=False)
+        typer.echo(json_document(results, intervals=intervals, per_image=per_image, classes=classes), nl=False)
+    elif per_class:
+        typer.echo(text_table(*class_rows(classes, exact=form is Form.CSV), form), nl=False)
     elif form is Form.CSV:
         table = image_rows(results, exact=True) if per_image else method_rows(results, intervals=intervals, exact=True)
         typer.echo(text_table(*table, form), nl=False)
@@ -68,3 +79,18 @@ def print_results(
             notes = () if per_image else optimistic_notes(some[0].protocol)
             tables.append(text_table(*table, form, notes=notes))
         typer.echo("\n".join(tables), nl=False)
+
+
+def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:
+    """Print what a run has just counted; below a table each class, where asked for or where they are few."""
+    from segbench.report.classes import FEW
+
+    if form is not Form.TABLE:
+        print_results(results, form, per_class=per_class, intervals=intervals)
+        return
+    print_results(results, form, intervals=intervals)
+    lines = sum(len(result.classes) for result in results)
+    if per_class or 0 < lines <= FEW:
+        print_results(results, form, per_class=True, intervals=intervals)
+    elif lines:
+        typer.echo(f"{lines} lines class by class: segbench show RESULTS --per-class", err=True)

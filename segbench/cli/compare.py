@@ -9,7 +9,7 @@ import typer
 
 from segbench.cli.choices import Form
 from segbench.cli.resampling import BCA, REPLICATES, SEED, interval_settings
-from segbench.cli.selection import ONLY, chosen_results
+from segbench.cli.selection import CLASS, ONLY, chosen_results
 from segbench.errors import ArgumentError
 
 
@@ -26,13 +26,14 @@ def compare(
     seed: Annotated[int, SEED] = 0,
     bca: Annotated[bool, BCA] = False,
     only: Annotated[str | None, ONLY] = None,
+    class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
     """Print the paired difference of each figure for each pair of methods, with intervals and p-values."""
     from segbench.aggregator.comparing import compare_results
     from segbench.report.comparisons import SHOWN, comparison_json, comparison_rows, show_comparison
     from segbench.report.tables import text_table
 
-    loaded = chosen_results(results, only)
+    loaded = chosen_results(results, only, class_name)
     wanted = methods.split(",") if methods else None
     names = [result.method for result in loaded]
     if wanted and (unknown := sorted(set(wanted) - set(names))):

@@ -9,7 +9,7 @@ import typer
 
 from segbench.cli.choices import PlotKind
 from segbench.cli.resampling import INTERVALS, REPLICATES, SEED, interval_settings
-from segbench.cli.selection import ONLY, chosen_results
+from segbench.cli.selection import CLASS, ONLY, chosen_results
 
 
 def plot(
@@ -20,13 +20,14 @@ def plot(
     replicates: Annotated[int, REPLICATES] = 2000,
     seed: Annotated[int, SEED] = 0,
     only: Annotated[str | None, ONLY] = None,
+    class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
     """Draw the pooled curves of all methods in a results file."""
     from segbench.curves.resampling import notes_on
     from segbench.report.plots import save_plot
 
     band = None if intervals is None else interval_settings(intervals)["level"]
-    loaded = chosen_results(results, only)
+    loaded = chosen_results(results, only, class_name)
     save_plot(loaded, output, kind=kind.value, band=band, replicates=replicates, seed=seed)
     if band is not None:
         typer.echo(f"bands: {intervals:g} % of {replicates} replicates over images, point by point", err=True)

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.choices import Form, ProtocolName, print_results
+from segbench.cli.choices import Form, ProtocolName, print_run
 from segbench.cli.counting import count_methods, methods_of
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.settings import Options
 from segbench.cli.tuning import thresholds_of
+from segbench.errors import ArgumentError
 
 INTERRUPTED = 130
 
@@ -35,6 +36,15 @@ def run(
         typer.Option(help="Ground-truth values that are positive: 255, '>=128' or 1,3 [default: the larger of two]."),
     ] = None,
     void: Annotated[str | None, typer.Option(help="Ground-truth values to leave out, as in 255 or 254,255.")] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            help="Pixels: many classes from label maps: 0-18, road=0,car=13, or a file with a label and a name a line; "
+            "void is 255 unless --void says another or none.",
+            show_default=False,
+        ),
+    ] = None,
+    per_class: Annotated[bool, typer.Option("--per-class", help="Print every class, however many.")] = False,
     field: Annotated[
         Path | None, typer.Option(help="Folder of masks (fields of view): pixels where the mask is 0 are left out.")
     ] = None,
@@ -64,7 +74,10 @@ def run(
         typer.Option(help="How ground-truth names hold the image's name, *, and an annotator, #: '*_manual1', '*.#'."),
     ] = "*",
     pred_pattern: Annotated[
-        str, typer.Option(help="The same for predictions, # being one of several label maps: '*_pred', '*/#'.")
+        str,
+        typer.Option(
+            help="The same for predictions, # being one of several label maps or a class: '*_pred', '*/#', 'class_#/*'."
+        ),
     ] = "*",
     field_pattern: Annotated[str, typer.Option(help="The same for masks: '*_mask'.")] = "*",
     intervals: Annotated[float | None, INTERVALS] = None,
@@ -91,7 +104,10 @@ def run(
         no_thin=no_thin,
         nms=nms,
         label_maps=label_maps,
+        classes=classes,
     )
+    if per_class and classes is None:
+        raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
     methods = methods_of(prediction)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     tuning = thresholds_of(tuning_set, tuning_results, list(methods), options.protocol(protocol), patterns, jobs=jobs)
@@ -114,7 +130,7 @@ def run(
         typer.echo(f"stopped; {kept}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     drawn = [] if intervals is None else [result.intervals(**interval_settings(intervals)) for result in results]
-    print_results(results, form, intervals=drawn)
+    print_run(results, form, per_class=per_class, intervals=drawn)
     if output:
         typer.echo(f"kept in {output}: segbench show {output}, segbench plot {output} -o pr.pdf", err=True)
     if any(result.failed for result in results):

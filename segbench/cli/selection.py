@@ -15,15 +15,18 @@ if TYPE_CHECKING:
 ONLY = typer.Option(
     help="Only runs whose signature holds this, as in protocol:pixels or thresholds:9.", show_default=False
 )
+CLASS = typer.Option("--class", help="Of runs with --classes this class alone, as pixels.", show_default=False)
 
 
-def chosen_results(path: Path, only: str | None) -> list[Result]:
+def chosen_results(path: Path, only: str | None, class_name: str | None = None) -> list[Result]:
     """Read the runs of a results file whose signature holds a text; all where none is asked for.
+
+    With a class, of runs of several classes that class alone; other runs are left out.
 
     Raises
     ------
     ArgumentError
-        If no run's does: it lists the signatures there are.
+        If no run's does: it lists the signatures there are. If no run has that class.
     DataError
         If the file is none, or holds no complete run.
     """
@@ -34,4 +37,9 @@ def chosen_results(path: Path, only: str | None) -> list[Result]:
     if not chosen:
         listed = "\n  ".join(dict.fromkeys(result.signature for result in results))
         raise ArgumentError(f"--only {only!r} is in no signature of {path}, which holds\n  {listed}")
-    return chosen
+    if class_name is None:
+        return chosen
+    runs = [result for result in chosen if result.protocol == "classes"]
+    if not runs:
+        raise ArgumentError(f"--class {class_name!r}: no run in {path} has classes; run with -p pixels --classes 0-18")
+    return [result.of_class(class_name) for result in runs]

@@ -25,6 +25,7 @@ class Options:
     no_thin: bool
     nms: str | None
     label_maps: bool
+    classes: str | None = None
 
     def protocol(self, name: ProtocolName) -> Protocol:
         """Make the settings of a protocol.
@@ -36,10 +37,13 @@ class Options:
         """
         if name is ProtocolName.PIXELS:
             self._refuse(name, "max_dist", "thresholds", "no_thin", "nms", "label_maps")
+            if self.classes is not None:
+                return self._classes()
             from segbench.protocols.pixels import Pixels
 
             void = tuple(numbers(self.void, "--void")) if self.void else ()
             return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact)
+        self._refuse(name, "classes")
         if name is ProtocolName.REGIONS:
             self._refuse(name, "positive", "invert", "exact", "max_dist", "no_thin", "nms", "label_maps")
             from segbench.protocols.regions import Regions
@@ -57,6 +61,16 @@ class Options:
             label_maps=self.label_maps,
             invert=self.invert,
         )
+
+    def _classes(self) -> Protocol:
+        if self.positive is not None:
+            raise ArgumentError("--positive has no meaning with --classes, where each class is positive in turn")
+        from segbench.cli.classes import classes_of
+        from segbench.protocols.classes import Classes
+
+        labels, names = classes_of(self.classes or "")
+        void = (255,) if self.void is None else () if self.void == "none" else _labels(self.void)
+        return Classes(labels=labels, names=names, void=void, invert=self.invert, exact=self.exact)
 
     def _refuse(self, name: ProtocolName, *foreign: str) -> None:
         given = [f"--{option.replace('_', '-')}" for option in foreign if getattr(self, option) not in (None, False)]

@@ -16,8 +16,9 @@ FEW = 20
 
 @dataclass(frozen=True, eq=False)
 class ClassResult:
-    """One class of one method, with its intervals where drawn."""
+    """One class of one method, with its intervals where drawn; `run` is the method's place among the results."""
 
+    run: int
     method: str
     name: str
     result: Result
@@ -35,10 +36,10 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
     if all(result.protocol != "classes" for result in results):
         found = ", ".join(by_protocol(results))
         raise ArgumentError(f"there are no classes in results of {found}; run with -p pixels --classes 0-18")
-    drawn = intervals or [None] * len(results)
+    drawn: list[Intervals | None] = [*intervals] or [None] * len(results)
     return [
-        ClassResult(method, name, of_class, None if whole is None else _drawn_alike(of_class, whole))
-        for method, result, whole in zip(names_of(results), results, drawn, strict=True)
+        ClassResult(run, method, name, of_class, None if whole is None else _drawn_alike(of_class, whole))
+        for run, (method, result, whole) in enumerate(zip(names_of(results), results, drawn, strict=True))
         for name, of_class in result.classes.items()
     ]
 
@@ -57,6 +58,4 @@ def class_rows(classes: Sequence[ClassResult], *, exact: bool) -> tuple[list[str
 
 
 def _drawn_alike(result: Result, whole: Intervals) -> Intervals:
-    return result.intervals(
-        level=whole.level, method=whole.method, replicates=whole.replicates, seed=whole.seed
-    )
+    return result.intervals(level=whole.level, method=whole.method, replicates=whole.replicates, seed=whole.seed)

@@ -16,7 +16,14 @@ from segbench.report.terminal import empty_table, print_whole
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "pixels": ("ods_f", "ois_f", "mean_image_f", "auc_pr", "auc_roc"),
-    "classes": ("macro_ods_f", "macro_auc_pr", "macro_average_precision", "macro_auc_roc", "micro_ods_f", "micro_auc_pr"),
+    "classes": (
+        "macro_ods_f",
+        "macro_auc_pr",
+        "macro_average_precision",
+        "macro_auc_roc",
+        "micro_ods_f",
+        "micro_auc_pr",
+    ),
     "boundaries": ("ods_f", "ois_f", "mean_image_f", "area_pr", "r50"),
     "regions": ("covering_ods", "covering_ois", "covering_best", "pri_ods", "voi_ods", "are_ods"),
 }

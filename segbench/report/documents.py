@@ -9,19 +9,29 @@ from typing import Any
 
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
+from segbench.report.classes import ClassResult
 
 SCHEMA = 1
 
 
-def json_document(results: Sequence[Result], *, intervals: Sequence[Intervals] = (), per_image: bool = False) -> str:
+def json_document(
+    results: Sequence[Result],
+    *,
+    intervals: Sequence[Intervals] = (),
+    per_image: bool = False,
+    classes: Sequence[ClassResult] = (),
+) -> str:
     """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
 
     Undefined figures are null, with the reason under ``undefined``; figures known within limits only have them under
     ``bounds``. ``images`` and ``failed`` are numbers, ``failures`` says why; ``optimistic`` names figures whose
     thresholds were chosen on the images they describe. ``intervals`` maps figures to [low, high], ``resampling`` says
-    how they were drawn; ``per_image`` holds the figures of each image where asked for.
+    how they were drawn; ``per_image`` holds the figures of each image where asked for, ``per_class`` those of each of
+    `classes`.
     """
     runs = [_run(result, per_image) for result in results]
+    for one in classes:
+        runs[one.run].setdefault("per_class", {})[one.name] = _class(one)
     for run, drawn in zip(runs, intervals, strict=False):
         run["intervals"] = {key: [finite(end) for end in ends] for key, ends in drawn.items()}
         run["signature"] += f"|{drawn.signature}"
@@ -56,6 +66,18 @@ def _run(result: Result, per_image: bool) -> dict[str, Any]:  # noqa: FBT001  ha
     if per_image:
         run["per_image"] = {name: _finite(figures) for name, figures in result.per_image.items()}
     return run
+
+
+def _class(one: ClassResult) -> dict[str, Any]:
+    summary = one.result.summary
+    drawn: Mapping[str, tuple[float, float]] = one.intervals or {}
+    return {
+        "signature": one.result.signature,
+        "summary": _finite(summary),
+        "intervals": {key: [finite(end) for end in ends] for key, ends in drawn.items()},
+        "bounds": {key: list(bounds) for key, bounds in summary.bounds.items()},
+        "undefined": dict(summary.undefined),
+    }
 
 
 def _finite(figures: Mapping[str, float]) -> dict[str, float | None]:
