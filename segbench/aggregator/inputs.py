@@ -34,4 +34,4 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
         if inputs.pred_pattern != _ANY or not has_class_folders(Path(inputs.prediction), protocol.place_of):
             raise
         pairing = pair(replace(inputs, pred_pattern=_FOLDER_A_CLASS))
-    return in_class_order(pairing, protocol.class_names, protocol.place_of)
+    return in_class_order(pairing, protocol.titles, protocol.place_of)

@@ -13,6 +13,7 @@ from segbench.aggregator.signature import resigned
 from segbench.counts import ClassCounts
 from segbench.curves import Curve, Intervals, Summary, bootstrap
 from segbench.curves.boundary import BoundaryCurve
+from segbench.curves.classes import of_class
 from segbench.curves.intervals import IntervalMethod
 from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
@@ -112,7 +113,7 @@ class Result:
             return {}
         labels, names = read_classes(self.settings["classes"])
         return {
-            name: self._as_pixels(_of_class(self.counts, name), {"class": name, "positive": str(label)})
+            name: self._as_pixels(of_class(self.counts, name), {"class": name, "positive": str(label)})
             for label, name in zip(labels, names, strict=True)
         }
 
@@ -151,12 +152,6 @@ class Result:
     def per_image(self) -> Mapping[str, Summary]:
         """The figures of each image alone, drawn when asked for."""
         return _ImageFigures(self)
-
-
-def _of_class(counts: Mapping[str, Counts], name: str) -> Mapping[str, Counts]:
-    if isinstance(counts, EncodedCounts):
-        return counts.of_class(name)
-    return {image: every[name] for image, every in counts.items() if isinstance(every, ClassCounts)}
 
 
 class _ImageFigures(Mapping[str, Summary]):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import ClassCounts, ScoreCounts
-from segbench.curves.classes import MACRO_FIGURES
+from segbench.counts import ClassCounts
+from segbench.curves.classes import MACRO_FIGURES, names_in, of_class
 from segbench.curves.tables import PIXEL_FIGURES, PixelTable, pixel_table
 
 FloatArray = NDArray[np.float64]
@@ -54,10 +54,5 @@ class ClassTable:
 
 def class_table(per_image: Mapping[str, ClassCounts]) -> ClassTable:
     """Lay out the counts of several classes of many images, at least one; rows in sorted order of the names."""
-    by_class: dict[str, dict[str, ScoreCounts]] = {}
-    micro: dict[str, ScoreCounts] = {}
-    for image, counts in per_image.items():
-        micro[image] = counts.micro
-        for name, part in zip(counts.names, counts.counts, strict=True):
-            by_class.setdefault(name, {})[image] = part
-    return ClassTable(tuple(map(pixel_table, by_class.values())), pixel_table(micro))
+    classes = tuple(pixel_table(of_class(per_image, name)) for name in names_in(per_image))
+    return ClassTable(classes, pixel_table({image: counts.micro for image, counts in per_image.items()}))

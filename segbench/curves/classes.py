@@ -12,12 +12,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from segbench.counts import ClassCounts, ScoreCounts
 from segbench.curves.curve import Curve, pr_curve
 from segbench.curves.summary import Summary, pixel_image_figures, pixel_summary
+
+
+@runtime_checkable
+class ByClass(Protocol):
+    """Counts by image that give those of one class by themselves."""
+
+    def of_class(self, name: str) -> Mapping[str, Any]:
+        """Give the counts of one class by image."""
+
 
 MACRO_FIGURES = (
     "ods_f",
@@ -55,16 +65,25 @@ def class_summary(per_image: Mapping[str, ClassCounts]) -> Summary:
     >>> summary["macro_average_precision"], summary["micro_positives"]  # the mean of 11 / 12 and 1 / 3
     (0.625, 6)
     """
-    by_class: dict[str, dict[str, ScoreCounts]] = {}
     micro: dict[str, ScoreCounts] = {}
     pixels = ignored = 0
     for image, counts in per_image.items():
         pixels, ignored = pixels + counts.pixels, ignored + counts.ignored
         micro[image] = counts.micro
-        for name, part in zip(counts.names, counts.counts, strict=True):
-            by_class.setdefault(name, {})[image] = part
-    classes = {name: pixel_summary(images) for name, images in by_class.items()}
+    classes = {name: pixel_summary(of_class(per_image, name)) for name in names_in(per_image)}
     return _joined(classes, pixel_summary(micro), MACRO_FIGURES, (pixels, ignored))
+
+
+def names_in(per_image: Mapping[str, ClassCounts]) -> tuple[str, ...]:
+    """Name the classes that images were counted by; none where there is no image."""
+    return next(iter(per_image.values())).names if per_image else ()
+
+
+def of_class(per_image: Mapping[str, Any], name: str) -> Mapping[str, ScoreCounts]:
+    """Give the counts of one class, of packed counts without unpacking the others."""
+    if isinstance(per_image, ByClass):
+        return per_image.of_class(name)
+    return {image: counts[name] for image, counts in per_image.items()}
 
 
 def class_image_figures(counts: ClassCounts) -> Summary:

@@ -28,9 +28,9 @@ def in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf) ->
     Parameters
     ----------
     pairing : Pairing
-        Whose files have tags; one without tags is given back as it is.
+        Without tags, of stacks, only a note is added.
     names : sequence of str
-        The classes.
+        The classes, as notes and errors call them.
     class_of : callable
         From a tag to the place of its class among `names`; None for a tag that names none.
 
@@ -45,7 +45,8 @@ def in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf) ->
         For images that lack a class, and tags that name the same class: all of them.
     """
     if not any(files.tags for files in pairing.files):
-        return pairing
+        note = f"maps of a stack, in this order: {', '.join(names)}"
+        return pairing if len(names) == 1 else replace(pairing, notes=(*pairing.notes, note))
     tags = dict.fromkeys(tag for files in pairing.files for tag in files.tags)
     places = {tag: place for tag in tags if (place := class_of(tag)) is not None}
     _refuse_doubles(pairing, names, places)

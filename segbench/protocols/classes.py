@@ -89,6 +89,12 @@ class Classes:
         """The names, given or made of the labels."""
         return tuple(self.names or ())
 
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Each class with its label, as messages call it."""
+        named = zip(self.class_names, self.labels, strict=True)
+        return tuple(f"label {label}" if name == str(label) else f"{name} (label {label})" for name, label in named)
+
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a figure depends on."""
         return {

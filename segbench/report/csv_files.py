@@ -21,7 +21,7 @@ _IMAGES, _THRESHOLDS, _CLASSES = "_images", "_thresholds", "_classes"
 
 
 def export_csv(results: Sequence[Result], folder: str | PathLike[str]) -> list[Path]:
-    """Write ``<method>.csv``, ``<method>_images.csv``, ``<method>_thresholds.csv``, and ``_classes`` where there are any.
+    """Write ``<method>.csv``, ``<method>_images.csv``, ``<method>_thresholds.csv``, perhaps ``<method>_classes.csv``.
 
     Parameters
     ----------

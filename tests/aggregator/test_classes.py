@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+from cases import write_folder
+
+import segbench
+from segbench.aggregator.codec import decode, encode
+from segbench.errors import ArgumentError
+
+NAMES = ("road", "person", "car")
+
+
+def make(root, images=4, classes=3):
+    """Write label maps, and their stacks of 8-bit scores."""
+    rng = np.random.default_rng(5)
+    truths = {f"{k}.png": rng.integers(0, classes, (12, 14)).astype(np.uint8) for k in range(images)}
+    truths["0.png"][:3] = 255
+    stacks = {
+        name.replace("png", "npy"): np.stack(
+            [np.clip(rng.integers(0, 200, truth.shape) + 80 * (truth == k), 0, 255) for k in range(classes)]
+        ).astype(np.uint8)
+        for name, truth in truths.items()
+    }
+    return write_folder(root / "gt", truths), write_folder(root / "stacks", stacks), stacks
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return make(tmp_path)
+
+
+PROTOCOL = segbench.Classes(labels=range(3), names=NAMES)
+
+
+def test_each_class_is_a_result_of_pixels(folders, tmp_path):
+    truth, prediction, stacks = folders
+    result = segbench.evaluate(truth, prediction, PROTOCOL)
+    assert tuple(result.classes) == NAMES
+    for k, name in enumerate(NAMES):
+        alone = write_folder(tmp_path / name, {file: stack[k] for file, stack in stacks.items()})
+        pixels = segbench.evaluate(truth, alone, segbench.Pixels(positive=str(k), void=(255,)))
+        one = result.of_class(name)
+        assert dict(one.counts) == dict(pixels.counts)
+        assert one.summary.figures == pixels.summary.figures
+        assert one.curve.area == pixels.curve.area
+        assert one.intervals(replicates=50)["ods_f"] == pixels.intervals(replicates=50)["ods_f"]
+        assert one.signature == pixels.signature.replace("pixels|", f"pixels|class:{name}|")
+    with pytest.raises(ArgumentError, match="no class 'dog' in stacks; there are road, person, car"):
+        result.of_class("dog")
+
+
+def test_micro_is_a_result_of_pixels(folders):
+    result = segbench.evaluate(*folders[:2], PROTOCOL)
+    micro = result.micro
+    for key, figure in micro.summary.items():
+        if key != "ignored":
+            assert result.summary[f"micro_{key}"] == figure
+    assert micro.counts["0"] == result.counts["0"].micro
+    assert result.curve.area == micro.curve.area == result.summary["micro_auc_pr"]
+    pixels = segbench.evaluate(folders[0], folders[0], segbench.Pixels(positive="1"))
+    assert not pixels.classes
+    with pytest.raises(ArgumentError, match="not of several classes"):
+        pixels.micro  # noqa: B018  a property that raises
+
+
+def test_results_file_goes_on_and_gives_the_same(folders, tmp_path):
+    kept = tmp_path / "r.segbench"
+    first = segbench.evaluate(*folders[:2], PROTOCOL, results=kept)
+    again = segbench.evaluate(*folders[:2], PROTOCOL, results=kept)
+    (loaded,) = segbench.load_results(kept)
+    for other in (again, loaded):
+        assert other.signature == first.signature
+        assert dict(other.counts) == dict(first.counts)
+        assert other.summary.figures == first.summary.figures
+        assert other.of_class("car").signature == first.of_class("car").signature
+
+
+def test_counts_are_packed_class_by_class(folders):
+    result = segbench.evaluate(*folders[:2], PROTOCOL)
+    counts = result.counts["0"]
+    assert decode(encode(counts)) == counts
+    assert encode(decode(encode(counts))) == encode(counts)
+    plain = segbench.Result("m", "classes", result.settings, result.signature, dict(result.counts))
+    assert dict(plain.of_class("car").counts) == dict(result.of_class("car").counts)
+
+
+def test_images_that_lack_a_class_are_listed_all_at_once(folders, tmp_path):
+    truth, _, stacks = folders
+    maps = {f"class_{k}/{file}": stack[k] for file, stack in stacks.items() for k in range(3)}
+    for gone in ("class_1/2.npy", "class_2/2.npy", "class_2/3.npy"):
+        del maps[gone]
+    prediction = write_folder(tmp_path / "maps", maps)
+    with pytest.raises(segbench.DataError) as error:
+        segbench.evaluate(truth, prediction, PROTOCOL)
+    assert "2 of 4 images lack maps of some of 3 classes" in str(error.value)
+    assert "person (label 1), car (label 2): missing for 2" in str(error.value)
+    assert "car (label 2): missing for 3" in str(error.value)
+
+
+def test_folders_pair_with_classes_by_label_or_name_and_say_so(folders, tmp_path):
+    truth, prediction, stacks = folders
+    expected = segbench.evaluate(truth, prediction, PROTOCOL)
+    tags = {"numbers": ("class_000", "class_001", "class_002"), "names": ("road", "person", "car")}
+    tags["mixed"] = ("0", "person", "c-2")
+    for kind, called in tags.items():
+        maps = {f"{tag}/{file}": stack[k] for file, stack in stacks.items() for k, tag in enumerate(called)}
+        maps |= {"sky/0.npy": np.zeros((12, 14), np.uint8)}
+        result = segbench.evaluate(truth, write_folder(tmp_path / kind, maps), PROTOCOL, pred_pattern="#/*")
+        assert dict(result.counts) == dict(expected.counts)
+        told = ", ".join(
+            f"{tag} is {name} (label {k})" for k, (tag, name) in enumerate(zip(called, NAMES, strict=True))
+        )
+        assert result.notes == (f"predictions by class: {told}", "predictions of no class left out: sky")
+    doubled = {f"{tag}/{file}": stack[0] for file, stack in stacks.items() for tag in ("0", "road", "1", "2")}
+    with pytest.raises(segbench.DataError, match=r"several predictions of one class \(road"):
+        segbench.evaluate(truth, write_folder(tmp_path / "doubled", doubled), PROTOCOL)
+    assert expected.notes == ("maps of a stack, in this order: road (label 0), person (label 1), car (label 2)",)
+
+
+def test_without_an_image_there_is_no_curve(folders):
+    with pytest.warns(segbench.FailedImages):
+        result = segbench.evaluate(*folders[:2], segbench.Classes(labels=range(4)))
+    assert len(result.failed) == 4
+    assert not result.classes
+    assert result.summary.undefined["macro_ods_f"] == "no pixels"
+    with pytest.raises(segbench.DataError, match="no image was counted"):
+        result.curve  # noqa: B018  a property that raises

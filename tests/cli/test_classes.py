@@ -1,0 +1,109 @@
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from cases import write_folder
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Write label maps with scores of three classes in both forms: stacks, and a folder a class."""
+    rng = np.random.default_rng(6)
+    truths = {f"im {k}.png": rng.integers(0, 3, (10, 12)).astype(np.uint8) for k in range(3)}
+    truths["im 1.png"][0] = 255
+    stacks, maps, wide = {}, {}, {}
+    for name, truth in truths.items():
+        stack = np.stack([rng.integers(0, 180, truth.shape) + 70 * (truth == k) for k in range(3)]).astype(np.uint8)
+        stacks[name.replace("png", "npy")] = stack
+        maps |= {f"class_{k:03d}/{name}": stack[k] for k in range(3)}
+        wide |= {f"{k}/{name}": stack[k].astype(np.uint16) * 257 for k in range(3)}
+    truth = write_folder(tmp_path / "gt", truths)
+    return (
+        truth,
+        write_folder(tmp_path / "stacks", stacks),
+        write_folder(tmp_path / "maps", maps),
+        write_folder(tmp_path / "wide", wide),
+    )
+
+
+def test_every_form_gives_the_same_figures(segbench, folders):
+    answer = segbench("run", *folders, "--classes", "0-2", "--format", "json", "--per-class")
+    assert answer.code == 0, answer.err
+    stacks, maps, wide = json.loads(answer.out)["runs"]
+    assert stacks["summary"] == maps["summary"] == wide["summary"]
+    assert stacks["per_class"] == maps["per_class"] == wide["per_class"]
+    assert list(stacks["per_class"]) == ["0", "1", "2"]
+    mean = np.mean([part["summary"]["ods_f"] for part in stacks["per_class"].values()])
+    assert stacks["summary"]["macro_ods_f"] == pytest.approx(mean)
+    assert stacks["summary"]["ignored"] == 12
+    assert "classes:0-2|void:255|" in stacks["signature"]
+    assert maps["notes"] == ["predictions by class: class_000 is label 0, class_001 is label 1, class_002 is label 2"]
+
+
+def test_few_classes_are_printed_below_the_run(segbench, folders, tmp_path):
+    names = tmp_path / "names.txt"
+    names.write_text("# of the drawing\n0 road\n1\tperson\n\n2, car or van\n")
+    answer = segbench("run", *folders[:2], "--classes", names)
+    assert "macro ODS" in answer.out
+    assert "car or van" in answer.out.splitlines()[-1]
+    assert "road (label 0)" in answer.out
+
+
+def test_show_compare_plot_export_of_classes(segbench, folders, tmp_path):
+    kept = tmp_path / "r.segbench"
+    assert segbench("run", *folders[:3], "--classes", "road=0,person=1,car=2", "-o", kept).code == 0
+    rows = list(csv.DictReader(io.StringIO(segbench("show", kept, "--per-class", "--format", "csv").out)))
+    assert [(row["method"], row["class"]) for row in rows[:3]] == [("stacks", c) for c in ("road", "person", "car")]
+    one = segbench("show", kept, "--class", "car", "--format", "json")
+    (car, _) = json.loads(one.out)["runs"]
+    assert car["protocol"] == "pixels"
+    assert repr(car["summary"]["auc_pr"]) == rows[2]["auc_pr"]
+    for form in ("markdown", "latex"):
+        assert "person" in segbench("show", kept, "--per-class", "--format", form).out
+    assert "person" in segbench("show", kept, "--per-class", "--intervals", "95").out
+    assert segbench("show", kept, "--per-image").out.count("im 1") == 2
+    assert "macro_ods_f" in segbench("compare", kept).out
+    assert "macro_ods_f" not in segbench("compare", kept, "--class", "car").out
+    assert segbench("plot", kept, "-o", tmp_path / "all.svg").code == 0
+    assert "stacks, classes added up" in (tmp_path / "all.svg").read_text()
+    assert segbench("plot", kept, "--class", "car", "--kind", "roc", "-o", tmp_path / "car.png").code == 0
+    assert segbench("export", kept, "--csv", tmp_path / "csv").code == 0
+    assert (tmp_path / "csv" / "maps_classes.csv").read_text().count("\n") == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--classes", "road"], "'road' is no class"),
+        (["--classes", "3-1"], "'3-1' is no run"),
+        (["--classes", "0-2", "--positive", "1"], "--positive has no meaning with --classes"),
+        (["--classes", "0-2", "-p", "boundaries"], "--classes has no meaning for the boundaries"),
+        (["--classes", "0-2", "-p", "regions"], "--classes has no meaning for the regions"),
+        (["--classes", "0-2,255"], "both a class and void"),
+        (["--per-class"], "add --classes"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(segbench, folders, options, message):
+    answer = segbench("run", *folders[:2], *options)
+    assert answer.code == 2
+    assert message in answer.err
+
+
+def test_what_a_results_file_lacks_is_said(segbench, folders, tmp_path):
+    kept = tmp_path / "r.segbench"
+    assert segbench("run", folders[0], folders[2] / "class_001", "--positive", "1", "-o", kept).code == 0
+    for option in (["--per-class"], ["--class", "car"]):
+        answer = segbench("show", kept, *option)
+        assert answer.code == 2
+        assert "--classes 0-18" in answer.err
+
+
+def test_files_of_classes_that_cannot_be_read(segbench, folders, tmp_path):
+    for text, message in ((b"road\n", "line 1 is 'road'"), (b"\xff\xfe\x00", "no plain text"), (b"", "names no class")):
+        (tmp_path / "c.txt").write_bytes(text)
+        answer = segbench("run", *folders[:2], "--classes", tmp_path / "c.txt")
+        assert answer.code in (1, 2)
+        assert message in answer.err
+    assert "no such file" in segbench("run", *folders[:2], "--classes", "nowhere.txt").err

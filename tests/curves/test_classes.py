@@ -1,0 +1,150 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from segbench import ArgumentError, ClassCounts, ScoreCounts, bootstrap, compare
+from segbench.curves import pixel_image_figures, pixel_summary
+from segbench.curves.class_table import class_table
+from segbench.curves.classes import MACRO_FIGURES, class_image_figures, class_summary
+
+PIXELS = 60
+
+
+@st.composite
+def images(draw, *, least=1):
+    """Draw images of three classes, some of which an image, or all, may lack."""
+    number = draw(st.integers(least, 5))
+    made = {}
+    for k in range(number):
+        parts = []
+        for _ in range(3):
+            positives = draw(st.lists(st.integers(0, 5), min_size=4, max_size=4))
+            negatives = draw(st.lists(st.integers(0, 9), min_size=3, max_size=3))
+            rest = PIXELS - sum(positives) - sum(negatives)
+            parts.append(ScoreCounts([0.9, 0.6, 0.3, 0.1], positives, [*negatives, rest], 2))
+        made[f"{k}"] = ClassCounts(("road", "car", "bus"), tuple(parts))
+    return made
+
+
+def of_class(per_image, name):
+    return {image: counts[name] for image, counts in per_image.items()}
+
+
+@given(images())
+def test_macro_is_the_mean_over_classes_that_are_there(per_image):
+    summary = class_summary(per_image)
+    alone = [pixel_summary(of_class(per_image, name)) for name in ("road", "car", "bus")]
+    for key in MACRO_FIGURES:
+        defined = [part[key] for part in alone if not math.isnan(part[key])]
+        expected = np.mean(defined) if defined else math.nan
+        assert summary[f"macro_{key}"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert summary["classes_present"] == sum(part["positives"] > 0 for part in alone)
+    assert all(key in summary.undefined for key, figure in summary.items() if math.isnan(figure))
+
+
+@given(images())
+def test_the_table_of_counts_gives_the_summary(per_image):
+    table = class_table(per_image)
+    (row,) = table.measure(np.ones((1, table.images)))
+    summary = class_summary(per_image)
+    assert row.tolist() == pytest.approx([summary[key] for key in table.figures], abs=1e-12, nan_ok=True)
+
+
+@given(images(least=2), st.randoms(use_true_random=False))
+def test_the_order_of_images_does_not_matter(per_image, random):
+    shuffled = list(per_image.items())
+    random.shuffle(shuffled)
+    assert class_summary(dict(shuffled)).figures == pytest.approx(class_summary(per_image).figures, nan_ok=True)
+
+
+ABSENT = ClassCounts(
+    ("road", "car", "sky"),
+    (ScoreCounts([2, 1], [3, 1], [0, 2]), ScoreCounts([5], [0], [6]), ScoreCounts([5], [6], [0])),
+)
+
+
+def test_a_class_that_is_absent_is_in_no_mean_and_said_to_be():
+    summary = class_summary({"a": ABSENT})
+    assert (summary["classes"], summary["classes_present"]) == (3, 2)
+    road, sky = pixel_summary({"a": ABSENT["road"]}), pixel_summary({"a": ABSENT["sky"]})
+    assert summary["macro_auc_pr"] == (road["auc_pr"] + sky["auc_pr"]) / 2
+    assert summary["macro_auc_roc"] == road["auc_roc"]
+    assert summary.notes == (
+        "macro figures are means over 2 of 3 classes; absent from the ground truth: car",
+        "macro_auc_roc, macro_fpr_at_95_tpr without sky (no negative pixels)",
+    )
+
+
+def test_no_class_at_all_is_undefined_with_the_reason():
+    nothing = ClassCounts(("a", "b"), (ScoreCounts([1], [0], [6]),) * 2)
+    summary = class_summary({"x": nothing})
+    assert math.isnan(summary["macro_ods_f"])
+    assert summary.undefined["macro_ods_f"] == "no positive pixels of any class"
+    assert class_summary({}).undefined["macro_ods_f"] == "no pixels"
+
+
+def test_figures_of_an_image_are_means_over_its_classes():
+    figures = class_image_figures(ABSENT)
+    expected = [pixel_image_figures(ABSENT[name])["f"] for name in ("road", "sky")]
+    assert figures["macro_f"] == np.mean(expected)
+    assert figures["micro_f"] == pixel_image_figures(ABSENT.micro)["f"]
+
+
+def test_bounds_of_a_mean_hold_the_exact_one():
+    rng = np.random.default_rng(0)
+    truth, exact, binned = rng.random((2, 400)) < 0.4, [], []
+    for labels in truth:
+        scores = np.unique(rng.random(400).astype(np.float32))[::-1]
+        positives = labels[: scores.size].astype(int)
+        counts = ScoreCounts(scores, positives, 1 - positives)
+        exact.append(counts)
+        binned.append(ScoreCounts.sum([counts.in_bins()]))
+    sizes = {part.scores.size for part in exact}
+    assert len(sizes) == 1
+    names = ("a", "b")
+    fine, coarse = (class_summary({"x": ClassCounts(names, tuple(parts))}) for parts in (exact, binned))
+    for key in ("macro_auc_roc", "macro_average_precision", "micro_auc_roc"):
+        low, high = coarse.bounds[key]
+        assert low <= fine[key] <= high
+        assert low < high
+    assert not fine.bounds
+
+
+def many(quality, images=12):
+    """Make images of two classes, found the better the higher the quality."""
+    return {
+        str(k): ClassCounts(
+            ("road", "car"),
+            (
+                ScoreCounts([2, 1], [quality, 10 - quality], [k % 4, 20 - k % 4]),
+                ScoreCounts([2, 1], [quality // 2, 2], [k % 3, 28 - k % 3 - quality // 2]),
+            ),
+        )
+        for k in range(images)
+    }
+
+
+def test_intervals_of_means():
+    drawn = bootstrap(many(8), replicates=300)
+    low, high = drawn["macro_ods_f"]
+    assert low < class_summary(many(8))["macro_ods_f"] < high
+    assert "micro_ods_threshold" in bootstrap(many(8), replicates=50, method="bca").notes[-1]
+
+
+def test_comparing_needs_the_same_ground_truth():
+    better, worse = many(8), {name: _with_ground_truth_of(many(8)[name]) for name in many(8)}
+    result = compare({"better": better, "worse": worse}, replicates=100, permutations=100)
+    row = next(row for row in result.differences if row.figure == "macro_ods_f")
+    assert (row.wins, row.losses) == (12, 0)
+    assert row.difference > 0
+    with pytest.raises(ArgumentError, match="10 of road, 6 of car among 30 pixels in a, 10 of road, 5 of car"):
+        compare({"a": many(8), "b": many(6)})
+
+
+def _with_ground_truth_of(counts):
+    """Give every pixel of an image the same score."""
+    flat = (ScoreCounts([1], [part.total_positives], [part.total_negatives]) for part in counts.counts)
+    return ClassCounts(counts.names, tuple(flat))

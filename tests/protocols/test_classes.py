@@ -1,0 +1,182 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from segbench import ArgumentError, ClassCounts, Classes, DataError, Pixels, ScoreCounts
+from segbench.curves.classes import class_summary
+from segbench.sample import Sample
+
+# 13 pixels count, 3 are void: 4 of class 0, 5 of class 1, 4 of class 2.
+TRUTH = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 1, 255], [2, 2, 255, 255]], np.uint8)
+FIRST = np.array([[255, 255, 255, 0], [255, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 255]], np.uint8)
+SECOND = np.where((TRUTH == 1) | (TRUTH == 255), 255, 0).astype(np.uint8)
+THIRD = np.zeros((4, 4), np.uint8)
+STACK = np.stack([FIRST, SECOND, THIRD])
+
+
+def sample(truth, *predictions, **more):
+    return Sample("a", (truth,), predictions, **more)
+
+
+def counted(truth, *predictions, **settings):
+    settings = {"labels": range(3)} | settings
+    return Classes(**settings).count(sample(truth, *predictions)).counts
+
+
+def test_a_drawing_counted_by_hand():
+    counts = counted(TRUTH, *STACK)
+    assert counts.names == ("0", "1", "2")
+    assert counts["0"] == ScoreCounts([1, 0], [3, 1], [1, 8], 3)
+    assert counts["1"] == ScoreCounts([1, 0], [5, 0], [0, 8], 3)
+    assert counts["2"] == ScoreCounts([0], [4], [9], 3)
+    assert counts.micro == ScoreCounts([1, 0], [8, 5], [1, 25], 9)
+    assert (counts.pixels, counts.ignored) == (13, 3)
+    summary = class_summary({"a": counts})
+    precisions = [3 / 4 * 3 / 4 + 1 / 4 * 4 / 13, 1, 4 / 13]
+    assert summary["macro_average_precision"] == pytest.approx(np.mean(precisions))
+    assert summary["macro_ods_f"] == pytest.approx(np.mean([6 / 8, 1, 8 / 17]))
+    assert summary["micro_ods_f"] == pytest.approx(16 / 22)
+    assert (summary["micro_positives"], summary["micro_negatives"]) == (13, 26)
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        (STACK,),
+        (np.moveaxis(STACK, 0, 2),),
+        (np.asfortranarray(STACK),),
+        tuple(STACK),
+        (STACK.astype(np.uint16) * 257,),
+        ((STACK == 255),),
+    ],
+)
+def test_every_form_of_prediction_gives_the_same_counts(prediction):
+    assert counted(TRUTH, *prediction) == counted(TRUTH, *STACK)
+
+
+def test_the_order_of_labels_is_that_of_the_maps():
+    turned = counted(TRUTH, STACK[::-1], labels=(2, 1, 0))
+    assert turned.names == ("2", "1", "0")
+    assert all(turned[name] == counted(TRUTH, STACK)[name] for name in "012")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float16, np.float32, np.float64])
+def test_each_class_agrees_with_an_independent_library(dtype):
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 4, (20, 25)).astype(np.uint8)
+    truth[:2] = 255
+    stack = rng.random((4, 20, 25)) * 0.6 + 0.4 * (truth == np.arange(4)[:, None, None])
+    stack = stack.astype(dtype) if dtype().dtype.kind == "f" else np.rint(stack * np.iinfo(dtype).max).astype(dtype)
+    summary = class_summary({"a": counted(truth, stack, labels=range(4))})
+    valid = truth != 255
+    cases = [(truth[valid] == k, stack[k][valid].astype(np.float64)) for k in range(4)]
+    for figure, peer in (("average_precision", average_precision_score), ("auc_roc", roc_auc_score)):
+        assert summary[f"macro_{figure}"] == pytest.approx(np.mean([peer(*case) for case in cases]), abs=1e-12)
+        every = [np.concatenate(part) for part in zip(*cases, strict=True)]
+        assert summary[f"micro_{figure}"] == pytest.approx(peer(*every), abs=1e-12)
+
+
+def test_each_class_is_what_pixels_count_of_its_map():
+    rng = np.random.default_rng(4)
+    truth, stack = rng.integers(0, 6, (9, 8)).astype(np.int32), rng.random((3, 9, 8)).astype(np.float32)
+    field = rng.random((9, 8)) < 0.8
+    every = Classes(labels=(0, 2, 5), void=(1,), invert=True).count(sample(truth, stack, field=field)).counts
+    for k, label in enumerate((0, 2, 5)):
+        alone = Pixels(positive=str(label), void=(1,), invert=True).count(sample(truth, stack[k], field=field)).counts
+        assert every[str(label)] == alone
+
+
+LABELS = arrays(np.uint8, (3, 4), elements=st.sampled_from([0, 1, 2, 7, 255]))
+STACKS = arrays(np.uint8, (3, 3, 4))
+
+
+@given(LABELS, STACKS, st.permutations(range(3)))
+def test_permuting_labels_permutes_classes(truth, stack, order):
+    moved = np.select([truth == k for k in range(3)], order, truth.astype(int)).astype(np.uint8)
+    counts, turned = counted(truth, stack), counted(moved, stack[np.argsort(order)])
+    assert all(turned[str(order[k])] == counts[str(k)] for k in range(3))
+
+
+@given(LABELS, STACKS, LABELS, STACKS)
+def test_counts_add_like_pixels_side_by_side(truth, stack, other_truth, other_stack):
+    one, other = counted(truth, stack), counted(other_truth, other_stack)
+    both = counted(np.vstack([truth, other_truth]), np.concatenate([stack, other_stack], axis=1))
+    assert one + other == other + one == both
+    assert ClassCounts.sum([one, other, one]) == both + one
+
+
+def test_labels_that_are_no_class_are_negatives_and_said_to_be():
+    answer = Classes(labels=(1,), void=()).count(sample(TRUTH, SECOND))
+    assert answer.counts["1"].total_negatives == 11
+    assert answer.notes == tuple(
+        f"ground truth: label {k} is no class, so negative of every class" for k in (0, 2, 255)
+    )
+    many = np.arange(16, dtype=np.uint8).reshape(4, 4)
+    assert "more than 8 labels" in Classes(labels=(1,)).count(sample(many, SECOND)).notes[0]
+
+
+def test_negative_labels_can_be_void():
+    truth = np.where(TRUTH == 255, -1, TRUTH.astype(np.int64))
+    assert counted(truth, STACK, void=(-1,)) == counted(TRUTH, STACK)
+
+
+@pytest.mark.parametrize(
+    ("truth", "predictions", "message"),
+    [
+        (TRUTH, (STACK[:2],), r"shape \(2, 4, 4\), expected \(3, 4, 4\) or \(4, 4, 3\)"),
+        (TRUTH[:3], (STACK,), r"shape \(3, 4, 4\), expected \(3, 3, 4\)"),
+        (TRUTH[:2], (STACK[:, :, :2],), "looks transposed"),
+        (TRUTH[:3, :3], (STACK[:, :3, :3],), "can be .*classes, height, width.* or .*height, width, classes"),
+        (TRUTH, (FIRST,), "1 soft map, expected 3"),
+        (TRUTH, (FIRST, SECOND), "2 soft maps, expected 3"),
+        (TRUTH + 0.5, (STACK,), "not whole"),
+        (TRUTH, (np.where(STACK > 0, np.nan, 0.5),), r"a \(class 0\): 4 NaN"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(truth, predictions, message):
+    with pytest.raises(DataError, match=message):
+        counted(truth, *predictions)
+
+
+def test_nan_in_void_pixels_is_let_be():
+    stack = STACK / 255
+    stack[:, TRUTH == 255] = np.nan
+    assert counted(TRUTH, stack) == counted(TRUTH, STACK)
+
+
+def test_several_annotators_are_refused():
+    with pytest.raises(DataError, match="2 annotators, classes are counted against one label map"):
+        Classes(labels=range(3)).count(Sample("a", (TRUTH, TRUTH), (STACK,)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"labels": []}, "at least one"),
+        ({"labels": [1, 1]}, "label 1 stands for several"),
+        ({"labels": [0, 1], "names": ["a"]}, "2 labels and 1 names"),
+        ({"labels": [0, 1], "names": ["a", "a"]}, "name a stands for several"),
+        ({"labels": [0, 255]}, "255 is both a class and void"),
+        ({"labels": [0.5]}, "whole numbers"),
+        ({"labels": [-1]}, "negative"),
+        ({"labels": [3], "names": ["7"]}, "called 7, another label"),
+        ({"labels": [3], "names": ["a|b"]}, "no name of a class"),
+        ({"labels": [3], "names": [" "]}, "no name of a class"),
+    ],
+)
+def test_settings_are_checked_when_made(settings, message):
+    with pytest.raises(ArgumentError, match=message):
+        Classes(**settings)
+
+
+def test_counts_of_other_classes_do_not_add():
+    counts = counted(TRUTH, STACK)
+    with pytest.raises(ArgumentError, match="same classes"):
+        counts + counted(TRUTH, STACK, labels=range(3), names="abc")
+    with pytest.raises(ArgumentError, match="different pixels"):
+        ClassCounts(("a", "b"), (ScoreCounts([1], [2], [3]), ScoreCounts([1], [2], [4])))
+    with pytest.raises(ArgumentError, match="no class 'x'; there are 0, 1, 2"):
+        counts["x"]
