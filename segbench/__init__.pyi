@@ -72,4 +72,5 @@ from .protocols.regions import count_regions as count_regions
 from .report.bsds import export_bsds as export_bsds
 from .report.csv_files import export_csv as export_csv
 from .report.matches import plot_matches as plot_matches
+from .report.overlays import export_overlays as export_overlays
 from .report.regions import plot_regions as plot_regions

@@ -18,6 +18,7 @@ from segbench.aggregator.codec import EncodedCounts, decode, decode_published, e
 from segbench.aggregator.executors import answers
 from segbench.aggregator.figures import Protocol
 from segbench.aggregator.inputs import find_files
+from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile, StoredRun
@@ -107,7 +108,9 @@ def evaluate(
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
         known: dict[str, Outcome] = {}
         if store:
-            run = store.begin(method, protocol.name, fields, cuts, inputs)
+            run = store.begin(
+                method, protocol.name, fields, thresholds=cuts, inputs=inputs, protocol_json=protocol_to_json(protocol)
+            )
             known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
         tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
         size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
@@ -121,7 +124,14 @@ def evaluate(
             if progress:
                 progress(len(outcomes), len(tasks))
         result = assemble(
-            method, protocol.name, fields, outcomes.values(), notes=pairing.notes, cuts=cuts, inputs=inputs
+            method,
+            protocol.name,
+            fields,
+            outcomes.values(),
+            notes=pairing.notes,
+            cuts=cuts,
+            inputs=inputs,
+            protocol_json=protocol_to_json(protocol),
         )
         if store:
             store.finish(run, outcomes, result.signature, pairing.notes)
@@ -155,7 +165,14 @@ def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
         curve = decode_published(run.published)
         return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
     return assemble(
-        run.method, run.protocol, run.settings, outcomes, notes=run.notes, cuts=run.thresholds, inputs=run.inputs
+        run.method,
+        run.protocol,
+        run.settings,
+        outcomes,
+        notes=run.notes,
+        cuts=run.thresholds,
+        inputs=run.inputs,
+        protocol_json=run.protocol_json,
     )
 
 
@@ -168,6 +185,7 @@ def assemble(
     notes: tuple[str, ...] = (),
     cuts: tuple[float, ...] = (),
     inputs: Inputs | None = None,
+    protocol_json: str = "",
 ) -> Result:
     """Put together what came of each image, in sorted order of names, cut at thresholds where there are any."""
     by_name = sorted(outcomes, key=lambda outcome: outcome.name)
@@ -189,6 +207,8 @@ def assemble(
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
         inputs,
+        protocol_json,
+        {name: outcome.digest for name, outcome in counted.items()},
     )
 
 
