@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from segbench.errors import DataError
+from segbench.loaders.images import decode_stack, read_bytes
+
+STACK = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        STACK,
+        STACK.astype(">u2"),
+        STACK.astype("<f2"),
+        STACK.astype(">f8"),
+        STACK[None],
+        np.asfortranarray(STACK),
+        STACK[0],
+    ],
+)
+def test_a_stack_is_read_as_stored_in_native_order(tmp_path, stored):
+    for path, save in ((tmp_path / "a.npy", np.save), (tmp_path / "a.npz", np.savez_compressed)):
+        save(path, stored)
+        array = decode_stack(read_bytes(path), path)
+        assert array.dtype.isnative
+        assert array.tolist() == (STACK[0] if stored.ndim == 2 else STACK).tolist()
+
+
+def test_signed_levels_become_unsigned(tmp_path):
+    np.save(tmp_path / "a.npy", STACK.astype(np.int16))
+    assert decode_stack(read_bytes(tmp_path / "a.npy"), tmp_path / "a.npy").dtype == np.uint16
+
+
+@pytest.mark.parametrize(
+    ("stored", "message"),
+    [
+        (np.array([[["x"]]], dtype=object), "Python objects"),
+        (np.zeros(7), r"shape \(7,\), expected"),
+        (np.zeros((2, 2, 2, 2)), r"shape \(2, 2, 2, 2\), expected"),
+        (np.zeros((0, 2, 2)), "no pixels"),
+        (np.full((2, 2, 2), -1), "negative integers"),
+        (np.zeros((2, 2, 2), complex), "values of type complex128"),
+    ],
+)
+def test_what_is_no_stack_is_refused(tmp_path, stored, message):
+    path = tmp_path / "a.npy"
+    np.save(path, stored, allow_pickle=True)
+    with pytest.raises(DataError, match=message):
+        decode_stack(read_bytes(path), path)
+
+
+def test_damaged_stacks_are_our_error(tmp_path):
+    for path, save in ((tmp_path / "a.npy", np.save), (tmp_path / "a.npz", np.savez)):
+        save(path, STACK)
+        data = read_bytes(path)
+        for cut in range(1, len(data) - 1, 7):
+            with pytest.raises(DataError):
+                decode_stack(data[:cut], path)
+    np.savez(tmp_path / "two.npz", a=STACK, b=STACK)
+    with pytest.raises(DataError, match=r"2 arrays \(a, b\), expected one"):
+        decode_stack(read_bytes(tmp_path / "two.npz"), tmp_path / "two.npz")
