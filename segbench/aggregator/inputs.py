@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from segbench.aggregator.figures import Protocol
-from segbench.errors import DataError
+from segbench.errors import ArgumentError, DataError
 from segbench.loaders.class_folders import has_class_folders, in_class_order
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import Pairing, pair
@@ -28,6 +28,8 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
     """
     if not isinstance(protocol, Classes) or inputs.prediction is None:
         return pair(inputs)
+    if inputs.negatives:
+        raise ArgumentError("--negatives has no meaning with --classes: an image without ground truth has no labels")
     try:
         pairing = pair(inputs)
     except DataError:
