@@ -52,6 +52,7 @@ from .curves.regions import region_curve as region_curve
 from .errors import ArgumentError as ArgumentError
 from .errors import DataError as DataError
 from .errors import SegbenchError as SegbenchError
+from .loaders.repairs import Repairs as Repairs
 from .protocols.boundaries import Annotators as Annotators
 from .protocols.boundaries import Boundaries as Boundaries
 from .protocols.boundaries import BoundaryMatch as BoundaryMatch

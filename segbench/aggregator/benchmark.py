@@ -25,12 +25,15 @@ from segbench.counts import ScoreCounts, Thresholds
 from segbench.counts.bins import bin_floor
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.pairing import annotated, pair
+from segbench.loaders.repairs import Repairs, idle
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
+from segbench.sample import without_detail
 
 _IMAGES_A_BATCH = 16
 _BATCHES_WANTED = 64
 _PIXELS = Pixels()
+_NO_REPAIRS = Repairs()
 
 
 class FailedImages(UserWarning):
@@ -47,6 +50,7 @@ def evaluate(
     pred_pattern: str = "*",
     field_pattern: str = "*",
     method: str | None = None,
+    repairs: Repairs = _NO_REPAIRS,
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
     executor: Executor | None = None,
@@ -68,6 +72,9 @@ def evaluate(
         for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
     method : str, optional
         Name of the method; by default that of the prediction folder.
+    repairs : Repairs, optional
+        What may be done to predictions of another size or range; left out, they are refused. What was done stands in
+        the signature and, with the number of images, in ``result.notes``.
     thresholds : Thresholds, optional
         Thresholds chosen on a tuning set (`segbench.tuned_thresholds`), at which the pixels protocol measures instead
         of at every distinct score: the honest use of a hull.
@@ -85,10 +92,13 @@ def evaluate(
 
     Raises
     ------
+    ArgumentError
+        If repairs have no meaning for the protocol.
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
     """
+    repairs.check(protocol.reads)
     if prediction is None:
         pairing = annotated(Path(ground_truth), gt_pattern=gt_pattern)
     else:
@@ -101,7 +111,8 @@ def evaluate(
             field_pattern=field_pattern,
         )
     method = method or ("human" if prediction is None else Path(prediction).absolute().stem)
-    fields = protocol.signature_fields() | ({} if thresholds is None else {"thresholds": thresholds.source})
+    fields = protocol.signature_fields() | repairs.signature_fields()
+    fields |= {} if thresholds is None else {"thresholds": thresholds.source}
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
     outcomes: dict[str, Outcome] = {}
     with ExitStack() as stack:
@@ -113,7 +124,7 @@ def evaluate(
         tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
         size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
         batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
-        for batch in answers(executor, partial(count_images, protocol), batches):
+        for batch in answers(executor, partial(count_images, protocol, repairs), batches):
             if store:
                 store.save(run, batch)
             outcomes |= {
@@ -175,7 +186,8 @@ def assemble(
     if cuts:
         packed, lowered = _cut(packed, Thresholds(np.array(cuts), settings["thresholds"]))
         notes = (*notes, *lowered)
-    repeated = Counter(note for outcome in counted.values() for note in outcome.notes)
+    repeated = Counter(note for outcome in counted.values() for note in {without_detail(n): 0 for n in outcome.notes})
+    unneeded = idle(settings, tuple(repeated)) if counted else ()
     return Result(
         method,
         protocol,
@@ -183,7 +195,8 @@ def assemble(
         signature(protocol, settings, truths),
         EncodedCounts(packed),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
-        (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
+        (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
+        image_notes={name: outcome.notes for name, outcome in counted.items() if outcome.notes},
     )
 
 

@@ -40,6 +40,8 @@ class Result:
         What was done to the data while reading.
     published : PublishedCurve or PublishedRegions, optional
         The curve or figures of a method known from print; there are no counts then.
+    image_notes : mapping of image name to tuple of str
+        What was done to the data of single images, with what `notes` leaves out, such as their sizes.
     """
 
     method: str
@@ -50,6 +52,7 @@ class Result:
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     published: PublishedCurve | PublishedRegions | None = None
+    image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def data(self) -> str:

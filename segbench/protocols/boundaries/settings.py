@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.counts import BoundaryCounts
 from segbench.errors import ArgumentError, DataError
-from segbench.levels import as_shares, mirrored
+from segbench.levels import INVERTED, as_shares, mirrored
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
 from segbench.protocols.boundaries.inputs import as_max_dist, as_thresholds
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
@@ -123,11 +123,12 @@ class Boundaries:
                 prediction = nms(
                     prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing
                 )
-            return Counted(
-                count_boundaries(prediction, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
+            counts = count_boundaries(
+                prediction, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin
             )
         except DataError as error:
             raise DataError(sample.prediction_file or sample.name, error.what, error.hint) from error
+        return Counted(counts, notes=(INVERTED,) * self.invert)
 
     def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
         """Give the boundary map of each annotator."""
