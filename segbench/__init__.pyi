@@ -52,6 +52,7 @@ from .curves.regions import region_curve as region_curve
 from .errors import ArgumentError as ArgumentError
 from .errors import DataError as DataError
 from .errors import SegbenchError as SegbenchError
+from .loaders.inputs import Inputs as Inputs
 from .loaders.repairs import Repairs as Repairs
 from .protocols.boundaries import Annotators as Annotators
 from .protocols.boundaries import Boundaries as Boundaries
@@ -70,4 +71,5 @@ from .protocols.regions import count_regions as count_regions
 from .report.bsds import export_bsds as export_bsds
 from .report.csv_files import export_csv as export_csv
 from .report.matches import plot_matches as plot_matches
+from .report.overlays import export_overlays as export_overlays
 from .report.regions import plot_regions as plot_regions

@@ -23,7 +23,8 @@ def note_on_levels(dtype: np.dtype[Any]) -> tuple[str, ...]:
     """Say that wide integers are taken as levels, for whoever meant them as scores; empty for other types."""
     if not are_wide(dtype):
         return ()
-    return (f"{dtype} values are levels: score = value / {np.iinfo(dtype).max}; store scores as floats",)
+    largest = np.iinfo(dtype).max
+    return (f"{dtype} values are levels: score = value / {largest}; store scores as floats, or say --scale 255",)
 
 
 def as_shares(prediction: NDArray[Any]) -> NDArray[Any]:

@@ -17,6 +17,7 @@ import numpy as np
 from segbench.aggregator.codec import EncodedCounts, decode, decode_published, encode
 from segbench.aggregator.executors import answers
 from segbench.aggregator.figures import Protocol
+from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile, StoredRun
@@ -24,7 +25,8 @@ from segbench.aggregator.tasks import Outcome, Task, count_images
 from segbench.counts import ScoreCounts, Thresholds
 from segbench.counts.bins import bin_floor
 from segbench.errors import ArgumentError, DataError
-from segbench.loaders.pairing import annotated, pair
+from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import pair
 from segbench.loaders.repairs import Repairs, idle
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
@@ -99,18 +101,16 @@ def evaluate(
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
     """
     repairs.check(protocol.reads)
-    if prediction is None:
-        pairing = annotated(Path(ground_truth), gt_pattern=gt_pattern)
-    else:
-        pairing = pair(
-            Path(ground_truth),
-            Path(prediction),
-            field=None if field is None else Path(field),
-            gt_pattern=gt_pattern,
-            pred_pattern=pred_pattern,
-            field_pattern=field_pattern,
-        )
-    method = method or ("human" if prediction is None else Path(prediction).absolute().stem)
+    inputs = Inputs(
+        ground_truth=str(ground_truth),
+        prediction=None if prediction is None else str(prediction),
+        field=None if field is None else str(field),
+        gt_pattern=gt_pattern,
+        pred_pattern=pred_pattern,
+        field_pattern=field_pattern,
+    ).absolute()
+    pairing = pair(inputs)
+    method = method or ("human" if inputs.prediction is None else Path(inputs.prediction).stem)
     fields = protocol.signature_fields() | repairs.signature_fields()
     fields |= {} if thresholds is None else {"thresholds": thresholds.source}
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
@@ -119,7 +119,9 @@ def evaluate(
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
         known: dict[str, Outcome] = {}
         if store:
-            run = store.begin(method, protocol.name, fields, cuts)
+            run = store.begin(
+                method, protocol.name, fields, thresholds=cuts, inputs=inputs, protocol_json=protocol_to_json(protocol)
+            )
             known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
         tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
         size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
@@ -132,7 +134,16 @@ def evaluate(
             }
             if progress:
                 progress(len(outcomes), len(tasks))
-        result = assemble(method, protocol.name, fields, outcomes.values(), notes=pairing.notes, cuts=cuts)
+        result = assemble(
+            method,
+            protocol.name,
+            fields,
+            outcomes.values(),
+            notes=pairing.notes,
+            cuts=cuts,
+            inputs=inputs,
+            protocol_json=protocol_to_json(protocol),
+        )
         if store:
             store.finish(run, outcomes, result.signature, pairing.notes)
     if result.failed:
@@ -164,7 +175,16 @@ def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
     if run.published:
         curve = decode_published(run.published)
         return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
-    return assemble(run.method, run.protocol, run.settings, outcomes, notes=run.notes, cuts=run.thresholds)
+    return assemble(
+        run.method,
+        run.protocol,
+        run.settings,
+        outcomes,
+        notes=run.notes,
+        cuts=run.thresholds,
+        inputs=run.inputs,
+        protocol_json=run.protocol_json,
+    )
 
 
 def assemble(
@@ -175,6 +195,8 @@ def assemble(
     *,
     notes: tuple[str, ...] = (),
     cuts: tuple[float, ...] = (),
+    inputs: Inputs | None = None,
+    protocol_json: str = "",
 ) -> Result:
     """Put together what came of each image, in sorted order of names, cut at thresholds where there are any."""
     by_name = sorted(outcomes, key=lambda outcome: outcome.name)
@@ -196,6 +218,9 @@ def assemble(
         EncodedCounts(packed),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
+        inputs,
+        protocol_json,
+        {name: outcome.digest for name, outcome in counted.items()},
         image_notes={name: outcome.notes for name, outcome in counted.items() if outcome.notes},
     )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, Self, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ Resize: TypeAlias = Literal["nearest", "bilinear"]
 Kind: TypeAlias = Literal["soft", "ucm2", "labels"]
 Named: TypeAlias = Sequence[tuple[str, NDArray[Any]]]
 
+_PER_IMAGE = " per image"
 _RESIZED, _CROPPED = "prediction resized", "cropped at the lower right"
 
 
@@ -70,7 +71,9 @@ class Repairs:
         if self.resize is not None:
             as_resize(self.resize)
             if self.crop:
-                raise ArgumentError("resize and crop both mend sizes; give one of them")
+                raise ArgumentError(
+                    "--resize-predictions and --crop (Repairs(resize=..., crop=True)) both mend sizes; give one of them"
+                )
         if self.scale is not None:
             object.__setattr__(self, "scale", as_scale(self.scale))
 
@@ -78,8 +81,24 @@ class Repairs:
         """Name the repairs asked for; none at all where there are none."""
         fields = {"resize": self.resize, "crop": "lower right" if self.crop else None}
         if self.scale is not None:
-            fields["scale"] = {"minmax": "minmax per image"}.get(f"{self.scale}", f"{self.scale}".removesuffix(".0"))
+            fields["scale"] = f"minmax{_PER_IMAGE}" if self.scale == "minmax" else f"{self.scale}".removesuffix(".0")
         return {name: text for name, text in fields.items() if text is not None}
+
+    @classmethod
+    def from_fields(cls, settings: Mapping[str, str]) -> Self:
+        """Read what `signature_fields` wrote, among the other settings of a run.
+
+        Examples
+        --------
+        >>> Repairs.from_fields({"positive": "larger", "scale": "minmax per image"})
+        Repairs(resize=None, crop=False, scale='minmax')
+        """
+        resize, scale = settings.get("resize"), settings.get("scale")
+        return cls(
+            resize=None if resize is None else as_resize(resize),
+            crop="crop" in settings,
+            scale=None if scale is None else as_scale(scale.removesuffix(_PER_IMAGE)),
+        )
 
     def check(self, reads: Reads) -> None:
         """Refuse repairs that have no meaning for what a protocol reads.
@@ -157,7 +176,7 @@ def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
     """Name the mending of sizes that stands in a run's settings and of which no note tells."""
     said = {"resize": _RESIZED, "crop": _CROPPED}
     return tuple(
-        f"{name} changed nothing: all predictions have the size of their ground truth"
+        f"{name} changed nothing in the images counted: each has the size of its ground truth"
         for name, text in said.items()
         if name in settings and not any(text in note for note in notes)
     )

@@ -31,6 +31,7 @@ from segbench.levels import INVERTED, as_shares
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, zero_or_one
 from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, equals_any, two_values
+from segbench.protocols.states import states_of_labels
 from segbench.sample import Reads, Sample
 
 _NEGATIVE, _POSITIVE, _IGNORED = 0, 1, 2
@@ -110,9 +111,7 @@ class Pixels:
         if len(sample.ground_truths) > 1 and self.annotators is None:
             what = f"{len(sample.ground_truths)} annotators, and nothing says how they count together"
             raise DataError(sample.name, what, _ANNOTATORS_HINT)
-        prediction = as_shares(sample.predictions[0])
-        if self.invert:
-            prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
+        prediction = self._soft_map(sample)
         drawn, values = self._labelled(sample)
         file = sample.prediction_file or sample.name
         counts = [
@@ -120,6 +119,36 @@ class Pixels:
             for labels, valid in brought_together(drawn, self.annotators)
         ]
         return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values, (INVERTED,) * self.invert)
+
+    def states(self, sample: Sample, threshold: float, *, all_positive: bool = False) -> NDArray[np.uint8]:
+        """Tell true, false and missed pixels apart at a threshold; under ``annotators="each"`` by their majority.
+
+        Parameters
+        ----------
+        sample : Sample
+            The image.
+        threshold : float
+            A pixel is predicted where ``score >= threshold``.
+        all_positive : bool
+            Whether the one ground-truth value that the image holds is the positive one of its set.
+
+        Returns
+        -------
+        array of uint8, shape (H, W)
+            A `State` a pixel.
+        """
+        drawn, _ = self._labelled(sample)
+        ((labels, valid),) = brought_together(drawn, "majority" if self.annotators == "each" else self.annotators)
+        prediction = self._soft_map(sample)
+        full = np.iinfo(prediction.dtype).max if prediction.dtype.kind == "u" else 1
+        return states_of_labels(labels | all_positive, prediction / np.float64(full) >= threshold, valid)
+
+    def _soft_map(self, sample: Sample) -> NDArray[Any]:
+        """Give levels or scores that are high where positive."""
+        prediction = as_shares(sample.predictions[0])
+        if self.invert:
+            prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
+        return prediction
 
     def _labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
         """Label the pixels of each annotator, and say where they count."""

@@ -12,8 +12,9 @@ from segbench.counts import BoundaryCounts
 from segbench.errors import ArgumentError, DataError
 from segbench.levels import INVERTED, as_shares, mirrored
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
-from segbench.protocols.boundaries.inputs import as_max_dist, as_thresholds
+from segbench.protocols.boundaries.inputs import as_max_dist, as_scores, as_thresholds
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
+from segbench.protocols.boundaries.states import boundary_states
 from segbench.protocols.boundaries.suppression import nms
 from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, describe
@@ -108,27 +109,39 @@ class Boundaries:
             If scores are not finite or outside [0, 1], or a ground truth is no boundary map.
         """
         truths = self.boundary_maps(sample)
-        prediction = sample.predictions[0]
         if sample.labels_predicted:
             maps = [label_boundaries(segmentation) for segmentation in sample.predictions]
             return Counted(count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin))
-        if prediction.shape != truths[0].shape:
+        try:
+            soft = self._soft_map(sample)
+            counts = count_boundaries(soft, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
+        except DataError as error:
+            raise DataError(sample.prediction_file or sample.name, error.what, error.hint) from error
+        return Counted(counts, notes=(INVERTED,) * self.invert)
+
+    def states(self, sample: Sample, threshold: float) -> NDArray[np.uint8]:
+        """Tell found, false and missed pixels apart at a threshold; see `boundary_states`.
+
+        Of label maps the threshold is the place of one of them, from 1.
+        """
+        if sample.labels_predicted:
+            predicted = label_boundaries(sample.predictions[int(threshold) - 1])
+        else:
+            predicted = as_scores(self._soft_map(sample), "prediction") >= threshold
+        return boundary_states(predicted, self.boundary_maps(sample), max_dist=self.max_dist, thin=self.thin)
+
+    def _soft_map(self, sample: Sample) -> NDArray[Any]:
+        """Give the map that thresholds are put to: of image size, high where boundary, suppressed if asked for."""
+        prediction = sample.predictions[0]
+        if prediction.shape != sample.ground_truths[0].shape:
             prediction = sample_ucm2(prediction)
         prediction = as_shares(prediction)
         if self.invert:
             prediction = mirrored(prediction)
-        try:
-            if self.nms is not None:
-                radius, border, multiplier = self.nms
-                prediction = nms(
-                    prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing
-                )
-            counts = count_boundaries(
-                prediction, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin
-            )
-        except DataError as error:
-            raise DataError(sample.prediction_file or sample.name, error.what, error.hint) from error
-        return Counted(counts, notes=(INVERTED,) * self.invert)
+        if self.nms is None:
+            return prediction
+        radius, border, multiplier = self.nms
+        return nms(prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing)
 
     def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
         """Give the boundary map of each annotator."""
