@@ -47,6 +47,8 @@ class Result:
         Content of all files of each image when it was counted.
     published : PublishedCurve or PublishedRegions, optional
         The curve or figures of a method known from print; there are no counts then.
+    image_notes : mapping of image name to tuple of str
+        What was done to the data of single images, with what `notes` leaves out, such as their sizes.
     """
 
     method: str
@@ -60,6 +62,7 @@ class Result:
     protocol_json: str = ""
     digests: Mapping[str, str] = field(default_factory=dict)
     published: PublishedCurve | PublishedRegions | None = None
+    image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def data(self) -> str:

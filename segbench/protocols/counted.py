@@ -17,7 +17,10 @@ class Counted:
         Of an image with a single ground-truth value and no rule, all pixels are negatives.
     label_values : tuple of float
         The one or two ground-truth values found where no rule names the positive ones; else empty.
+    notes : tuple of str
+        What was done to the data that settings asked for, to be shown to the user.
     """
 
     counts: ScoreCounts | BoundaryCounts | RegionCounts
     label_values: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -27,8 +27,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.counts import MAX_DISTINCT, ScoreCounts
 from segbench.errors import ArgumentError, DataError
-from segbench.levels import as_shares
-from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, check_rule, zero_or_one
+from segbench.levels import INVERTED, as_shares
+from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, zero_or_one
 from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, equals_any, two_values
 from segbench.protocols.states import states_of_labels
@@ -87,7 +87,7 @@ class Pixels:
         if self.positive is not None:
             LabelRule.parse(self.positive)
         if self.annotators is not None:
-            check_rule(self.annotators)
+            as_annotator_rule(self.annotators)
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a figure depends on."""
@@ -118,7 +118,7 @@ class Pixels:
             _count(file, labels, prediction, valid, exact=self.exact)
             for labels, valid in brought_together(drawn, self.annotators)
         ]
-        return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values)
+        return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values, (INVERTED,) * self.invert)
 
     def states(self, sample: Sample, threshold: float, *, all_positive: bool = False) -> NDArray[np.uint8]:
         """Tell true, false and missed pixels apart at a threshold; under ``annotators="each"`` by their majority.
@@ -220,7 +220,7 @@ def count_pixels(
     """
     truth, values = np.asarray(labels), np.asarray(scores)
     if annotators is not None:
-        check_rule(annotators)
+        as_annotator_rule(annotators)
     several = annotators is not None and truth.ndim == values.ndim + 1 and truth.shape[0] > 0
     if (truth.shape[1:] if several else truth.shape) != values.shape:
         expected = "the same" if annotators is None else "the same for each annotator"
