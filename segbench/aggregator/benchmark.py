@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -25,6 +24,7 @@ from segbench.counts import ScoreCounts, Thresholds
 from segbench.counts.bins import bin_floor
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.pairing import annotated, pair
+from segbench.protocols.counted import swapped
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
 
@@ -213,6 +213,5 @@ def _with_positive_agreed(counted: Mapping[str, Outcome]) -> dict[str, bytes]:
     positive = agree_on_positive(unruled)
     for name, values in unruled.items():
         if values == (positive,):
-            counts = _scores_of(packed[name])
-            packed[name] = encode(replace(counts, positives=counts.negatives, negatives=counts.positives))
+            packed[name] = encode(swapped(_scores_of(packed[name])))
     return packed

@@ -30,7 +30,7 @@ from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, equals_any, two_values
 from segbench.sample import Reads, Sample
 
-_NEGATIVE, _POSITIVE, _IGNORED = 0, 1, 2
+NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,24 +96,40 @@ class Pixels:
                 f"{len(sample.ground_truths)} annotators, the pixels protocol takes one ground truth",
                 "choose one with --gt-pattern, or count boundaries, which takes several: -p boundaries",
             )
-        ground_truth, prediction = sample.ground_truths[0], sample.predictions[0]
+        prediction = as_shares(sample.predictions[0])
         ground_truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
-        if ground_truth.dtype.kind == "f" and np.isnan(ground_truth).any():
-            raise DataError(ground_truth_file, f"holds {np.isnan(ground_truth).sum()} NaN", "give them a value")
-        valid = sample.field
-        if self.void:
-            not_void = ~equals_any(ground_truth, self.void)
-            valid = not_void if valid is None else valid & not_void
-        label_values: tuple[float, ...] = ()
-        if self.positive is None:
-            labels, label_values = two_values(ground_truth_file, ground_truth, valid)
-        else:
-            labels = LabelRule.parse(self.positive).positive(ground_truth)
-        prediction = as_shares(prediction)
+        classes, label_values = classes_by(self, ground_truth_file, sample.ground_truths[0], sample.field)
         if self.invert:
             prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
-        counts = _count(sample.prediction_file or sample.name, labels, prediction, valid, exact=self.exact)
+        counts = _count(sample.prediction_file or sample.name, classes, prediction, exact=self.exact)
         return Counted(counts, label_values)
+
+
+def classes_by(
+    settings: Pixels, name: str, ground_truth: NDArray[Any], valid: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.uint8], tuple[float, ...]]:
+    """Sort the pixels of a ground truth into `NEGATIVE`, `POSITIVE` and `IGNORED`.
+
+    Returns
+    -------
+    classes : array of uint8, the shape of `ground_truth`
+    label_values : tuple of float
+        As in `Counted`.
+
+    Raises
+    ------
+    DataError
+        If the ground truth holds NaN, or no rule says which of more than two values are positive.
+    """
+    if ground_truth.dtype.kind == "f":
+        refuse_nan(name, int(np.isnan(ground_truth).sum()))
+    if settings.void:
+        not_void = ~equals_any(ground_truth, settings.void)
+        valid = not_void if valid is None else valid & not_void
+    if settings.positive is not None:
+        return _classes(LabelRule.parse(settings.positive).positive(ground_truth), valid), ()
+    labels, label_values = two_values(name, ground_truth, valid)
+    return _classes(labels, valid), label_values
 
 
 def count_pixels(
@@ -163,14 +179,15 @@ def count_pixels(
         raise ArgumentError(
             f"valid has shape {counted.shape} and dtype {counted.dtype}, expected {truth.shape} and bool"
         )
-    return _count("scores", truth, values, counted, exact=exact)
+    return _count("scores", _classes(truth, counted), values, exact=exact)
 
 
-def _count(
-    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], valid: NDArray[np.bool_] | None, *, exact: bool
-) -> ScoreCounts:
-    labels = _zero_or_one(labels)
-    classes = labels.view(np.uint8) if valid is None else np.where(valid, labels, np.uint8(_IGNORED))
+def _classes(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+    classes = _zero_or_one(labels).view(np.uint8)
+    return classes if valid is None else np.where(valid, classes, np.uint8(IGNORED))
+
+
+def _count(name: str, classes: NDArray[np.uint8], scores: NDArray[Any], *, exact: bool) -> ScoreCounts:
     classes = np.ascontiguousarray(classes).reshape(-1)
     scores = np.ascontiguousarray(scores).reshape(-1)
     if scores.dtype == np.bool_:
@@ -194,25 +211,40 @@ def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count:
     from segbench.protocols.kernels import histogram
 
     table = histogram(classes, levels, level_count)
-    seen = np.flatnonzero(table[_NEGATIVE] + table[_POSITIVE])[::-1]
-    scores = seen / (level_count - 1)
-    ignored = int(table[_IGNORED].sum())
-    return ScoreCounts(scores, table[_POSITIVE, seen], table[_NEGATIVE, seen], ignored, exact=exact)
+    return counts_of_levels(table[NEGATIVE], table[POSITIVE], int(table[IGNORED].sum()), exact=exact)
+
+
+def counts_of_levels(
+    negatives: NDArray[np.int64], positives: NDArray[np.int64], ignored: int, *, exact: bool
+) -> ScoreCounts:
+    """Give the counts of levels, from two histograms over all of them."""
+    seen = np.flatnonzero(negatives + positives)[::-1]
+    return ScoreCounts(seen / (negatives.size - 1), positives[seen], negatives[seen], ignored, exact=exact)
 
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any], *, exact: bool) -> ScoreCounts:
     from segbench.protocols.distinct import distinct_by_class
 
     if scores.dtype.kind == "f" and not np.isfinite(scores).all():
-        broken = ~np.isfinite(scores) & (classes != _IGNORED)
-        if broken.any():
-            nan = int(np.isnan(scores[broken]).sum())
-            raise DataError(
-                name,
-                f"{nan} NaN and {broken.sum() - nan} infinite scores, expected finite ones",
-                "mend the prediction, or leave those pixels out with a mask",
-            )
-    values, positives, negatives = distinct_by_class(classes, scores, first=_POSITIVE, second=_NEGATIVE)
-    ignored = int(np.count_nonzero(classes == _IGNORED))
+        broken = scores[classes != IGNORED]
+        refuse_not_finite(name, int(np.isnan(broken).sum()), int(np.isinf(broken).sum()))
+    values, positives, negatives = distinct_by_class(classes, scores, first=POSITIVE, second=NEGATIVE)
+    ignored = int(np.count_nonzero(classes == IGNORED))
     counts = ScoreCounts(values, positives, negatives, ignored, exact=exact)
     return counts if exact or values.size <= MAX_DISTINCT else counts.in_bins()
+
+
+def refuse_nan(name: str, nan: int) -> None:
+    """Refuse a ground truth that holds NaN."""
+    if nan:
+        raise DataError(name, f"holds {nan} NaN", "give them a value")
+
+
+def refuse_not_finite(name: str, nan: int, infinite: int) -> None:
+    """Refuse scores of valid pixels that are not finite."""
+    if nan or infinite:
+        raise DataError(
+            name,
+            f"{nan} NaN and {infinite} infinite scores, expected finite ones",
+            "mend the prediction, or leave those pixels out with a mask",
+        )
