@@ -21,11 +21,12 @@ from segbench.protocols.pixels import (
     IGNORED,
     POSITIVE,
     Pixels,
-    classes_by,
+    classes_of,
     counts_of_levels,
     refuse_nan,
     refuse_not_finite,
 )
+from segbench.sample import Sample
 
 Tensor = Any
 """A ``torch.Tensor``: PyTorch is no dependency, so its types are not known."""
@@ -67,8 +68,9 @@ def count_tensors(
         valid = valid.reshape(-1)
         labels, scores = labels[valid], scores[valid]
     values, index = _label_values(torch, labels)
-    classes_of_values, label_values = classes_by(settings, f"labels{of}", values)
-    classes = torch.from_numpy(classes_of_values).to(labels.device)[index]
+    among = Sample("labels", (values,), (), ground_truth_files=(f"labels{of}",))
+    ((truth, not_void),), label_values = settings.labelled(among)
+    classes = torch.from_numpy(classes_of(truth, not_void)).to(labels.device)[index]
     if settings.void:
         counted = classes != IGNORED
         classes, scores = classes[counted], scores[counted]
