@@ -151,7 +151,7 @@ class Pixels:
         return prediction
 
     def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
-        """Label the pixels of each annotator, say where they count, and which values rest on no rule (see `Counted`)."""
+        """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         valids = [
             self._valid(name, truth, sample.field) for name, truth in zip(names, sample.ground_truths, strict=True)
