@@ -21,6 +21,7 @@ from segbench.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles, survey
+from segbench.loaders.repairs import Repairs
 from segbench.sample import Sample
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _WITH_PICTURES = {
     "Boundaries": "segbench.protocols.boundaries",
     "Regions": "segbench.protocols.regions",
 }
+_MANY_CLASSES = ("was counted with many classes, of which there are no pictures", "leave it out with --only")
 
 
 def protocol_to_json(protocol: Protocol) -> str:
@@ -56,8 +58,9 @@ def protocol_of(result: Result) -> Protocol:
     settings: dict[str, Any] = json.loads(result.protocol_json or "{}")
     kind = settings.pop("kind", "")
     if not has_pictures(result):
-        reasons = {"": "was counted by others", "Classes": "has many classes"}
-        reason = reasons.get(kind, "compares annotators with each other")
+        if kind == "Classes":
+            raise DataError(result.method, *_MANY_CLASSES)
+        reason = "compares annotators with each other" if kind else "was counted by others"
         raise DataError(result.method, f"{reason}, so there is no picture of it", "leave it out with --only")
     made: Callable[..., Protocol] = getattr(import_module(_WITH_PICTURES[kind]), kind)
     return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
@@ -73,6 +76,8 @@ def files_of(result: Result) -> dict[str, SampleFiles]:
     """
     if result.inputs is None:
         raise DataError(result.method, "was counted by others, so its images are not known", "leave it out with --only")
+    if json.loads(result.protocol_json or "{}").get("kind") == "Classes":
+        raise DataError(result.method, *_MANY_CLASSES)
     return {files.name: files for files in survey(result.inputs).files}
 
 
@@ -87,7 +92,7 @@ def reread(result: Result, files: SampleFiles) -> Sample:
     raw = read(files)
     if joint_digests(raw.digests)[1] != result.digests.get(files.name):
         raise DataError(shown(files.prediction), "has changed since it was counted, or its ground truth", "run again")
-    return decode_sample(raw, protocol_of(result).reads)
+    return decode_sample(raw, protocol_of(result).reads, Repairs.from_fields(result.settings))
 
 
 def states_of(result: Result, sample: Sample, threshold: float | None = None) -> NDArray[np.uint8]:

@@ -27,6 +27,7 @@ class Options:
     label_maps: bool
     classes: str | None = None
     category: int | None = None
+    annotators: str | None = None
 
     def protocol(self, name: ProtocolName) -> Protocol:
         """Make the settings of a protocol.
@@ -40,17 +41,30 @@ class Options:
             self._refuse(name, "max_dist", "thresholds", "no_thin", "nms", "label_maps", "category")
             if self.classes is not None:
                 return self._classes()
+            from segbench.protocols.annotators import as_annotator_rule
             from segbench.protocols.pixels import Pixels
 
             void = tuple(numbers(self.void, "--void")) if self.void else ()
-            return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact)
+            rule = None if self.annotators is None else as_annotator_rule(self.annotators)
+            return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact, annotators=rule)
         self._refuse(name, "classes")
         if name is ProtocolName.REGIONS:
-            self._refuse(name, "positive", "invert", "exact", "max_dist", "no_thin", "nms", "label_maps", "category")
+            foreign = (
+                "positive",
+                "invert",
+                "exact",
+                "max_dist",
+                "no_thin",
+                "nms",
+                "label_maps",
+                "category",
+                "annotators",
+            )
+            self._refuse(name, *foreign)
             from segbench.protocols.regions import Regions
 
             return Regions(thresholds=_thresholds(self.thresholds), void=_labels(self.void))
-        self._refuse(name, "void", "exact")
+        self._refuse(name, "void", "exact", "annotators")
         from segbench.protocols.boundaries import Boundaries
 
         return Boundaries(
@@ -67,6 +81,8 @@ class Options:
     def _classes(self) -> Protocol:
         if self.positive is not None:
             raise ArgumentError("--positive has no meaning with --classes, where each class is positive in turn")
+        if self.annotators is not None:
+            raise ArgumentError("--annotators has no meaning with --classes, which takes one label map an image")
         from segbench.cli.classes import classes_of
         from segbench.protocols.classes import Classes
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -14,17 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.errors import DataError
-from segbench.levels import are_wide
+from segbench.levels import note_on_levels
 from segbench.loaders import matlab
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS, decode, decode_stack, read_bytes
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.repairs import ImageMaps, Kind, Repairs, repaired
 from segbench.loaders.sizes import require_doubled_size, require_same_size
 from segbench.sample import Reads, Sample
 
 """What a protocol needs the files to be read as."""
 
 Maps: TypeAlias = tuple[NDArray[Any], ...]
+_NO_REPAIRS = Repairs()
 
 Form: TypeAlias = Literal["map", "ucm2", "labels"]
 """What a prediction is: one map, a contour map of double size, or label maps, one a threshold or scale."""
@@ -109,8 +112,8 @@ def read(files: SampleFiles) -> RawFiles:
     return RawFiles(files, ground_truths, prediction, field, digests, scales)
 
 
-def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
-    """Decode what `read` gave.
+def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -> Sample:
+    """Decode what `read` gave, and repair what was asked for.
 
     Parameters
     ----------
@@ -131,11 +134,13 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         classes
             Ground truth as for regions; soft maps, one a file and class, or all in one NPY or NPZ file, whose array
             stays as it is.
+    repairs : Repairs
+        What may be done to predictions that do not line up; by default nothing.
 
     Returns
     -------
     Sample
-        Arrays as stored, the field as bool (nonzero is inside), all but ``ucm2`` of one size.
+        Arrays as stored but for repairs, the field as bool (nonzero is inside), all but ``ucm2`` of one size.
 
     Raises
     ------
@@ -152,18 +157,18 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         notes |= dict.fromkeys(f"ground truth: {note}" for note in said)
     predictions, said, form = _predictions(raw.prediction, files.prediction, reads)
     if reads == "classes":
-        predictions += tuple(_soft_map(data, path)[0] for path, data in zip(files.scales, raw.scales, strict=True))
+        further = zip(files.scales, raw.scales, strict=True)
+        predictions += tuple(decode(data, path, role="prediction").array for path, data in further)
+        said += note_on_levels(predictions[0].dtype, scalable=False)
     elif raw.scales:
         predictions, form = _scales(raw, form, reads), "labels"
+    soft = form == "map" and reads in ("masks", "boundaries")
+    if soft and repairs.scale is None:
+        said += note_on_levels(predictions[0].dtype)
     notes |= dict.fromkeys(f"prediction: {note}" for note in said)
     if not truths:
         truths.append((shown(files.prediction), np.zeros(predictions[0].shape, np.uint8)))
     sizes = [(name, array.shape) for name, array in truths]
-    if form == "ucm2":
-        require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
-    else:
-        sizes += zip(map(shown, (files.prediction, *files.scales)), (map_.shape for map_ in predictions), strict=False)
-    sizes = [(name, shape) for name, shape in sizes if len(shape) == 2]  # the axes of a stack are told apart later
     field = None
     if files.field is not None and raw.field is not None:
         mask = decode(raw.field, files.field, role="field")
@@ -171,12 +176,21 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         field = mask.array != 0
         sizes.append((shown(files.field), field.shape))
     require_same_size(sizes)
+    if form == "ucm2":
+        require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
+    kind: Kind = "ucm2" if form == "ucm2" else "soft" if soft else "labels"
+    names = map(shown, (files.prediction, *files.scales) if files.scales else repeat(files.prediction))
+    found = ImageMaps(truths, list(zip(names, predictions)), kind, field)  # noqa: B905  segs share a file
+    if reads == "classes":
+        # The axes of a stack are told apart by the protocol, which knows how many classes there are.
+        require_same_size([*sizes, *((name, one.shape) for name, one in found.predictions if one.ndim == 2)])
+    mended = found if reads == "classes" else repaired(found, repairs)
     return Sample(
         files.name,
-        tuple(array for _, array in truths),
-        predictions,
-        field,
-        tuple(notes),
+        tuple(array for _, array in mended.truths),
+        tuple(array for _, array in mended.predictions),
+        mended.field,
+        (*notes, *mended.notes),
         tuple(name for name, _ in truths),
         shown(files.prediction),
         labels_predicted=form == "labels",
@@ -212,34 +226,16 @@ def _predictions(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str
     """Give the soft map or the label maps in the file, notes, and which it is."""
     if reads == "annotators":
         return (), (), "map"
-    if reads == "classes":
-        stack, notes = _soft_map(data, path, stacked=True)
-        return (stack,), notes, "map"
+    if reads == "classes" and path.suffix.lower() in STACKS:
+        return (decode_stack(data, path),), (), "map"
     if reads != "masks" and path.suffix.lower() in matlab.EXTENSIONS:
         contents = matlab.read_mat(data, path)
         if "ucm2" in contents:
             return (matlab.ucm2(contents, path),), (), "ucm2"
         if "segs" in contents:
             return matlab.segs(contents, path), (), "labels"
-    if reads == "regions":
-        decoded = decode(data, path, role="ground truth")
-        return (decoded.array,), decoded.notes, "map"
-    array, notes = _soft_map(data, path)
-    return (array,), notes, "map"
-
-
-def _soft_map(data: bytes, path: Path, *, stacked: bool = False) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """Give the soft map in the file, or where allowed a stack of them, and notes."""
-    notes: tuple[str, ...] = ()
-    if stacked and path.suffix.lower() in STACKS:
-        array = decode_stack(data, path)
-    else:
-        decoded = decode(data, path, role="prediction")
-        array, notes = decoded.array, decoded.notes
-    if are_wide(array.dtype):
-        largest = np.iinfo(array.dtype).max
-        notes += (f"{array.dtype} values are levels: score = value / {largest}; store scores as floats",)
-    return array, notes
+    decoded = decode(data, path, role="ground truth" if reads == "regions" else "prediction")
+    return (decoded.array,), decoded.notes, "map"
 
 
 def load(files: SampleFiles, reads: Reads) -> Loaded:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from segbench.counts import BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts
 
@@ -18,9 +18,14 @@ class Counted:
     label_values : tuple of float
         The one or two ground-truth values found where no rule names the positive ones; else empty.
     notes : tuple of str
-        What was found while counting, to be shown to the user.
+        What was done to the data that settings asked for, and found in it, to be shown to the user.
     """
 
     counts: ScoreCounts | BoundaryCounts | RegionCounts | ClassCounts
     label_values: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def swapped(counts: ScoreCounts) -> ScoreCounts:
+    """Count as positive what was counted as negative: an image that turned out to hold the positive value alone."""
+    return replace(counts, positives=counts.negatives, negatives=counts.positives)
