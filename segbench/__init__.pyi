@@ -76,4 +76,5 @@ from .report.bsds import export_bsds as export_bsds
 from .report.csv_files import export_csv as export_csv
 from .report.matches import plot_matches as plot_matches
 from .report.overlays import export_overlays as export_overlays
+from .report.page.document import export_report as export_report
 from .report.regions import plot_regions as plot_regions

@@ -84,7 +84,7 @@ def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
         return {"pr": pr | {"best": best, "areas": _areas(result, drawn, "pr")}}
     if not curve.positives:
         return {}
-    both = {}
+    both: dict[str, dict[str, Any]] = {}
     spaces: tuple[tuple[Literal["roc", "pr"], Any], ...] = (("pr", pr_points), ("roc", roc_points))
     for space, points in spaces:
         here = curve if space == "pr" else _roc(result)

@@ -50,6 +50,10 @@ _OPTIONS: Mapping[str, Options] = {
     "nms": _suppression,
     "ground_truth": lambda value: ["--label-maps"] if value == "label maps" else ["--positive", value],
     "annotators": _valued("--annotators"),
+    "category": _valued("--category"),
+    "resize": _valued("--resize-predictions"),
+    "crop": _flag("--crop", "lower right"),
+    "scale": lambda value: ["--scale", value.removesuffix(" per image")],
 }
 
 
@@ -102,6 +106,7 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     for name in ("gt_pattern", "pred_pattern", "field_pattern"):
         pattern = getattr(inputs, name)
         words += [f"--{name.replace('_', '-')}", pattern] if pattern != "*" else []
+    words += ["--negatives", inputs.negatives] if inputs.negatives else []
     remarks.append(f"counted by segbench {__version__}" if _version(first) == __version__ else _other_version(first))
     return Repetition(methods, shlex.join([*words, "-o", "results.segbench"]), tuple(remarks))
 
