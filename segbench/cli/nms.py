@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from segbench.errors import ArgumentError, DataError
+
+if TYPE_CHECKING:
+    from segbench.loaders.source import Source
 
 
 def nms(
@@ -36,14 +39,14 @@ def nms(
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _suppress(
-                    Path(entry.path),
+                    entry.source,
                     target,
                     (radius, border, multiplier, smoothing),
                     bits=bits,
                     invert=invert,
                 )
             except DataError as error:
-                failures.append(str(DataError(entry.path, error.what, error.hint)))
+                failures.append(str(DataError(str(entry.source), error.what, error.hint)))
             except OSError as error:
                 raise DataError(
                     str(target), f"cannot be written ({error.strerror or error})", "give another folder"
@@ -56,7 +59,7 @@ def nms(
         raise DataError(str(in_dir), f"{len(failures)} maps could not be used:\n  " + "\n  ".join(failures))
 
 
-def _suppress(source: Path, target: Path, settings: tuple[int, int, float, int], *, bits: int, invert: bool) -> None:
+def _suppress(source: Source, target: Path, settings: tuple[int, int, float, int], *, bits: int, invert: bool) -> None:
     import imageio.v3 as iio
     import numpy as np
 

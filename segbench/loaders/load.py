@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -20,6 +19,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.sizes import require_doubled_size, require_same_size
+from segbench.loaders.source import Source
 from segbench.sample import Reads, Sample
 
 """What a protocol needs the files to be read as."""
@@ -174,7 +174,7 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
     )
 
 
-def _ground_truths(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...]]:
+def _ground_truths(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple[str, ...]]:
     """Give one map an annotator in the file, and notes."""
     if path.suffix.lower() in matlab.EXTENSIONS:
         contents = matlab.read_mat(data, path)
@@ -196,7 +196,7 @@ def _scales(raw: RawFiles, form: Form, reads: Reads) -> Maps:
     return tuple(decode(data, path, role="ground truth").array for path, data in files)
 
 
-def _predictions(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...], Form]:
+def _predictions(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple[str, ...], Form]:
     """Give the soft map or the label maps in the file, notes, and which it is."""
     if reads == "annotators":
         return (), (), "map"
