@@ -7,6 +7,7 @@ far as it must. An archive is gone through once; each member notes where its byt
 from __future__ import annotations
 
 import stat
+import sys
 import tarfile
 import zipfile
 from collections import Counter
@@ -129,6 +130,8 @@ def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> It
                 others["links" if info.issym() or info.islnk() else "pipes and devices"] += 1
         if archive.read_at(tar.offset, tarfile.BLOCKSIZE).strip(b"\0"):
             raise tarfile.ReadError(f"no header at byte {tar.offset}")
+        if archive.gzipped:
+            archive.read_at(sys.maxsize, 1)  # to the end, where the checksum is
 
 
 class _Headers:

@@ -163,10 +163,7 @@ def _fault(path: str) -> str:
     extension = split_extension(url_path(path) if is_url(path) else path)[1]
     if extension not in KNOWN:
         return f"{shown(masked(path))} has no known extension"
-    try:
-        return "" if is_url(path) or os.path.isfile(path) else f"{shown(path)}: there is no such file"  # noqa: PTH113
-    except ValueError:
-        return f"{shown(path)} is no name a file can have"
+    return "" if is_url(path) or os.path.isfile(path) else f"{shown(path)}: there is no such file"  # noqa: PTH113
 
 
 def _joined(folder: str, cell: str) -> str:

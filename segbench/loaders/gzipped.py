@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 SPACING = 2**24
 """Unpacked bytes from mark to mark: what a jump unpacks at most, against 40 KB of memory a mark."""
 _CHUNK = 2**16
+_LONGEST = 2**20
 _GZIP = 31
 
 
@@ -61,17 +63,19 @@ class GzipReader:
         with self._lock, open(self._path, "rb") as file:  # noqa: PTH123  a str, since it is opened for every image
             self._jump(offset)
             file.seek(self._here.packed)
-            while self._here.unpacked < offset:
-                if not self._step(file, min(_CHUNK, offset - self._here.unpacked)):
-                    return b""
-            parts = []
-            while size:
-                part = self._step(file, min(2**20, size))
-                if not part:
-                    break
-                parts.append(part)
-                size -= len(part)
-            return b"".join(parts)
+            try:
+                while self._here.unpacked < offset:
+                    if not self._step(file, min(_CHUNK, offset - self._here.unpacked)):
+                        return b""
+                return b"".join(self._steps(file, size))
+            except BaseException:
+                self._here = self._marks[0].copy()  # what was being unpacked is lost
+                raise
+
+    def _steps(self, file: BinaryIO, size: int) -> Iterator[bytes]:
+        while size and (part := self._step(file, min(_LONGEST, size))):
+            size -= len(part)
+            yield part
 
     def _jump(self, offset: int) -> None:
         """Go to the mark nearest before a place, unless going on from here is nearer."""
@@ -84,12 +88,11 @@ class GzipReader:
         here = self._here
         while True:
             if here.inflater.eof:
-                here.packed -= len(here.inflater.unused_data)
-                file.seek(here.packed)
-                rest = file.read(_CHUNK)
-                if not rest.strip(b"\0"):
+                after = here.packed - len(here.inflater.unused_data)
+                file.seek(after)
+                if not file.read(_CHUNK).strip(b"\0"):
                     return b""
-                file.seek(here.packed)
+                here.packed = file.seek(after)
                 here.inflater = zlib.decompressobj(_GZIP)
             packed = here.inflater.unconsumed_tail
             if not packed:

@@ -14,7 +14,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.entries import KNOWN, Listing, gathered, is_clutter, split_extension
 from segbench.loaders.remote import Remote, list_url
 from segbench.loaders.source import Source
-from segbench.loaders.urls import is_url, url_path
+from segbench.loaders.urls import is_url, masked, url_path
 
 
 def is_file(place: str) -> bool:
@@ -40,6 +40,10 @@ def list_place(place: str) -> Listing:
         Where the place cannot be listed, or holds no file with a known extension.
     """
     if is_url(place):
+        if is_archive(url_path(place)) and "::" not in place:
+            kind = "zip" if url_path(place).lower().endswith(".zip") else "tar"
+            name = shown(masked(place))
+            raise DataError(name, "is an archive at a URL", f"fetch it first, or write {kind}://::{name}")
         return list_url(place)
     if is_archive(place) and not os.path.isdir(place):  # noqa: PTH112  as above
         return list_archive(place)

@@ -105,18 +105,22 @@ def _walk(files: Any, root: str, url: str) -> Iterator[tuple[str, Source]]:  # n
 @lru_cache(maxsize=64)
 def _file_system(url: str, process: int) -> tuple[Any, str]:  # noqa: ARG001  a fork must not share its parent's
     """Give fsspec's file system of a URL, and the path there."""
+    name = shown(masked(url))
     try:
-        from fsspec.core import url_to_fs
+        from fsspec.core import get_filesystem_class, url_to_fs
     except ImportError:
-        raise ArgumentError(f"{masked(url)} is a URL, which needs fsspec: pip install 'segbench[remote]'") from None
+        raise ArgumentError(f"{name} is a URL, which needs fsspec: pip install 'segbench[remote]'") from None
+    try:
+        for link in url.split("::"):
+            get_filesystem_class(link.partition("://")[0])
+    except ImportError as error:
+        raise ArgumentError(f"{name} needs another package: {error}") from None
+    except ValueError as error:
+        raise ArgumentError(f"{name} cannot be used: {_reason(error)}") from None
     try:
         files, path = url_to_fs(url)
-    except ImportError as error:
-        raise ArgumentError(f"{masked(url)} needs another package: {error}") from None
-    except ValueError as error:
-        raise ArgumentError(f"{masked(url)} cannot be used: {_reason(error)}") from None
     except Exception as error:  # noqa: BLE001  a chain opens its archive here
-        raise DataError(shown(masked(url)), f"cannot be opened ({_reason(error)})", "check the URL") from None
+        raise DataError(name, f"cannot be opened ({_reason(error)})", "check the URL, network and rights") from None
     return files, path
 
 
