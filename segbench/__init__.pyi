@@ -53,6 +53,9 @@ from .errors import ArgumentError as ArgumentError
 from .errors import DataError as DataError
 from .errors import SegbenchError as SegbenchError
 from .loaders.inputs import Inputs as Inputs
+from .loaders.presets import Preset as Preset
+from .loaders.presets import load_preset as load_preset
+from .loaders.presets import presets as presets
 from .protocols.boundaries import Annotators as Annotators
 from .protocols.boundaries import Boundaries as Boundaries
 from .protocols.boundaries import BoundaryMatch as BoundaryMatch
@@ -70,4 +73,5 @@ from .protocols.regions import count_regions as count_regions
 from .report.bsds import export_bsds as export_bsds
 from .report.csv_files import export_csv as export_csv
 from .report.matches import plot_matches as plot_matches
+from .report.overlays import export_overlays as export_overlays
 from .report.regions import plot_regions as plot_regions

@@ -17,6 +17,7 @@ import numpy as np
 from segbench.aggregator.codec import EncodedCounts, decode, decode_published, encode
 from segbench.aggregator.executors import answers
 from segbench.aggregator.figures import Protocol
+from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile, StoredRun
@@ -51,6 +52,7 @@ def evaluate(
     gt_pattern: str = "*",
     pred_pattern: str = "*",
     field_pattern: str = "*",
+    negatives: str = "",
     method: str | None = None,
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
@@ -75,6 +77,9 @@ def evaluate(
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``; in `gt_pattern` ``#`` stands
         for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
+    negatives : str, optional
+        Predictions whose name this shell pattern fits, as in ``"good/*"``, need no ground truth: all their pixels are
+        negative.
     method : str, optional
         Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
     thresholds : Thresholds, optional
@@ -108,6 +113,7 @@ def evaluate(
         gt_pattern=gt_pattern,
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
+        negatives=negatives,
     )
     if pairs is not None:
         if inputs != Inputs():
@@ -126,7 +132,14 @@ def evaluate(
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
         known: dict[str, Outcome] = {}
         if store:
-            run = store.begin(method, protocol.name, fields, cuts, inputs.masked())
+            run = store.begin(
+                method,
+                protocol.name,
+                fields,
+                thresholds=cuts,
+                inputs=inputs.masked(),
+                protocol_json=protocol_to_json(protocol),
+            )
             known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
         tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
         size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
@@ -140,7 +153,14 @@ def evaluate(
             if progress:
                 progress(len(outcomes), len(tasks))
         result = assemble(
-            method, protocol.name, fields, outcomes.values(), notes=pairing.notes, cuts=cuts, inputs=inputs.masked()
+            method,
+            protocol.name,
+            fields,
+            outcomes.values(),
+            notes=pairing.notes,
+            cuts=cuts,
+            inputs=inputs.masked(),
+            protocol_json=protocol_to_json(protocol),
         )
         if store:
             store.finish(run, outcomes, result.signature, pairing.notes)
@@ -180,7 +200,14 @@ def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
         curve = decode_published(run.published)
         return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
     return assemble(
-        run.method, run.protocol, run.settings, outcomes, notes=run.notes, cuts=run.thresholds, inputs=run.inputs
+        run.method,
+        run.protocol,
+        run.settings,
+        outcomes,
+        notes=run.notes,
+        cuts=run.thresholds,
+        inputs=run.inputs,
+        protocol_json=run.protocol_json,
     )
 
 
@@ -193,6 +220,7 @@ def assemble(
     notes: tuple[str, ...] = (),
     cuts: tuple[float, ...] = (),
     inputs: Inputs | None = None,
+    protocol_json: str = "",
 ) -> Result:
     """Put together what came of each image, in sorted order of names, cut at thresholds where there are any."""
     by_name = sorted(outcomes, key=lambda outcome: outcome.name)
@@ -214,6 +242,8 @@ def assemble(
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
         inputs,
+        protocol_json,
+        {name: outcome.digest for name, outcome in counted.items()},
     )
 
 

@@ -41,6 +41,10 @@ class Result:
         What was done to the data while reading.
     inputs : Inputs, optional
         Where the images lay when they were counted; None for results that others counted.
+    protocol_json : str
+        The protocol with all its settings, from which pictures are drawn; empty for results that others counted.
+    digests : mapping of image name to str
+        Content of all files of each image when it was counted.
     published : PublishedCurve or PublishedRegions, optional
         The curve or figures of a method known from print; there are no counts then.
     """
@@ -53,6 +57,8 @@ class Result:
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     inputs: Inputs | None = None
+    protocol_json: str = ""
+    digests: Mapping[str, str] = field(default_factory=dict)
     published: PublishedCurve | PublishedRegions | None = None
 
     @property
