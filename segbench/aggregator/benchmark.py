@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -30,12 +29,16 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import column_of
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import pair
+from segbench.loaders.repairs import Repairs, idle
+from segbench.protocols.counted import swapped
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
+from segbench.sample import without_detail
 
 _IMAGES_A_BATCH = 16
 _BATCHES_WANTED = 64
 _PIXELS = Pixels()
+_NO_REPAIRS = Repairs()
 
 
 class FailedImages(UserWarning):
@@ -54,6 +57,7 @@ def evaluate(
     field_pattern: str = "*",
     negatives: str = "",
     method: str | None = None,
+    repairs: Repairs = _NO_REPAIRS,
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
     executor: Executor | None = None,
@@ -82,6 +86,9 @@ def evaluate(
         negative.
     method : str, optional
         Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
+    repairs : Repairs, optional
+        What may be done to predictions of another size or range; left out, they are refused. What was done stands in
+        the signature and, with the number of images, in ``result.notes``.
     thresholds : Thresholds, optional
         Thresholds chosen on a tuning set (`segbench.tuned_thresholds`), at which the pixels protocol measures instead
         of at every distinct score: the honest use of a hull.
@@ -100,12 +107,13 @@ def evaluate(
     Raises
     ------
     ArgumentError
-        If `pairs` is given beside folders, neither is given, a list leaves the method open, or a URL needs a package
-        that is not installed.
+        If `pairs` is given beside folders, neither is given, a list leaves the method open, a URL needs a package that
+        is not installed, or repairs have no meaning for the protocol.
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
     """
+    repairs.check(protocol.reads)
     inputs = Inputs(
         ground_truth="" if ground_truth is None else fspath(ground_truth),
         prediction=None if prediction is None else fspath(prediction),
@@ -125,7 +133,8 @@ def evaluate(
     inputs = inputs.absolute()
     pairing = pair(inputs)
     method = shown(method or _method_of(inputs))
-    fields = protocol.signature_fields() | ({} if thresholds is None else {"thresholds": thresholds.source})
+    fields = protocol.signature_fields() | repairs.signature_fields()
+    fields |= {} if thresholds is None else {"thresholds": thresholds.source}
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
     outcomes: dict[str, Outcome] = {}
     with ExitStack() as stack:
@@ -144,7 +153,7 @@ def evaluate(
         tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
         size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
         batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
-        for batch in answers(executor, partial(count_images, protocol), batches):
+        for batch in answers(executor, partial(count_images, protocol, repairs), batches):
             if store:
                 store.save(run, batch)
             outcomes |= {
@@ -232,7 +241,8 @@ def assemble(
     if cuts:
         packed, lowered = _cut(packed, Thresholds(np.array(cuts), settings["thresholds"]))
         notes = (*notes, *lowered)
-    repeated = Counter(note for outcome in counted.values() for note in outcome.notes)
+    repeated = Counter(note for outcome in counted.values() for note in {without_detail(n): 0 for n in outcome.notes})
+    unneeded = idle(settings, tuple(repeated)) if counted else ()
     return Result(
         method,
         protocol,
@@ -240,10 +250,11 @@ def assemble(
         signature(protocol, settings, truths),
         EncodedCounts(packed),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
-        (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
+        (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
         inputs,
         protocol_json,
         {name: outcome.digest for name, outcome in counted.items()},
+        image_notes={name: outcome.notes for name, outcome in counted.items() if outcome.notes},
     )
 
 
@@ -273,6 +284,5 @@ def _with_positive_agreed(counted: Mapping[str, Outcome]) -> dict[str, bytes]:
     positive = agree_on_positive(unruled)
     for name, values in unruled.items():
         if values == (positive,):
-            counts = _scores_of(packed[name])
-            packed[name] = encode(replace(counts, positives=counts.negatives, negatives=counts.positives))
+            packed[name] = encode(swapped(_scores_of(packed[name])))
     return packed

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from segbench.aggregator.figures import Protocol
     from segbench.aggregator.result import Result
     from segbench.counts import Thresholds
+    from segbench.loaders.repairs import Repairs
 
 
 def methods_of(predictions: list[str]) -> dict[str, str]:
@@ -77,6 +78,7 @@ def count_methods(
     output: Path | None = None,
     jobs: int | None = None,
     human: bool = False,
+    repairs: Repairs | None = None,
     tuning: Mapping[str, Thresholds] | None = None,
 ) -> list[Result]:
     """Evaluate methods one after another, the images of each spread over workers.
@@ -86,7 +88,7 @@ def count_methods(
     Raises
     ------
     ArgumentError
-        If the human point is asked of a protocol that has none.
+        If the human point is asked of a protocol that has none, or repairs have no meaning for the protocol.
     DataError
         If a folder does not pair with the ground truth: found before the first image is read.
     """
@@ -95,7 +97,10 @@ def count_methods(
     from segbench.cli.progress import progress_bar
     from segbench.loaders.inputs import Inputs
     from segbench.loaders.pairing import pair
+    from segbench.loaders.repairs import Repairs
 
+    repairs = repairs or Repairs()
+    repairs.check(protocol.reads)
     where = Inputs(ground_truth=ground_truth or "", field=field, **patterns, pairs=pairs)
     key = "prediction" if pairs is None else "column"
     images = sum(len(pair(replace(where, **{key: place})).files) for place in methods.values())
@@ -131,6 +136,7 @@ def count_methods(
                         field=field,
                         **patterns,
                         method=method,
+                        repairs=Repairs() if place is None else repairs,
                         results=output,
                         executor=executor,
                         thresholds=(tuning or {}).get(method),
