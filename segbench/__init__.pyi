@@ -53,6 +53,9 @@ from .errors import ArgumentError as ArgumentError
 from .errors import DataError as DataError
 from .errors import SegbenchError as SegbenchError
 from .loaders.inputs import Inputs as Inputs
+from .loaders.presets import Preset as Preset
+from .loaders.presets import load_preset as load_preset
+from .loaders.presets import presets as presets
 from .loaders.repairs import Repairs as Repairs
 from .protocols.boundaries import Annotators as Annotators
 from .protocols.boundaries import Boundaries as Boundaries

@@ -51,6 +51,7 @@ def evaluate(
     gt_pattern: str = "*",
     pred_pattern: str = "*",
     field_pattern: str = "*",
+    negatives: str = "",
     method: str | None = None,
     repairs: Repairs = _NO_REPAIRS,
     thresholds: Thresholds | None = None,
@@ -72,6 +73,9 @@ def evaluate(
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``; in `gt_pattern` ``#`` stands
         for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
+    negatives : str, optional
+        Predictions whose name this shell pattern fits, as in ``"good/*"``, need no ground truth: all their pixels are
+        negative.
     method : str, optional
         Name of the method; by default that of the prediction folder.
     repairs : Repairs, optional
@@ -108,6 +112,7 @@ def evaluate(
         gt_pattern=gt_pattern,
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
+        negatives=negatives,
     ).absolute()
     pairing = pair(inputs)
     method = method or ("human" if inputs.prediction is None else Path(inputs.prediction).stem)

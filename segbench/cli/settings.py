@@ -26,6 +26,7 @@ class Options:
     nms: str | None
     label_maps: bool
     annotators: str | None = None
+    category: int | None = None
 
     def protocol(self, name: ProtocolName) -> Protocol:
         """Make the settings of a protocol.
@@ -36,7 +37,7 @@ class Options:
             For an option that is not this protocol's, or not what it should be.
         """
         if name is ProtocolName.PIXELS:
-            self._refuse(name, "max_dist", "thresholds", "no_thin", "nms", "label_maps")
+            self._refuse(name, "max_dist", "thresholds", "no_thin", "nms", "label_maps", "category")
             from segbench.protocols.annotators import as_annotator_rule
             from segbench.protocols.pixels import Pixels
 
@@ -44,7 +45,18 @@ class Options:
             rule = None if self.annotators is None else as_annotator_rule(self.annotators)
             return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact, annotators=rule)
         if name is ProtocolName.REGIONS:
-            self._refuse(name, "positive", "invert", "exact", "max_dist", "no_thin", "nms", "label_maps", "annotators")
+            self._refuse(
+                name,
+                "positive",
+                "invert",
+                "exact",
+                "max_dist",
+                "no_thin",
+                "nms",
+                "label_maps",
+                "annotators",
+                "category",
+            )
             from segbench.protocols.regions import Regions
 
             return Regions(thresholds=_thresholds(self.thresholds), void=_labels(self.void))
@@ -59,6 +71,7 @@ class Options:
             positive=self.positive,
             label_maps=self.label_maps,
             invert=self.invert,
+            category=self.category,
         )
 
     def _refuse(self, name: ProtocolName, *foreign: str) -> None:

@@ -100,6 +100,12 @@ class Repairs:
             scale=None if scale is None else as_scale(scale.removesuffix(_PER_IMAGE)),
         )
 
+    def without_truth(self, shape: tuple[int, ...]) -> tuple[str, ...]:
+        """Say that sizes are not mended where there is no ground truth to take them from."""
+        if self.resize is None and not self.crop:
+            return ()
+        return (f"no ground truth, so the prediction keeps its own size [{_sides(shape)}]",)
+
     def check(self, reads: Reads) -> None:
         """Refuse repairs that have no meaning for what a protocol reads.
 

@@ -48,6 +48,8 @@ class Boundaries:
         Whether ground-truth images are label maps whose boundaries count, by BSDS500's double-grid rule.
     invert : bool
         Low predictions mean boundary (black on white).
+    category : int, optional
+        Which category counts, from 1, where ground truth holds boundaries category by category (``GTcls`` of SBD).
 
     Raises
     ------
@@ -71,6 +73,7 @@ class Boundaries:
     positive: str | None = None
     label_maps: bool = False
     invert: bool = False
+    category: int | None = None
 
     def __post_init__(self) -> None:
         as_max_dist(self.max_dist, "max_dist")
@@ -90,7 +93,7 @@ class Boundaries:
         listed = self.thresholds if isinstance(self.thresholds, int) else ",".join(f"{t:g}" for t in self.thresholds)
         suppressed = self.nms and f"{','.join(f'{value:g}' for value in self.nms)},smoothing {self.smoothing}"
         ground_truth = "label maps" if self.label_maps else (self.positive or "nonzero").replace(" ", "")
-        return {
+        fields = {
             "max_dist": f"{self.max_dist:g}",
             "thresholds": str(listed),
             "thin": "yes" if self.thin else "no",
@@ -99,6 +102,7 @@ class Boundaries:
             "invert": "yes" if self.invert else "no",
             "ties": TIES,
         }
+        return fields if self.category is None else fields | {"category": str(self.category)}
 
     def count(self, sample: Sample) -> Counted:
         """Count one image.
@@ -146,7 +150,22 @@ class Boundaries:
     def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
         """Give the boundary map of each annotator."""
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
+        if sample.categories_drawn or self.category is not None:
+            return [self._of_category(sample)]
         return [self._boundary_map(name, truth) for name, truth in zip(names, sample.ground_truths, strict=True)]
+
+    def _of_category(self, sample: Sample) -> NDArray[np.bool_]:
+        name = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
+        if not sample.categories_drawn:
+            raise DataError(name, f"holds no boundaries of categories, of which {self.category} is wanted")
+        number = len(sample.ground_truths)
+        if self.category is None or not 1 <= self.category <= number:
+            what = f"holds boundaries of {number} categories, and " + (
+                "none is chosen" if self.category is None else f"{self.category} is none of them"
+            )
+            raise DataError(name, what, f"choose one of 1 to {number}: --category 1 (Boundaries(category=1))")
+        drawn: NDArray[np.bool_] = sample.ground_truths[self.category - 1] != 0
+        return drawn
 
     def _boundary_map(self, name: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
         if self.label_maps:
