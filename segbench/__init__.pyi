@@ -1,3 +1,4 @@
+from .aggregator.accumulator import Accumulator as Accumulator
 from .aggregator.benchmark import FailedImages as FailedImages
 from .aggregator.benchmark import evaluate as evaluate
 from .aggregator.benchmark import load_results as load_results

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -28,6 +27,7 @@ from segbench.errors import ArgumentError, DataError
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import pair
 from segbench.loaders.repairs import Repairs, idle
+from segbench.protocols.counted import swapped
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
 from segbench.sample import without_detail
@@ -256,6 +256,5 @@ def _with_positive_agreed(counted: Mapping[str, Outcome]) -> dict[str, bytes]:
     positive = agree_on_positive(unruled)
     for name, values in unruled.items():
         if values == (positive,):
-            counts = _scores_of(packed[name])
-            packed[name] = encode(replace(counts, positives=counts.negatives, negatives=counts.positives))
+            packed[name] = encode(swapped(_scores_of(packed[name])))
     return packed

@@ -114,8 +114,8 @@ def run(
         no_thin=no_thin,
         nms=nms,
         label_maps=label_maps,
-        annotators=annotators,
         category=category,
+        annotators=annotators,
     )
     repairs = repairs_of(resize_predictions, scale, crop=crop)
     methods = methods_of(prediction)

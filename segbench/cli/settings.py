@@ -25,8 +25,8 @@ class Options:
     no_thin: bool
     nms: str | None
     label_maps: bool
-    annotators: str | None = None
     category: int | None = None
+    annotators: str | None = None
 
     def protocol(self, name: ProtocolName) -> Protocol:
         """Make the settings of a protocol.
@@ -45,8 +45,7 @@ class Options:
             rule = None if self.annotators is None else as_annotator_rule(self.annotators)
             return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact, annotators=rule)
         if name is ProtocolName.REGIONS:
-            self._refuse(
-                name,
+            foreign = (
                 "positive",
                 "invert",
                 "exact",
@@ -54,9 +53,10 @@ class Options:
                 "no_thin",
                 "nms",
                 "label_maps",
-                "annotators",
                 "category",
+                "annotators",
             )
+            self._refuse(name, *foreign)
             from segbench.protocols.regions import Regions
 
             return Regions(thresholds=_thresholds(self.thresholds), void=_labels(self.void))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
 
@@ -24,3 +24,8 @@ class Counted:
     counts: ScoreCounts | BoundaryCounts | RegionCounts
     label_values: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def swapped(counts: ScoreCounts) -> ScoreCounts:
+    """Count as positive what was counted as negative: an image that turned out to hold the positive value alone."""
+    return replace(counts, positives=counts.negatives, negatives=counts.positives)
