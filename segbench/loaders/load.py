@@ -161,6 +161,7 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
     notes |= dict.fromkeys(f"prediction: {note}" for note in said)
     if not truths:
         truths.append((shown(files.prediction), np.zeros(predictions[0].shape, np.uint8)))
+        notes |= dict.fromkeys(repairs.without_truth(predictions[0].shape))
     sizes = [(name, array.shape) for name, array in truths]
     field = None
     if files.field is not None and raw.field is not None:
