@@ -28,7 +28,7 @@ def photographs(folder: Path) -> dict[str, Path]:
         If there is no such folder, or no picture in it.
     """
     entries = list_folder(folder).entries
-    return {shown(unicodedata.normalize("NFC", entry.stem)): Path(entry.path) for entry in entries}
+    return {shown(unicodedata.normalize("NFC", entry.stem)): Path(str(entry.source)) for entry in entries}
 
 
 def read_photograph(path: Path) -> Picture:
