@@ -56,6 +56,11 @@ class Result:
         """The part of the signature that names the ground truth's content."""
         return dict(part.split(":", 1) for part in self.signature.split("|"))["data"]
 
+    @property
+    def human(self) -> bool:
+        """Whether this is how well annotators agree, a point to compare methods with and no method itself."""
+        return self.settings.get("thresholds") == "annotators"
+
     def intervals(
         self,
         *,

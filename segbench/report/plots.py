@@ -15,10 +15,11 @@ from segbench.curves import Curve, curve_band, roc_curve
 from segbench.curves.boundary import BoundaryCurve, boundary_ods
 from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError, DataError
+from segbench.report.numbers import number
 from segbench.report.palette import GUIDE, ISO_F, ISO_F_TEXT, LineStyle, line_style
 from segbench.report.points import FloatArray, area_bounds, boundary_points, envelope, pr_points, roc_points
 from segbench.report.region_plots import plot_region_results
-from segbench.report.tables import names_of, number
+from segbench.report.tables import names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

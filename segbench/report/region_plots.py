@@ -10,8 +10,9 @@ import numpy as np
 from segbench.aggregator.result import Result
 from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError
+from segbench.report.numbers import number
 from segbench.report.palette import line_style
-from segbench.report.tables import names_of, number
+from segbench.report.tables import names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
