@@ -15,11 +15,12 @@ from segbench.curves.intervals import IntervalMethod
 from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
 from segbench.curves.regions import RegionCurve
+from segbench.display import Displayed
 from segbench.errors import ArgumentError, DataError
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Displayed):
     """The counts of a method on a set of images, and what follows from them.
 
     Parameters

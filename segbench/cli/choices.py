@@ -34,10 +34,14 @@ class ProtocolName(StrEnum):
 
 
 class PlotKind(StrEnum):
-    """The spaces a curve is drawn in."""
+    """What a plot shows."""
 
     PR = "pr"
     ROC = "roc"
+    F = "f"
+    IMAGES = "images"
+    ACHIEVABLE = "achievable"
+    COMPARISON = "comparison"
 
 
 class Lines(StrEnum):

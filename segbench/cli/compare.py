@@ -9,7 +9,7 @@ import typer
 
 from segbench.cli.choices import DIGITS, Form, shown_digits
 from segbench.cli.resampling import BCA, REPLICATES, SEED, interval_settings
-from segbench.cli.selection import ONLY, chosen_results
+from segbench.cli.selection import ONLY, chosen_results, comparable
 from segbench.errors import ArgumentError
 
 
@@ -42,10 +42,7 @@ def compare(
     if wanted:
         chosen = sorted((run for run in loaded if run.method in wanted), key=lambda run: wanted.index(run.method))
     else:
-        chosen = [run for run in loaded if not run.published and not run.human]
-        left_out = [run.method for run in loaded if run not in chosen]
-        if left_out:
-            typer.echo(f"not compared, being annotators or known from print: {', '.join(left_out)}", err=True)
+        chosen = comparable(loaded)
     settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)
     comparison = compare_results(chosen, permutations=permutations, **settings)
     known = list(comparison.rank_shares)

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.counts import BoundaryCounts
+from segbench.display import Displayed
 from segbench.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _PLACES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class BoundaryCurve:
+class BoundaryCurve(Displayed):
     """Recall and precision at rising thresholds.
 
     Parameters

@@ -25,7 +25,7 @@ _LATEX = {
     "±": r"$\pm$",
 }
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|#~$!])")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 def latex_name(text: str) -> str:
