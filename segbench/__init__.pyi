@@ -52,6 +52,10 @@ from .curves.regions import region_curve as region_curve
 from .errors import ArgumentError as ArgumentError
 from .errors import DataError as DataError
 from .errors import SegbenchError as SegbenchError
+from .loaders.inputs import Inputs as Inputs
+from .loaders.presets import Preset as Preset
+from .loaders.presets import load_preset as load_preset
+from .loaders.presets import presets as presets
 from .protocols.boundaries import Annotators as Annotators
 from .protocols.boundaries import Boundaries as Boundaries
 from .protocols.boundaries import BoundaryMatch as BoundaryMatch
@@ -71,6 +75,7 @@ from .report.comparison_plots import plot_comparison as plot_comparison
 from .report.csv_files import export_csv as export_csv
 from .report.image_plots import plot_images as plot_images
 from .report.matches import plot_matches as plot_matches
+from .report.overlays import export_overlays as export_overlays
 from .report.plots import plot_achievable as plot_achievable
 from .report.plots import plot_pr as plot_pr
 from .report.plots import plot_roc as plot_roc

@@ -31,6 +31,8 @@ class Sample:
         Where they come from, as errors name them.
     labels_predicted : bool
         Whether predictions are label maps, one a threshold or scale, and no soft map.
+    categories_drawn : bool
+        Whether ground truths are boundaries of categories, 1 first, and not of annotators.
     """
 
     name: str
@@ -41,3 +43,4 @@ class Sample:
     ground_truth_files: tuple[str, ...] = ()
     prediction_file: str = ""
     labels_predicted: bool = False
+    categories_drawn: bool = False

@@ -17,6 +17,7 @@ import numpy as np
 from segbench.aggregator.codec import EncodedCounts, decode, decode_published, encode
 from segbench.aggregator.executors import answers
 from segbench.aggregator.figures import Protocol
+from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile, StoredRun
@@ -24,7 +25,8 @@ from segbench.aggregator.tasks import Outcome, Task, count_images
 from segbench.counts import ScoreCounts, Thresholds
 from segbench.counts.bins import bin_floor
 from segbench.errors import ArgumentError, DataError
-from segbench.loaders.pairing import annotated, pair
+from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import pair
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
 
@@ -46,6 +48,7 @@ def evaluate(
     gt_pattern: str = "*",
     pred_pattern: str = "*",
     field_pattern: str = "*",
+    negatives: str = "",
     method: str | None = None,
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
@@ -66,6 +69,9 @@ def evaluate(
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``; in `gt_pattern` ``#`` stands
         for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
+    negatives : str, optional
+        Predictions whose name this shell pattern fits, as in ``"good/*"``, need no ground truth: all their pixels are
+        negative.
     method : str, optional
         Name of the method; by default that of the prediction folder.
     thresholds : Thresholds, optional
@@ -89,18 +95,17 @@ def evaluate(
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
     """
-    if prediction is None:
-        pairing = annotated(Path(ground_truth), gt_pattern=gt_pattern)
-    else:
-        pairing = pair(
-            Path(ground_truth),
-            Path(prediction),
-            field=None if field is None else Path(field),
-            gt_pattern=gt_pattern,
-            pred_pattern=pred_pattern,
-            field_pattern=field_pattern,
-        )
-    method = method or ("human" if prediction is None else Path(prediction).absolute().stem)
+    inputs = Inputs(
+        ground_truth=str(ground_truth),
+        prediction=None if prediction is None else str(prediction),
+        field=None if field is None else str(field),
+        gt_pattern=gt_pattern,
+        pred_pattern=pred_pattern,
+        field_pattern=field_pattern,
+        negatives=negatives,
+    ).absolute()
+    pairing = pair(inputs)
+    method = method or ("human" if inputs.prediction is None else Path(inputs.prediction).stem)
     fields = protocol.signature_fields() | ({} if thresholds is None else {"thresholds": thresholds.source})
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
     outcomes: dict[str, Outcome] = {}
@@ -108,7 +113,9 @@ def evaluate(
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
         known: dict[str, Outcome] = {}
         if store:
-            run = store.begin(method, protocol.name, fields, cuts)
+            run = store.begin(
+                method, protocol.name, fields, thresholds=cuts, inputs=inputs, protocol_json=protocol_to_json(protocol)
+            )
             known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
         tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
         size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
@@ -121,7 +128,16 @@ def evaluate(
             }
             if progress:
                 progress(len(outcomes), len(tasks))
-        result = assemble(method, protocol.name, fields, outcomes.values(), notes=pairing.notes, cuts=cuts)
+        result = assemble(
+            method,
+            protocol.name,
+            fields,
+            outcomes.values(),
+            notes=pairing.notes,
+            cuts=cuts,
+            inputs=inputs,
+            protocol_json=protocol_to_json(protocol),
+        )
         if store:
             store.finish(run, outcomes, result.signature, pairing.notes)
     if result.failed:
@@ -153,7 +169,16 @@ def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
     if run.published:
         curve = decode_published(run.published)
         return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
-    return assemble(run.method, run.protocol, run.settings, outcomes, notes=run.notes, cuts=run.thresholds)
+    return assemble(
+        run.method,
+        run.protocol,
+        run.settings,
+        outcomes,
+        notes=run.notes,
+        cuts=run.thresholds,
+        inputs=run.inputs,
+        protocol_json=run.protocol_json,
+    )
 
 
 def assemble(
@@ -164,6 +189,8 @@ def assemble(
     *,
     notes: tuple[str, ...] = (),
     cuts: tuple[float, ...] = (),
+    inputs: Inputs | None = None,
+    protocol_json: str = "",
 ) -> Result:
     """Put together what came of each image, in sorted order of names, cut at thresholds where there are any."""
     by_name = sorted(outcomes, key=lambda outcome: outcome.name)
@@ -184,6 +211,9 @@ def assemble(
         EncodedCounts(packed),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
+        inputs,
+        protocol_json,
+        {name: outcome.digest for name, outcome in counted.items()},
     )
 
 

@@ -17,6 +17,7 @@ from segbench.curves.published_regions import PublishedRegions
 from segbench.curves.regions import RegionCurve
 from segbench.display import Displayed
 from segbench.errors import ArgumentError, DataError
+from segbench.loaders.inputs import Inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,12 @@ class Result(Displayed):
         The images that could not be counted, and why.
     notes : tuple of str
         What was done to the data while reading.
+    inputs : Inputs, optional
+        Where the images lay when they were counted; None for results that others counted.
+    protocol_json : str
+        The protocol with all its settings, from which pictures are drawn; empty for results that others counted.
+    digests : mapping of image name to str
+        Content of all files of each image when it was counted.
     published : PublishedCurve or PublishedRegions, optional
         The curve or figures of a method known from print; there are no counts then.
     """
@@ -50,6 +57,9 @@ class Result(Displayed):
     counts: Mapping[str, Counts]
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    inputs: Inputs | None = None
+    protocol_json: str = ""
+    digests: Mapping[str, str] = field(default_factory=dict)
     published: PublishedCurve | PublishedRegions | None = None
 
     @property

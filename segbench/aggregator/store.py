@@ -17,6 +17,7 @@ from typing import Self
 
 from segbench.aggregator.tasks import Outcome
 from segbench.errors import DataError
+from segbench.loaders.inputs import Inputs
 
 APPLICATION_ID = 0x5E6B_E9C4
 SCHEMA = 1
@@ -30,6 +31,8 @@ CREATE TABLE runs (
     signature TEXT NOT NULL,         -- empty until the run is complete
     notes TEXT NOT NULL,             -- JSON list
     thresholds TEXT NOT NULL,        -- JSON list, empty where scores are their own thresholds
+    inputs TEXT NOT NULL,            -- JSON object, empty for results that others counted
+    protocol_json TEXT NOT NULL,     -- the protocol with all its settings, empty likewise
     published TEXT NOT NULL DEFAULT '', -- JSON of a curve known from print, which has no images
     UNIQUE (method, protocol, settings)
 )
@@ -62,6 +65,8 @@ class StoredRun:
     signature: str
     notes: tuple[str, ...]
     thresholds: tuple[float, ...] = ()
+    inputs: Inputs | None = None
+    protocol_json: str = ""
     published: str = ""
 
 
@@ -144,15 +149,25 @@ class ResultsFile:
                 raise
             self._database.execute("COMMIT")
 
-    def begin(self, method: str, protocol: str, settings: Mapping[str, str], thresholds: Sequence[float] = ()) -> int:
+    def begin(
+        self,
+        method: str,
+        protocol: str,
+        settings: Mapping[str, str],
+        *,
+        thresholds: Sequence[float] = (),
+        inputs: Inputs | None = None,
+        protocol_json: str = "",
+    ) -> int:
         """Start a run, or go on with the one of the same method and settings; give its key."""
         identity = (method, protocol, json.dumps(settings))
         with self._transaction():
             self._database.execute(
-                "INSERT INTO runs (method, protocol, settings, signature, notes, thresholds) "
-                "VALUES (?, ?, ?, '', '[]', ?) "
-                "ON CONFLICT DO UPDATE SET signature = '', thresholds = excluded.thresholds",
-                (*identity, json.dumps(list(thresholds))),
+                "INSERT INTO runs (method, protocol, settings, signature, notes, thresholds, inputs, protocol_json) "
+                "VALUES (?, ?, ?, '', '[]', ?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET signature = '', thresholds = excluded.thresholds, "
+                "inputs = excluded.inputs, protocol_json = excluded.protocol_json",
+                (*identity, json.dumps(list(thresholds)), inputs.to_json() if inputs else "", protocol_json),
             )
             (key,) = self._database.execute(
                 "SELECT id FROM runs WHERE (method, protocol, settings) = (?, ?, ?)", identity
@@ -209,7 +224,8 @@ class ResultsFile:
         """List the runs in the order in which they were first made."""
         with self._readable():
             rows = self._database.execute(
-                "SELECT id, method, protocol, settings, signature, notes, thresholds, published FROM runs ORDER BY id"
+                "SELECT id, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published "
+                "FROM runs ORDER BY id"
             )
             return [
                 StoredRun(
@@ -220,7 +236,20 @@ class ResultsFile:
                     signature,
                     tuple(json.loads(notes)),
                     tuple(json.loads(thresholds)),
+                    Inputs.from_json(inputs) if inputs else None,
+                    protocol_json,
                     published,
                 )
-                for key, method, protocol, settings, signature, notes, thresholds, published in rows
+                for (
+                    key,
+                    method,
+                    protocol,
+                    settings,
+                    signature,
+                    notes,
+                    thresholds,
+                    inputs,
+                    protocol_json,
+                    published,
+                ) in rows
             ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from segbench.aggregator.codec import encode
 from segbench.aggregator.figures import Protocol
 from segbench.errors import DataError
-from segbench.loaders.load import decode_sample, read
+from segbench.loaders.load import Digests, decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 
 
@@ -66,8 +66,7 @@ def _count_image(protocol: Protocol, task: Task) -> Outcome:
     name = task.files.name
     try:
         raw = read(task.files)
-        ground_truth_digest = _joint(*raw.digests.ground_truths, raw.digests.field)
-        digest = _joint(ground_truth_digest, raw.digests.prediction, *raw.digests.scales)
+        ground_truth_digest, digest = joint_digests(raw.digests)
         if digest == task.known:
             return Outcome(name, digest, ground_truth_digest)
         sample = decode_sample(raw, protocol.reads)
@@ -85,6 +84,12 @@ def _count_image(protocol: Protocol, task: Task) -> Outcome:
         return Outcome(name, failure=str(error))
     except Exception as error:  # noqa: BLE001  one image's trouble, foreseen or not, must not lose the others
         return Outcome(name, failure=f"{name}: {type(error).__name__}: {error}")
+
+
+def joint_digests(digests: Digests) -> tuple[str, str]:
+    """Give one digest for the ground truth and field of view of an image, and one for all its files."""
+    ground_truth = _joint(*digests.ground_truths, digests.field)
+    return ground_truth, _joint(ground_truth, digests.prediction, *digests.scales)
 
 
 def _joint(*digests: str | None) -> str:

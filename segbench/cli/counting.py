@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,9 +65,11 @@ def count_methods(
     from segbench.aggregator.benchmark import FailedImages, evaluate
     from segbench.aggregator.executors import jobs_for, process_pool
     from segbench.cli.progress import progress_bar
+    from segbench.loaders.inputs import Inputs
     from segbench.loaders.pairing import pair
 
-    pairs = sum(len(pair(ground_truth, folder, field=field, **patterns).files) for folder in methods.values())
+    where = Inputs(ground_truth=str(ground_truth), field=None if field is None else str(field), **patterns)
+    pairs = sum(len(pair(replace(where, prediction=str(folder))).files) for folder in methods.values())
     work: list[tuple[str, Path | None, Protocol]] = [(method, folder, protocol) for method, folder in methods.items()]
     if protocol.name == "boundaries":
         from segbench.protocols.boundaries import Annotators, Boundaries, compile_kernels, kernels_cached

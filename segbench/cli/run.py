@@ -10,6 +10,7 @@ import typer
 
 from segbench.cli.choices import Form, ProtocolName, print_results
 from segbench.cli.counting import count_methods, methods_of
+from segbench.cli.preset import PRESET, placed
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.settings import Options
 from segbench.cli.tuning import thresholds_of
@@ -18,7 +19,9 @@ INTERRUPTED = 130
 
 
 def run(
-    ground_truth: Annotated[Path, typer.Argument(help="Folder of ground truth, or one file.")],
+    ground_truth: Annotated[
+        Path, typer.Argument(help="Folder of ground truth, or one file; with --preset the data set's folder.")
+    ],
     prediction: Annotated[
         list[str], typer.Argument(help="Folder of soft predictions (or one file), one a method; may be name=FOLDER.")
     ],
@@ -57,6 +60,10 @@ def run(
     label_maps: Annotated[
         bool, typer.Option("--label-maps", help="Boundaries: ground-truth images are label maps; take their borders.")
     ] = False,
+    category: Annotated[
+        int | None,
+        typer.Option(min=1, help="Boundaries: which category of an SBD ground truth counts.", show_default=False),
+    ] = None,
     human: Annotated[
         bool, typer.Option("--human", help="Boundaries: also each annotator against the others, as a method 'human'.")
     ] = False,
@@ -68,6 +75,10 @@ def run(
         str, typer.Option(help="The same for predictions, # being one of several label maps: '*_pred', '*/#'.")
     ] = "*",
     field_pattern: Annotated[str, typer.Option(help="The same for masks: '*_mask'.")] = "*",
+    negatives: Annotated[
+        str, typer.Option(help="Predictions that need no ground truth, since all is negative: 'good/*'.")
+    ] = "",
+    preset: Annotated[str | None, PRESET] = None,
     intervals: Annotated[float | None, INTERVALS] = None,
     tuning_set: Annotated[
         tuple[Path, Path] | None,
@@ -92,9 +103,13 @@ def run(
         no_thin=no_thin,
         nms=nms,
         label_maps=label_maps,
+        category=category,
     )
     methods = methods_of(prediction)
+    if preset is not None:
+        ground_truth, field = placed(preset, ground_truth, field)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
+    patterns["negatives"] = negatives
     tuning = thresholds_of(tuning_set, tuning_results, list(methods), options.protocol(protocol), patterns, jobs=jobs)
     try:
         results = count_methods(

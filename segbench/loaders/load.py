@@ -142,14 +142,17 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
     files = raw.files
     notes: dict[str, None] = {}
     truths: list[tuple[str, NDArray[Any]]] = []
+    categories = False
     for path, data in zip(files.ground_truths, raw.ground_truths, strict=True):
-        maps, said = _ground_truths(data, path, reads)
+        maps, said, categories = _ground_truths(data, path, reads)
         truths += ((shown(path), array) for array in maps)
         notes |= dict.fromkeys(f"ground truth: {note}" for note in said)
     predictions, said, form = _predictions(raw.prediction, files.prediction, reads)
     if raw.scales:
         predictions, form = _scales(raw, form, reads), "labels"
     notes |= dict.fromkeys(f"prediction: {note}" for note in said)
+    if not truths:
+        truths.append((shown(files.prediction), np.zeros(predictions[0].shape, np.uint8)))
     sizes = [(name, array.shape) for name, array in truths]
     if form == "ucm2":
         require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
@@ -171,19 +174,22 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         tuple(name for name, _ in truths),
         shown(files.prediction),
         labels_predicted=form == "labels",
+        categories_drawn=categories,
     )
 
 
-def _ground_truths(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...]]:
-    """Give one map an annotator in the file, and notes."""
+def _ground_truths(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...], bool]:
+    """Give one map an annotator in the file, notes, and whether it is one a category instead."""
     if path.suffix.lower() in matlab.EXTENSIONS:
         contents = matlab.read_mat(data, path)
         if "groundTruth" in contents:
             part: matlab.Part = "Segmentation" if reads == "regions" else "Boundaries"
             note = f"{part} of groundTruth, one map an annotator"
-            return matlab.annotators(contents, path, part), (note,) if reads == "masks" else ()
+            return matlab.annotators(contents, path, part), (note,) if reads == "masks" else (), False
+        if "GTcls" in contents and reads == "boundaries":
+            return matlab.categories(contents, path), (), True
     decoded = decode(data, path, role="ground truth")
-    return (decoded.array,), decoded.notes
+    return (decoded.array,), decoded.notes, False
 
 
 def _scales(raw: RawFiles, form: Form, reads: Reads) -> Maps:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from segbench.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import mending_patterns, nearest
+from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import Entry, list_folder
 from segbench.loaders.patterns import Pattern, natural
 
@@ -27,7 +29,7 @@ class SampleFiles:
     name : str
         The name they share, in Unicode's composed form; characters that cannot be printed are escaped.
     ground_truths : tuple of Path
-        One an annotator, in natural order of the annotators' tags.
+        One an annotator, in natural order of the annotators' tags; none for an image that is negative all over.
     prediction : Path
         The soft map.
     field : Path, optional
@@ -65,26 +67,14 @@ class Pairing:
     without_field: tuple[str, ...] = ()
 
 
-def pair(
-    ground_truth: Path,
-    prediction: Path,
-    *,
-    field: Path | None = None,
-    gt_pattern: str = "*",
-    pred_pattern: str = "*",
-    field_pattern: str = "*",
-) -> Pairing:
+def pair(inputs: Inputs) -> Pairing:
     """Find the files of every image and insist that none lacks a partner.
 
     Parameters
     ----------
-    ground_truth, prediction : Path
-        Two folders, or two files, which pair whatever their names.
-    field : Path, optional
-        A folder of masks, nonzero where pixels count, or one mask for all images.
-    gt_pattern, pred_pattern, field_pattern : str
-        ``*`` stands for the image's name and ``#`` for the tag of an annotator (`gt_pattern`) or of one of several
-        scales (`pred_pattern`: ``"*/#"`` is a folder of label maps an image); see `Pattern.parse`.
+    inputs : Inputs
+        Two folders, or two files, which pair whatever their names; without prediction each image's first annotator
+        stands in for one.
 
     Returns
     -------
@@ -98,72 +88,49 @@ def pair(
     DataError
         For missing or empty folders, two files with one name, and, all in one, whatever does not pair.
     """
-    pairing = survey(
-        ground_truth,
-        prediction,
-        field=field,
-        gt_pattern=gt_pattern,
-        pred_pattern=pred_pattern,
-        field_pattern=field_pattern,
-    )
+    pairing = survey(inputs)
     if pairing.missing or pairing.extra or pairing.without_field:
-        raise _unpaired(pairing, ground_truth, prediction, field)
+        raise _unpaired(pairing, inputs)
     return pairing
 
 
-def annotated(ground_truth: Path, *, gt_pattern: str = "*") -> Pairing:
-    """Find the files of every image's annotators, without predictions: each image's first stands in for one.
-
-    Raises
-    ------
-    ArgumentError, DataError
-        As `pair`.
-    """
-    if ground_truth.is_file():
-        return Pairing((SampleFiles(shown(ground_truth.stem), (ground_truth,), ground_truth),))
-    named, notes = _named(ground_truth, Pattern.parse(gt_pattern, "--gt-pattern", tagged=True))
-    paths = {name: tuple(Path(entry.path) for entry in entries) for name, entries in sorted(named.items())}
-    return Pairing(tuple(SampleFiles(name, truths, truths[0]) for name, truths in paths.items()), notes)
-
-
-def survey(
-    ground_truth: Path,
-    prediction: Path,
-    *,
-    field: Path | None = None,
-    gt_pattern: str = "*",
-    pred_pattern: str = "*",
-    field_pattern: str = "*",
-) -> Pairing:
+def survey(inputs: Inputs) -> Pairing:
     """Find what pairs and what does not: as `pair`, but what lacks a partner is listed instead of refused."""
     patterns = (
-        Pattern.parse(gt_pattern, "--gt-pattern", tagged=True),
-        Pattern.parse(pred_pattern, "--pred-pattern", tagged=True),
-        Pattern.parse(field_pattern, "--field-pattern", tagged=False),
+        Pattern.parse(inputs.gt_pattern, "--gt-pattern", tagged=True),
+        Pattern.parse(inputs.pred_pattern, "--pred-pattern", tagged=True),
+        Pattern.parse(inputs.field_pattern, "--field-pattern", tagged=False),
     )
+    ground_truth, field = Path(inputs.ground_truth), None if inputs.field is None else Path(inputs.field)
+    prediction = ground_truth if inputs.prediction is None else Path(inputs.prediction)
     one_field = field is not None and field.is_file()
     if ground_truth.is_file() and prediction.is_file():
         if field is not None and not one_field:
             raise DataError(shown(field), "expected a file, as the others are", "give one mask")
         return Pairing((SampleFiles(shown(ground_truth.stem), (ground_truth,), prediction, field),))
     truths, truth_notes = _named(ground_truth, patterns[0])
-    predictions, prediction_notes = _named(prediction, patterns[1])
+    predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
     fields, field_notes = _named(field, patterns[2]) if field is not None and not one_field else ({}, ())
+    blank = {
+        name for name in predictions.keys() - truths.keys() if inputs.negatives and fnmatchcase(name, inputs.negatives)
+    }
     files = tuple(
         SampleFiles(
             name,
-            tuple(Path(entry.path) for entry in truths[name]),
+            tuple(Path(entry.path) for entry in truths.get(name, ())),
             Path(predictions[name][0].path),
             Path(fields[name][0].path) if name in fields else field if one_field else None,
-            tuple(Path(entry.path) for entry in predictions[name][1:]),
+            () if inputs.prediction is None else tuple(Path(entry.path) for entry in predictions[name][1:]),
         )
-        for name in sorted(truths.keys() & predictions.keys())
+        for name in sorted((truths.keys() & predictions.keys()) | blank)
     )
+    if blank:
+        truth_notes += (f"{len(blank)} images without ground truth that fit {inputs.negatives!r}: all negative",)
     return Pairing(
         files,
         (*truth_notes, *prediction_notes, *field_notes),
         tuple(sorted(truths.keys() - predictions.keys())),
-        tuple(sorted(predictions.keys() - truths.keys())),
+        tuple(sorted(predictions.keys() - truths.keys() - blank)),
         tuple(file.name for file in files if file.field is None) if field is not None else (),
     )
 
@@ -209,7 +176,7 @@ def _refuse_doubles(folder: Path, found: dict[str, list[tuple[str, Entry]]]) -> 
         )
 
 
-def _unpaired(pairing: Pairing, ground_truth: Path, prediction: Path, field: Path | None) -> DataError:
+def _unpaired(pairing: Pairing, inputs: Inputs) -> DataError:
     parts = []
     total = len(pairing.files) + len(pairing.missing)
     if pairing.missing:
@@ -219,9 +186,9 @@ def _unpaired(pairing: Pairing, ground_truth: Path, prediction: Path, field: Pat
         )
     if pairing.extra:
         parts.append(f"{_counted(pairing.extra, 'prediction')} no ground truth:" + _listed(pairing.extra, {}))
-    if pairing.without_field and field is not None:
+    if pairing.without_field:
         parts.append(
-            f"{_counted(pairing.without_field, 'image')} no mask in {shown(field)}:"
+            f"{_counted(pairing.without_field, 'image')} no mask in {shown(inputs.field)}:"
             + _listed(pairing.without_field, {})
         )
     hint = "add or remove files so that names pair, or say with --gt-pattern and --pred-pattern which part is the name"
@@ -231,7 +198,7 @@ def _unpaired(pairing: Pairing, ground_truth: Path, prediction: Path, field: Pat
         hint = "try " + " ".join(flag for flag in flags if not flag.endswith("'*'"))
     elif not pairing.missing and not pairing.extra:
         hint = "add the masks, or say with --field-pattern which part of a mask's name is the image's"
-    where = f"{shown(prediction)} against {shown(ground_truth)}"
+    where = f"{shown(inputs.prediction)} against {shown(inputs.ground_truth)}"
     return DataError(where, "\n".join(parts) + "\n", hint)
 
 

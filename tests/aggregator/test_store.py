@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
 
-from segbench import DataError, Pixels, evaluate, load_results
+from segbench import DataError, Inputs, Pixels, evaluate, load_results
 from segbench.aggregator import tasks
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.counts import BoundaryCounts, ScoreCounts
@@ -158,3 +158,12 @@ class TestCodec:
     def test_images_come_in_order_of_names(self):
         packed = encode(ScoreCounts([0.5], [1], [1]))
         assert list(EncodedCounts({"b": packed, "a": packed})) == ["a", "b"]
+
+
+def test_a_result_knows_where_its_images_lay(papers, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ground_truth, prediction = (path.relative_to(tmp_path) for path in papers)
+    result = evaluate(ground_truth, prediction, results="r.segbench")
+    assert result.inputs == Inputs(ground_truth=str(papers[0]), prediction=str(papers[1]))
+    (read,) = load_results("r.segbench")
+    assert read.inputs == result.inputs

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from segbench.errors import DataError
+from segbench.loaders.inputs import Inputs
 from segbench.loaders.load import decode_sample, load, read
 from segbench.loaders.pairing import SampleFiles, pair
 
@@ -151,7 +152,10 @@ def test_from_two_folders_to_samples(tmp_path):
             path = tmp_path / folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(pillow(array, "PNG"))
-    samples = [load(file, "masks").sample for file in pair(tmp_path / "gt", tmp_path / "pred").files]
+    samples = [
+        load(file, "masks").sample
+        for file in pair(Inputs(ground_truth=str(tmp_path / "gt"), prediction=str(tmp_path / "pred"))).files
+    ]
     assert [sample.name for sample in samples] == ["2", "x/1"]
     for sample in samples:
         np.testing.assert_array_equal(sample.ground_truths, [MASK])

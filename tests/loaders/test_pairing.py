@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from segbench.errors import ArgumentError, DataError
-from segbench.loaders.pairing import pair, survey
+from segbench.loaders import pairing as found
+from segbench.loaders.inputs import Inputs
 
 
 def make(folder: Path, *names: str) -> Path:
@@ -16,6 +17,15 @@ def make(folder: Path, *names: str) -> Path:
         path.write_bytes(b"x")
     folder.mkdir(exist_ok=True)
     return folder
+
+
+def inputs(ground_truth: Path, prediction: Path, field: Path | None = None, **patterns: str) -> Inputs:
+    places = {"ground_truth": str(ground_truth), "prediction": str(prediction), "field": field and str(field)}
+    return Inputs(**places, **patterns)
+
+
+def pair(*places, **options):
+    return found.pair(inputs(*places, **options))
 
 
 def names(pairing):
@@ -134,7 +144,7 @@ def test_all_that_does_not_pair_is_listed(tmp_path):
     assert "img001 (nearest: imgO01)" in text
     assert "img007" not in text
     assert "--pred-pattern" in text
-    surveyed = survey(gt, pred)
+    surveyed = found.survey(inputs(gt, pred))
     assert len(surveyed.files) == 293
     assert surveyed.missing == (*(f"img{i:03}" for i in range(7)), "only_here")
     assert surveyed.extra == ("imgO01", "only_there")
