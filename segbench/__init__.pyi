@@ -1,3 +1,4 @@
+from .aggregator.accumulator import Accumulator as Accumulator
 from .aggregator.benchmark import FailedImages as FailedImages
 from .aggregator.benchmark import evaluate as evaluate
 from .aggregator.benchmark import load_results as load_results
@@ -56,6 +57,7 @@ from .loaders.inputs import Inputs as Inputs
 from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset
 from .loaders.presets import presets as presets
+from .loaders.repairs import Repairs as Repairs
 from .protocols.boundaries import Annotators as Annotators
 from .protocols.boundaries import Boundaries as Boundaries
 from .protocols.boundaries import BoundaryMatch as BoundaryMatch

@@ -26,7 +26,7 @@ class Sample:
     field : array of bool, shape (H, W), optional
         True where pixels count (the field of view); None where all do.
     notes : tuple of str
-        What was done to the data while reading, to be shown to the user.
+        What was done to the data while reading, to be shown to the user; see `without_detail`.
     ground_truth_files, prediction_file : tuple of str, str
         Where they come from, as errors name them.
     labels_predicted : bool
@@ -44,3 +44,14 @@ class Sample:
     prediction_file: str = ""
     labels_predicted: bool = False
     categories_drawn: bool = False
+
+
+def without_detail(note: str) -> str:
+    """Give a note without what it says, in brackets at its end, of one image alone.
+
+    Examples
+    --------
+    >>> without_detail("prediction resized, nearest [160 x 240 to 320 x 480]")
+    'prediction resized, nearest'
+    """
+    return note.rpartition(" [")[0] if note.endswith("]") else note

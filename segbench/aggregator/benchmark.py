@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -27,12 +26,16 @@ from segbench.counts.bins import bin_floor
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import pair
+from segbench.loaders.repairs import Repairs, idle
+from segbench.protocols.counted import swapped
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
+from segbench.sample import without_detail
 
 _IMAGES_A_BATCH = 16
 _BATCHES_WANTED = 64
 _PIXELS = Pixels()
+_NO_REPAIRS = Repairs()
 
 
 class FailedImages(UserWarning):
@@ -50,6 +53,7 @@ def evaluate(
     field_pattern: str = "*",
     negatives: str = "",
     method: str | None = None,
+    repairs: Repairs = _NO_REPAIRS,
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
     executor: Executor | None = None,
@@ -74,6 +78,9 @@ def evaluate(
         negative.
     method : str, optional
         Name of the method; by default that of the prediction folder.
+    repairs : Repairs, optional
+        What may be done to predictions of another size or range; left out, they are refused. What was done stands in
+        the signature and, with the number of images, in ``result.notes``.
     thresholds : Thresholds, optional
         Thresholds chosen on a tuning set (`segbench.tuned_thresholds`), at which the pixels protocol measures instead
         of at every distinct score: the honest use of a hull.
@@ -91,10 +98,13 @@ def evaluate(
 
     Raises
     ------
+    ArgumentError
+        If repairs have no meaning for the protocol.
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
     """
+    repairs.check(protocol.reads)
     inputs = Inputs(
         ground_truth=str(ground_truth),
         prediction=None if prediction is None else str(prediction),
@@ -106,7 +116,8 @@ def evaluate(
     ).absolute()
     pairing = pair(inputs)
     method = method or ("human" if inputs.prediction is None else Path(inputs.prediction).stem)
-    fields = protocol.signature_fields() | ({} if thresholds is None else {"thresholds": thresholds.source})
+    fields = protocol.signature_fields() | repairs.signature_fields()
+    fields |= {} if thresholds is None else {"thresholds": thresholds.source}
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
     outcomes: dict[str, Outcome] = {}
     with ExitStack() as stack:
@@ -120,7 +131,7 @@ def evaluate(
         tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
         size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
         batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
-        for batch in answers(executor, partial(count_images, protocol), batches):
+        for batch in answers(executor, partial(count_images, protocol, repairs), batches):
             if store:
                 store.save(run, batch)
             outcomes |= {
@@ -202,7 +213,8 @@ def assemble(
     if cuts:
         packed, lowered = _cut(packed, Thresholds(np.array(cuts), settings["thresholds"]))
         notes = (*notes, *lowered)
-    repeated = Counter(note for outcome in counted.values() for note in outcome.notes)
+    repeated = Counter(note for outcome in counted.values() for note in {without_detail(n): 0 for n in outcome.notes})
+    unneeded = idle(settings, tuple(repeated)) if counted else ()
     return Result(
         method,
         protocol,
@@ -210,10 +222,11 @@ def assemble(
         signature(protocol, settings, truths),
         EncodedCounts(packed),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
-        (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
+        (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
         inputs,
         protocol_json,
         {name: outcome.digest for name, outcome in counted.items()},
+        image_notes={name: outcome.notes for name, outcome in counted.items() if outcome.notes},
     )
 
 
@@ -243,6 +256,5 @@ def _with_positive_agreed(counted: Mapping[str, Outcome]) -> dict[str, bytes]:
     positive = agree_on_positive(unruled)
     for name, values in unruled.items():
         if values == (positive,):
-            counts = _scores_of(packed[name])
-            packed[name] = encode(replace(counts, positives=counts.negatives, negatives=counts.positives))
+            packed[name] = encode(swapped(_scores_of(packed[name])))
     return packed

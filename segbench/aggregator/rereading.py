@@ -21,6 +21,7 @@ from segbench.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles, survey
+from segbench.loaders.repairs import Repairs
 from segbench.sample import Sample
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def reread(result: Result, files: SampleFiles) -> Sample:
     raw = read(files)
     if joint_digests(raw.digests)[1] != result.digests.get(files.name):
         raise DataError(shown(files.prediction), "has changed since it was counted, or its ground truth", "run again")
-    return decode_sample(raw, protocol_of(result).reads)
+    return decode_sample(raw, protocol_of(result).reads, Repairs.from_fields(result.settings))
 
 
 def states_of(result: Result, sample: Sample, threshold: float | None = None) -> NDArray[np.uint8]:

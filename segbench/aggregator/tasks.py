@@ -12,6 +12,7 @@ from segbench.aggregator.figures import Protocol
 from segbench.errors import DataError
 from segbench.loaders.load import Digests, decode_sample, read
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.repairs import Repairs
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Outcome:
     failure : str
         Why there are no counts; empty if all is well.
     notes : tuple of str
-        What was done to the data while reading.
+        What was done to the data while reading and counting.
     seconds : float
         Time spent on the image.
     """
@@ -56,12 +57,12 @@ class Outcome:
     seconds: float = 0.0
 
 
-def count_images(protocol: Protocol, tasks: Sequence[Task]) -> list[Outcome]:
+def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) -> list[Outcome]:
     """Count a few images; what is wrong with one does not touch the others."""
-    return [_count_image(protocol, task) for task in tasks]
+    return [_count_image(protocol, repairs, task) for task in tasks]
 
 
-def _count_image(protocol: Protocol, task: Task) -> Outcome:
+def _count_image(protocol: Protocol, repairs: Repairs, task: Task) -> Outcome:
     started = time.perf_counter()
     name = task.files.name
     try:
@@ -69,7 +70,7 @@ def _count_image(protocol: Protocol, task: Task) -> Outcome:
         ground_truth_digest, digest = joint_digests(raw.digests)
         if digest == task.known:
             return Outcome(name, digest, ground_truth_digest)
-        sample = decode_sample(raw, protocol.reads)
+        sample = decode_sample(raw, protocol.reads, repairs)
         image = protocol.count(sample)
         return Outcome(
             name,
@@ -77,7 +78,7 @@ def _count_image(protocol: Protocol, task: Task) -> Outcome:
             ground_truth_digest,
             encode(image.counts),
             image.label_values,
-            notes=sample.notes,
+            notes=(*sample.notes, *image.notes),
             seconds=time.perf_counter() - started,
         )
     except DataError as error:

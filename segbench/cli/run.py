@@ -11,6 +11,7 @@ import typer
 from segbench.cli.choices import Form, ProtocolName, print_results
 from segbench.cli.counting import count_methods, methods_of
 from segbench.cli.preset import PRESET, placed
+from segbench.cli.repairing import CROP, RESIZE, SCALE, repairs_of
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.settings import Options
 from segbench.cli.tuning import thresholds_of
@@ -46,6 +47,17 @@ def run(
         False
     ),
     exact: Annotated[bool, typer.Option("--exact", help="Keep every distinct float score, never bins.")] = False,
+    annotators: Annotated[
+        str | None,
+        typer.Option(
+            metavar="any|all|majority|each",
+            help="Pixels, several annotators: positive where any, all or most of them say so; or count each.",
+            show_default=False,
+        ),
+    ] = None,
+    resize_predictions: Annotated[str | None, RESIZE] = None,
+    crop: Annotated[bool, CROP] = False,
+    scale: Annotated[str | None, SCALE] = None,
     max_dist: Annotated[
         float | None,
         typer.Option(help="Boundaries: tolerance as a fraction of the diagonal [default: 0.0075].", show_default=False),
@@ -104,13 +116,17 @@ def run(
         nms=nms,
         label_maps=label_maps,
         category=category,
+        annotators=annotators,
     )
+    repairs = repairs_of(resize_predictions, scale, crop=crop)
     methods = methods_of(prediction)
     if preset is not None:
         ground_truth, field = placed(preset, ground_truth, field)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
-    tuning = thresholds_of(tuning_set, tuning_results, list(methods), options.protocol(protocol), patterns, jobs=jobs)
+    tuning = thresholds_of(
+        tuning_set, tuning_results, list(methods), options.protocol(protocol), patterns, jobs=jobs, repairs=repairs
+    )
     try:
         results = count_methods(
             ground_truth,
@@ -121,6 +137,7 @@ def run(
             output=output,
             jobs=jobs,
             human=human,
+            repairs=repairs,
             tuning=tuning,
         )
     except KeyboardInterrupt:

@@ -26,6 +26,7 @@ class Options:
     nms: str | None
     label_maps: bool
     category: int | None = None
+    annotators: str | None = None
 
     def protocol(self, name: ProtocolName) -> Protocol:
         """Make the settings of a protocol.
@@ -37,16 +38,29 @@ class Options:
         """
         if name is ProtocolName.PIXELS:
             self._refuse(name, "max_dist", "thresholds", "no_thin", "nms", "label_maps", "category")
+            from segbench.protocols.annotators import as_annotator_rule
             from segbench.protocols.pixels import Pixels
 
             void = tuple(numbers(self.void, "--void")) if self.void else ()
-            return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact)
+            rule = None if self.annotators is None else as_annotator_rule(self.annotators)
+            return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact, annotators=rule)
         if name is ProtocolName.REGIONS:
-            self._refuse(name, "positive", "invert", "exact", "max_dist", "no_thin", "nms", "label_maps", "category")
+            foreign = (
+                "positive",
+                "invert",
+                "exact",
+                "max_dist",
+                "no_thin",
+                "nms",
+                "label_maps",
+                "category",
+                "annotators",
+            )
+            self._refuse(name, *foreign)
             from segbench.protocols.regions import Regions
 
             return Regions(thresholds=_thresholds(self.thresholds), void=_labels(self.void))
-        self._refuse(name, "void", "exact")
+        self._refuse(name, "void", "exact", "annotators")
         from segbench.protocols.boundaries import Boundaries
 
         return Boundaries(

@@ -21,7 +21,7 @@ annotator all rules count the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +34,17 @@ Labelled: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_] | None]
 """Labels, True where positive, and where they count; None for everywhere."""
 
 
-def check_rule(rule: str) -> None:
-    """Refuse what is no rule for several annotators.
+def as_annotator_rule(text: str) -> AnnotatorRule:
+    """Read a rule for several annotators.
 
     Raises
     ------
     ArgumentError
         For anything but any, all, majority and each.
     """
-    if rule not in get_args(AnnotatorRule):
-        raise ArgumentError(f"annotators={rule!r} is no rule; choose any, all, majority or each")
+    if text not in get_args(AnnotatorRule):
+        raise ArgumentError(f"annotators={text!r} is no rule; choose any, all, majority or each")
+    return cast("AnnotatorRule", text)
 
 
 def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None) -> list[Labelled]:

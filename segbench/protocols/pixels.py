@@ -27,14 +27,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.counts import MAX_DISTINCT, ScoreCounts
 from segbench.errors import ArgumentError, DataError
-from segbench.levels import as_shares
-from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, check_rule, zero_or_one
+from segbench.levels import INVERTED, as_shares
+from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, zero_or_one
 from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, equals_any, two_values
 from segbench.protocols.states import states_of_labels
 from segbench.sample import Reads, Sample
 
-_NEGATIVE, _POSITIVE, _IGNORED = 0, 1, 2
+NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
 _ANNOTATORS_HINT = (
     "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them with --gt-pattern"
 )
@@ -87,7 +87,7 @@ class Pixels:
         if self.positive is not None:
             LabelRule.parse(self.positive)
         if self.annotators is not None:
-            check_rule(self.annotators)
+            as_annotator_rule(self.annotators)
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a figure depends on."""
@@ -112,13 +112,13 @@ class Pixels:
             what = f"{len(sample.ground_truths)} annotators, and nothing says how they count together"
             raise DataError(sample.name, what, _ANNOTATORS_HINT)
         prediction = self._soft_map(sample)
-        drawn, values = self._labelled(sample)
+        drawn, values = self.labelled(sample)
         file = sample.prediction_file or sample.name
         counts = [
             _count(file, labels, prediction, valid, exact=self.exact)
             for labels, valid in brought_together(drawn, self.annotators)
         ]
-        return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values)
+        return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values, (INVERTED,) * self.invert)
 
     def states(self, sample: Sample, threshold: float, *, all_positive: bool = False) -> NDArray[np.uint8]:
         """Tell true, false and missed pixels apart at a threshold; under ``annotators="each"`` by their majority.
@@ -137,7 +137,7 @@ class Pixels:
         array of uint8, shape (H, W)
             A `State` a pixel.
         """
-        drawn, _ = self._labelled(sample)
+        drawn, _ = self.labelled(sample)
         ((labels, valid),) = brought_together(drawn, "majority" if self.annotators == "each" else self.annotators)
         prediction = self._soft_map(sample)
         full = np.iinfo(prediction.dtype).max if prediction.dtype.kind == "u" else 1
@@ -150,8 +150,8 @@ class Pixels:
             prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
         return prediction
 
-    def _labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
-        """Label the pixels of each annotator, and say where they count."""
+    def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
+        """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         valids = [
             self._valid(name, truth, sample.field) for name, truth in zip(names, sample.ground_truths, strict=True)
@@ -167,8 +167,8 @@ class Pixels:
         self, name: str, ground_truth: NDArray[Any], field: NDArray[np.bool_] | None
     ) -> NDArray[np.bool_] | None:
         """Tell where an annotator's pixels count; None where all do."""
-        if ground_truth.dtype.kind == "f" and np.isnan(ground_truth).any():
-            raise DataError(name, f"holds {np.isnan(ground_truth).sum()} NaN", "give them a value")
+        if ground_truth.dtype.kind == "f":
+            refuse_nan(name, int(np.isnan(ground_truth).sum()))
         if not self.void:
             return field
         not_void = ~equals_any(ground_truth, self.void)
@@ -220,7 +220,7 @@ def count_pixels(
     """
     truth, values = np.asarray(labels), np.asarray(scores)
     if annotators is not None:
-        check_rule(annotators)
+        as_annotator_rule(annotators)
     several = annotators is not None and truth.ndim == values.ndim + 1 and truth.shape[0] > 0
     if (truth.shape[1:] if several else truth.shape) != values.shape:
         expected = "the same" if annotators is None else "the same for each annotator"
@@ -245,9 +245,7 @@ def count_pixels(
 def _count(
     name: str, labels: NDArray[np.bool_], scores: NDArray[Any], valid: NDArray[np.bool_] | None, *, exact: bool
 ) -> ScoreCounts:
-    labels = zero_or_one(labels)
-    classes = labels.view(np.uint8) if valid is None else np.where(valid, labels, np.uint8(_IGNORED))
-    classes = np.ascontiguousarray(classes).reshape(-1)
+    classes = np.ascontiguousarray(classes_of(labels, valid)).reshape(-1)
     scores = np.ascontiguousarray(scores).reshape(-1)
     if scores.dtype == np.bool_:
         return _count_levels(classes, zero_or_one(scores).view(np.uint8), 2, exact=exact)
@@ -260,29 +258,50 @@ def _count(
     return _count_numbers(name, classes, scores, exact=exact)
 
 
+def classes_of(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+    """Sort pixels into `NEGATIVE`, `POSITIVE` and `IGNORED`."""
+    classes = zero_or_one(labels).view(np.uint8)
+    return classes if valid is None else np.where(valid, classes, np.uint8(IGNORED))
+
+
 def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count: int, *, exact: bool) -> ScoreCounts:
     from segbench.protocols.kernels import histogram
 
     table = histogram(classes, levels, level_count)
-    seen = np.flatnonzero(table[_NEGATIVE] + table[_POSITIVE])[::-1]
-    scores = seen / (level_count - 1)
-    ignored = int(table[_IGNORED].sum())
-    return ScoreCounts(scores, table[_POSITIVE, seen], table[_NEGATIVE, seen], ignored, exact=exact)
+    return counts_of_levels(table[NEGATIVE], table[POSITIVE], int(table[IGNORED].sum()), exact=exact)
+
+
+def counts_of_levels(
+    negatives: NDArray[np.int64], positives: NDArray[np.int64], ignored: int, *, exact: bool
+) -> ScoreCounts:
+    """Give the counts of levels, from two histograms over all of them."""
+    seen = np.flatnonzero(negatives + positives)[::-1]
+    return ScoreCounts(seen / (negatives.size - 1), positives[seen], negatives[seen], ignored, exact=exact)
 
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any], *, exact: bool) -> ScoreCounts:
     from segbench.protocols.distinct import distinct_by_class
 
     if scores.dtype.kind == "f" and not np.isfinite(scores).all():
-        broken = ~np.isfinite(scores) & (classes != _IGNORED)
-        if broken.any():
-            nan = int(np.isnan(scores[broken]).sum())
-            raise DataError(
-                name,
-                f"{nan} NaN and {broken.sum() - nan} infinite scores, expected finite ones",
-                "mend the prediction, or leave those pixels out with a mask",
-            )
-    values, positives, negatives = distinct_by_class(classes, scores, first=_POSITIVE, second=_NEGATIVE)
-    ignored = int(np.count_nonzero(classes == _IGNORED))
+        broken = scores[classes != IGNORED]
+        refuse_not_finite(name, int(np.isnan(broken).sum()), int(np.isinf(broken).sum()))
+    values, positives, negatives = distinct_by_class(classes, scores, first=POSITIVE, second=NEGATIVE)
+    ignored = int(np.count_nonzero(classes == IGNORED))
     counts = ScoreCounts(values, positives, negatives, ignored, exact=exact)
     return counts if exact or values.size <= MAX_DISTINCT else counts.in_bins()
+
+
+def refuse_nan(name: str, nan: int) -> None:
+    """Refuse a ground truth that holds NaN."""
+    if nan:
+        raise DataError(name, f"holds {nan} NaN", "give them a value")
+
+
+def refuse_not_finite(name: str, nan: int, infinite: int) -> None:
+    """Refuse scores of valid pixels that are not finite."""
+    if nan or infinite:
+        raise DataError(
+            name,
+            f"{nan} NaN and {infinite} infinite scores, expected finite ones",
+            "mend the prediction, or leave those pixels out with a mask",
+        )

@@ -26,12 +26,14 @@ def json_document(
     Undefined figures are null, with the reason under ``undefined``; figures known within limits only have them under
     ``bounds``. ``images`` and ``failed`` are numbers, ``failures`` says why; ``optimistic`` names figures whose
     thresholds were chosen on the images they describe. ``intervals`` maps figures to [low, high], ``resampling`` says
-    how they were drawn. Where asked for, ``per_image`` holds the figures of each image, and ``per_threshold`` a list a
-    column of `segbench.report.threshold_tables.threshold_columns`; an infinite threshold is null there.
+    how they were drawn. Where asked for, ``per_image`` and ``image_notes`` hold the figures of each image and what was
+    done to it, and ``per_threshold`` a list a column of `segbench.report.threshold_tables.threshold_columns`; an
+    infinite threshold is null there.
     """
     runs = [_run(result) for result in results]
     for run, result in zip(runs, results, strict=True):
         if per_image:
+            run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
             run["per_image"] = {name: _finite(figures) for name, figures in result.per_image.items()}
         if per_threshold:
             columns = threshold_columns(result)

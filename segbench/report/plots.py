@@ -266,7 +266,7 @@ def _draw_band(
     replicates: int,
     seed: int,
 ) -> None:
-    if result.counts:
+    if result.counts and not result.unnamed:
         ends = curve_band(result.counts, space=space, level=level, replicates=replicates, seed=seed)
         ax.fill_between(ends.at, ends.low, ends.high, color=style.colour, alpha=0.15, linewidth=0, zorder=2)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.counts import BoundaryCounts
 from segbench.errors import ArgumentError, DataError
-from segbench.levels import as_shares, mirrored
+from segbench.levels import INVERTED, as_shares, mirrored
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
 from segbench.protocols.boundaries.inputs import as_max_dist, as_scores, as_thresholds
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
@@ -118,11 +118,10 @@ class Boundaries:
             return Counted(count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin))
         try:
             soft = self._soft_map(sample)
-            return Counted(
-                count_boundaries(soft, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
-            )
+            counts = count_boundaries(soft, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
         except DataError as error:
             raise DataError(sample.prediction_file or sample.name, error.what, error.hint) from error
+        return Counted(counts, notes=(INVERTED,) * self.invert)
 
     def states(self, sample: Sample, threshold: float) -> NDArray[np.uint8]:
         """Tell found, false and missed pixels apart at a threshold; see `boundary_states`.
