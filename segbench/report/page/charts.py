@@ -26,7 +26,7 @@ FloatArray = NDArray[np.float64]
 
 _PROBED = 600
 _IMAGES_AS_POINTS = 2_000
-_PLOTLY_DASHES = dict(zip(DASHES, ("solid", "dash", "dashdot", "dot"), strict=True))
+_PLOTLY_DASHES = dict(zip(DASHES, ("solid", "dash", "dashdot", "dot", "longdashdot"), strict=True))
 _DIGITS = 4
 
 
