@@ -81,7 +81,7 @@ class BoundaryCurve(Displayed):
 
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw the curve with lines of equal F behind it; as `Curve.plot`."""
-        from segbench.report.plots import plot_curve
+        from segbench.report.curve_plots import plot_curve
 
         return plot_curve(self, ax=ax, label=label)
 

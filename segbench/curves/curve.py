@@ -126,7 +126,7 @@ class Curve(Displayed):
         -------
         matplotlib Axes
         """
-        from segbench.report.plots import plot_curve
+        from segbench.report.curve_plots import plot_curve
 
         return plot_curve(self, ax=ax, label=label)
 

@@ -1,4 +1,4 @@
-"""Where a legend goes: into a corner that no curve enters, else beside the axes, else below narrow ones."""
+"""Where a legend goes: into a corner that no curve enters, else beside the axes or below them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ _SMALLER = 0.75
 _LINE, _LETTER, _HANDLE = 1.6, 0.56, 4.5
 _MARGIN = 0.03
 _ALONG_AXIS = 0.02
-_BESIDE_IF_WIDER = 1.15
-_MOST_OF_FIGURE = 0.55
+_LEAST_LEFT = 0.45
 _SMALLEST = 4.0
 
 
@@ -52,22 +51,28 @@ def place_legend(ax: Axes, corners: Sequence[str], *, beside: float = 1.0) -> No
 
 
 def _outside(ax: Axes, entry: float, entries: int, size: float, beside: float) -> dict[str, Any]:
-    """Place a legend beside axes or below them, in smaller letters where it would take most of the figure.
+    """Place a legend beside axes or below them, whichever leaves them more room.
 
-    An entry is given as wide as so many times the size of its letters.
+    An entry is given as wide as so many times the size of its letters, which shrink where the legend would take most of
+    the figure.
     """
     figure = ax.get_figure()
     wide, high = (side / figure.dpi * 72 for side in figure.bbox.size)  # type: ignore[union-attr]
-    is_beside = wide >= _BESIDE_IF_WIDER * high
     full = size
     size *= _SMALLER if entries > _MANY else 1
+    room = min if ax.get_aspect() != "auto" else math.prod
     while True:
         line = _LINE * size
-        columns = math.ceil(entries * line / high) if is_beside else max(1, int(wide // (entry * size)))
-        share = columns * entry * size / wide if is_beside else math.ceil(entries / columns) * line / high
-        if share <= _MOST_OF_FIGURE or size <= _SMALLEST:
+        columns_beside = math.ceil(entries * line / high)
+        columns_below = max(1, int(wide // (entry * size)))
+        left_beside = wide - columns_beside * entry * size, high
+        left_below = wide, high - math.ceil(entries / columns_below) * line
+        is_beside = room(left_beside) >= room(left_below)
+        (left_wide, left_high) = left_beside if is_beside else left_below
+        if size <= _SMALLEST or (left_wide >= _LEAST_LEFT * wide and left_high >= _LEAST_LEFT * high):
             break
         size *= 0.95
+    columns = columns_beside if is_beside else columns_below
     style = {"fontsize": size, "ncols": columns, "frameon": False, "labelspacing": 0.35}
     if is_beside:
         return {"loc": "center left", "bbox_to_anchor": (1, 0.5), "borderaxespad": beside * full / size, **style}

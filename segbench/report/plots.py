@@ -10,7 +10,7 @@ import numpy as np
 from segbench.aggregator.result import Result
 from segbench.counts import ScoreCounts
 from segbench.curves import Curve, achievable_pr_curve, curve_band, roc_curve
-from segbench.curves.boundary import BoundaryCurve, boundary_ods
+from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError
 from segbench.report.axes import (
@@ -23,17 +23,15 @@ from segbench.report.axes import (
     short_names,
     three_digits,
 )
+from segbench.report.curve_plots import BESIDE_ISO_F, PR_CORNERS, draw_curve
 from segbench.report.legends import place_legend
-from segbench.report.numbers import number
 from segbench.report.palette import GUIDE, LineStyle, line_style
-from segbench.report.points import FloatArray, area_bounds, boundary_points, envelope, pr_points, roc_points
+from segbench.report.points import pr_points
 from segbench.report.tables import names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PR_CORNERS = ("lower left", "lower right")
-_BESIDE_ISO_F = 3.5
 _PLACES = 501
 
 
@@ -82,12 +80,12 @@ def plot_pr(
         style, result, curve = line_style(place), results[place], curves[place]
         if band is not None:
             _draw_band(ax, result, "pr", style, level=band, replicates=replicates, seed=seed)
-        drawn = _draw_curve(ax, curve, style, label)[0].size
+        drawn = draw_curve(ax, curve, style, label)[0].size
         best = (result.summary["ods_recall"], result.summary["ods_precision"])
         if drawn > 1:
             ax.plot(*best, "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
     _draw_prevalences(ax, results)
-    place_legend(ax, PR_CORNERS, beside=_BESIDE_ISO_F)
+    place_legend(ax, PR_CORNERS, beside=BESIDE_ISO_F)
     return ax
 
 
@@ -125,7 +123,7 @@ def plot_roc(
         style = line_style(place)
         if band is not None:
             _draw_band(ax, results[place], "roc", style, level=band, replicates=replicates, seed=seed)
-        _draw_curve(ax, curves[place], style, label)
+        draw_curve(ax, curves[place], style, label)
     place_legend(ax, ("lower right",))
     return ax
 
@@ -161,7 +159,7 @@ def plot_achievable(results: Sequence[Result], *, ax: Axes | None = None) -> Axe
         style, result = line_style(place), results[place]
         achievable = three_digits(result.summary["auc_pr_achievable"])
         both = label.replace("]", f", achievable {achievable}]", 1)
-        recall, precision = _draw_curve(ax, _pr_curve_of(result), style, both)
+        recall, precision = draw_curve(ax, _pr_curve_of(result), style, both)
         hull_recall, hull_precision = pr_points(hulls[place])
         if not recall.size:
             continue
@@ -170,28 +168,8 @@ def plot_achievable(results: Sequence[Result], *, ax: Axes | None = None) -> Axe
         ends = np.interp(at, recall, precision), np.interp(at, hull_recall, hull_precision)
         ax.fill_between(at, *ends, color=style.colour, alpha=0.2, linewidth=0, zorder=2)
     _draw_prevalences(ax, results)
-    place_legend(ax, PR_CORNERS, beside=_BESIDE_ISO_F)
+    place_legend(ax, PR_CORNERS, beside=BESIDE_ISO_F)
     return ax
-
-
-def plot_curve(curve: Curve | BoundaryCurve, *, ax: Axes | None = None, label: str | None = None) -> Axes:
-    """Draw one curve in its space; see `Curve.plot`."""
-    ax = ax or new_axes()
-    if isinstance(curve, BoundaryCurve):
-        figure = f"ODS F {number(boundary_ods(curve).f)}"
-    else:
-        name = "achievable, optimistic" if curve.optimistic else "AUC-PR" if curve.space == "pr" else "AUC-ROC"
-        figure = f"{name} {number(curve.area, area_bounds(curve))}"
-    in_pr = isinstance(curve, BoundaryCurve) or curve.space == "pr"
-    frame_pr(ax) if in_pr else frame_roc(ax)
-    _draw_curve(ax, curve, next_style(ax), label or figure)
-    place_legend(ax, PR_CORNERS if in_pr else ("lower right",), beside=_BESIDE_ISO_F)
-    return ax
-
-
-def next_style(ax: Axes) -> LineStyle:
-    """Give the style of the next curve on axes that hold some."""
-    return line_style(sum(line.get_zorder() == CURVE_LAYER for line in ax.lines))
 
 
 def one_protocol(results: Sequence[Result]) -> str:
@@ -242,20 +220,6 @@ def _scores_of(result: Result, what: str) -> ScoreCounts:
     return result.pooled
 
 
-def _draw_curve(ax: Axes, curve: Curve | BoundaryCurve, style: LineStyle, label: str) -> tuple[FloatArray, FloatArray]:
-    bounds = envelope(curve) if isinstance(curve, Curve) else None
-    if bounds and bounds.at.size:
-        ax.fill_between(bounds.at, bounds.low, bounds.high, color=style.colour, alpha=0.3, linewidth=0, zorder=2)
-    x, y = _points(curve)
-    if x.size == 1:
-        ax.plot(
-            x, y, "o", color=style.colour, markersize=1.4 * dot_size(), label=label, zorder=CURVE_LAYER, clip_on=False
-        )
-    else:
-        ax.plot(x, y, color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
-    return x, y
-
-
 def _draw_band(
     ax: Axes,
     result: Result,
@@ -280,9 +244,3 @@ def _draw_prevalences(ax: Axes, results: Sequence[Result]) -> None:
     for rank, prevalence in enumerate(sorted(prevalences)):
         label = None if rank else f"prevalence {three_digits(prevalence)}" if len(prevalences) == 1 else "prevalences"
         ax.axhline(prevalence, color=GUIDE, linewidth=guide_width(), linestyle=(0, (1, 2)), zorder=2, label=label)
-
-
-def _points(curve: Curve | BoundaryCurve) -> tuple[FloatArray, FloatArray]:
-    if isinstance(curve, BoundaryCurve):
-        return boundary_points(curve)
-    return pr_points(curve) if curve.space == "pr" else roc_points(curve)

@@ -13,10 +13,11 @@ from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.regions import RegionCurve
 from segbench.report.axes import CURVE_LAYER, dot_size, new_axes, open_frame, short_names, three_digits
 from segbench.report.columns import HEADLINES
+from segbench.report.curve_plots import next_style
 from segbench.report.legends import place_legend
 from segbench.report.numbers import number
 from segbench.report.palette import LineStyle, line_style
-from segbench.report.plots import best_first, next_style, one_protocol
+from segbench.report.plots import best_first, one_protocol
 from segbench.report.points import FloatArray, visible
 from segbench.report.tables import names_of
 from segbench.report.threshold_tables import pixel_f
