@@ -27,7 +27,7 @@ def demo(
     methods = sorted(folder for folder in (data / "predictions").iterdir() if folder.is_dir())
     results = output / "results.segbench"
     typer.echo(f"segbench run {data / 'ground_truth'} {data / 'predictions'}/* -o {results}", err=True)
-    run(data / "ground_truth", [str(folder) for folder in methods], output=results)
+    run(str(data / "ground_truth"), [str(folder) for folder in methods], output=results)
     kinds: tuple[Kind, ...] = ("pr", "roc")
     for kind in kinds:
         picture = output / f"{kind}.png"

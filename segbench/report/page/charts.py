@@ -6,7 +6,7 @@ Everything is rounded to what a screen can show; the point of best F is exact. U
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -85,7 +85,8 @@ def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
     if not curve.positives:
         return {}
     both = {}
-    for space, points in (("pr", pr_points), ("roc", roc_points)):
+    spaces: tuple[tuple[Literal["roc", "pr"], Any], ...] = (("pr", pr_points), ("roc", roc_points))
+    for space, points in spaces:
         here = curve if space == "pr" else _roc(result)
         x, y = points(here)
         ends = (here.recall, here.precision) if space == "pr" else (here.fpr, here.tpr)
@@ -115,7 +116,7 @@ def _probes(x: FloatArray, y: FloatArray, thresholds: ArrayLike, *, keep: float 
     return [[_plain(x[k]), _plain(y[k]), _plain(cuts[k])] for k in known]
 
 
-def _areas(result: Result, drawn: Intervals | None, space: Any) -> list[list[list[float | None]]]:
+def _areas(result: Result, drawn: Intervals | None, space: Literal["roc", "pr"]) -> list[list[list[float | None]]]:
     """Give areas around a curve as closed outlines: what bins leave open, and the band over images."""
     outlines = []
     if isinstance(result.curve, Curve):

@@ -82,7 +82,8 @@ def panels(
         drawn[name] = panel
         if progress:
             progress(len(drawn), len(tasks))
-    room, kept = budget, {}
+    kept: dict[str, Mapping[str, Any]] = {}
+    room = budget
     for task in tasks:
         room -= _size(drawn[task.name])
         if room >= 0 or most or not kept:
