@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from segbench.aggregator.figures import Protocol
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.class_folders import has_class_folders, in_class_order
+from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import Pairing, pair
+from segbench.loaders.urls import masked
 from segbench.protocols.classes import Classes
 
 _ANY, _FOLDER_A_CLASS = "*", "#/*"
@@ -26,14 +27,19 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
     ArgumentError, DataError
         As `pair`, and for images that lack maps of some classes.
     """
-    if not isinstance(protocol, Classes) or inputs.prediction is None:
+    if not isinstance(protocol, Classes):
         return pair(inputs)
     if inputs.negatives:
         raise ArgumentError("--negatives has no meaning with --classes: an image without ground truth has no labels")
     try:
         pairing = pair(inputs)
     except DataError:
-        if inputs.pred_pattern != _ANY or not has_class_folders(Path(inputs.prediction), protocol.place_of):
+        if (
+            inputs.prediction is None
+            or inputs.pred_pattern != _ANY
+            or not has_class_folders(inputs.prediction, protocol.place_of)
+        ):
             raise
         pairing = pair(replace(inputs, pred_pattern=_FOLDER_A_CLASS))
-    return in_class_order(pairing, protocol.titles, protocol.place_of)
+    where = shown(masked(inputs.prediction or inputs.pairs or ""))
+    return in_class_order(pairing, protocol.titles, protocol.place_of, where=where)

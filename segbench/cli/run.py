@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from segbench.cli.choices import Form, ProtocolName, print_run
-from segbench.cli.counting import count_methods, methods_of
+from segbench.cli.counting import chosen_methods, count_methods
 from segbench.cli.preset import PRESET, placed
 from segbench.cli.repairing import CROP, RESIZE, SCALE, repairs_of
 from segbench.cli.resampling import INTERVALS, interval_settings
@@ -21,11 +22,23 @@ INTERRUPTED = 130
 
 def run(
     ground_truth: Annotated[
-        Path, typer.Argument(help="Folder of ground truth, or one file; with --preset the data set's folder.")
-    ],
+        str | None,
+        typer.Argument(
+            help="Folder of ground truth, archive, URL, or one file; with --preset the data set's folder.",
+            show_default=False,
+        ),
+    ] = None,
     prediction: Annotated[
-        list[str], typer.Argument(help="Folder of soft predictions (or one file), one a method; may be name=FOLDER.")
-    ],
+        list[str] | None,
+        typer.Argument(help="The same of soft predictions, one a method; may be name=FOLDER.", show_default=False),
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CSV",
+            help="In place of both, a list of files: columns name, ground_truth, prediction[:METHOD], field.",
+        ),
+    ] = None,
     protocol: Annotated[ProtocolName, typer.Option("-p", "--protocol", help="What counts as right.")] = (
         ProtocolName.PIXELS
     ),
@@ -50,7 +63,7 @@ def run(
     ] = None,
     per_class: Annotated[bool, typer.Option("--per-class", help="Print every class, however many.")] = False,
     field: Annotated[
-        Path | None, typer.Option(help="Folder of masks (fields of view): pixels where the mask is 0 are left out.")
+        str | None, typer.Option(help="Folder of masks (fields of view): pixels where the mask is 0 are left out.")
     ] = None,
     invert: Annotated[bool, typer.Option("--invert", help="Low predictions mean positive: black edges on white.")] = (
         False
@@ -105,7 +118,7 @@ def run(
     preset: Annotated[str | None, PRESET] = None,
     intervals: Annotated[float | None, INTERVALS] = None,
     tuning_set: Annotated[
-        tuple[Path, Path] | None,
+        tuple[str, str] | None,
         typer.Option(
             metavar="GT PRED",
             help="Pixels, one method: take the thresholds of this set's hull instead of the scores themselves.",
@@ -116,7 +129,10 @@ def run(
     ] = None,
     form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
 ) -> None:
-    """Count two folders of images and print the pooled figures of each method."""
+    """Count two folders of images and print the pooled figures of each method.
+
+    A folder may be an archive (.zip, .tar, .tar.gz), a folder of archives, or a URL.
+    """
     options = Options(
         positive=positive,
         void=void,
@@ -127,15 +143,15 @@ def run(
         no_thin=no_thin,
         nms=nms,
         label_maps=label_maps,
-        classes=classes,
         category=category,
+        classes=classes,
         annotators=annotators,
     )
     if per_class and classes is None:
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
     repairs = repairs_of(resize_predictions, scale, crop=crop)
-    methods = methods_of(prediction)
-    if preset is not None:
+    methods = chosen_methods(pairs, ground_truth, prediction)
+    if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
@@ -147,6 +163,7 @@ def run(
             ground_truth,
             methods,
             options.protocol(protocol),
+            pairs=pairs,
             field=field,
             patterns=patterns,
             output=output,
@@ -164,6 +181,7 @@ def run(
     drawn = [] if intervals is None else [result.intervals(**interval_settings(intervals)) for result in results]
     print_run(results, form, per_class=per_class, intervals=drawn)
     if output:
-        typer.echo(f"kept in {output}: segbench show {output}, segbench plot {output} -o pr.pdf", err=True)
+        typed = shlex.quote(str(output))
+        typer.echo(f"kept in {output}: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
     if any(result.failed for result in results):
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,3 +44,11 @@ def chosen_results(path: Path, only: str | None, class_name: str | None = None) 
     if not runs:
         raise ArgumentError(f"--class {class_name!r}: no run in {path} has classes; run with -p pixels --classes 0-18")
     return [result.of_class(class_name) for result in runs]
+
+
+def comparable(results: Sequence[Result]) -> list[Result]:
+    """Give the results that can be compared image by image, and say which cannot."""
+    left_out = [result.method for result in results if result.published or result.human]
+    if left_out:
+        typer.echo(f"not compared, being annotators or known from print: {', '.join(left_out)}", err=True)
+    return [result for result in results if not (result.published or result.human)]

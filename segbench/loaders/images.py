@@ -19,6 +19,7 @@ from segbench.loaders.arrays import as_map, as_stack, decode_npy, decode_npz
 from segbench.loaders.decoded import Decoded, Role, shown
 from segbench.loaders.quiet import quiet
 from segbench.loaders.raster import FORMATS, decode_raster
+from segbench.loaders.source import Source
 
 EXTENSIONS = (*FORMATS, *tiff.EXTENSIONS, *netpbm.EXTENSIONS, *matlab.EXTENSIONS, ".npy", ".npz")
 """Every extension that `decode` reads, in lower case."""
@@ -51,12 +52,12 @@ MAGIC = {
 }
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Source) -> bytes:
     """Read a whole file.
 
     Parameters
     ----------
-    path : Path
+    path : Source
         The file.
 
     Returns
@@ -77,7 +78,7 @@ def read_bytes(path: Path) -> bytes:
     except IsADirectoryError:
         raise DataError(name, "is a folder, expected a file", "give the file, or folders on both sides") from None
     except PermissionError:
-        if path.is_dir():  # how Windows answers the reading of a folder
+        if isinstance(path, Path) and path.is_dir():  # how Windows answers the reading of a folder
             raise DataError(name, "is a folder, expected a file", "give the file, or folders on both sides") from None
         raise DataError(name, "may not be read (permission denied)", "change its permissions") from None
     except OSError as error:
@@ -90,14 +91,14 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def decode(data: bytes, path: Path, *, role: Role) -> Decoded:
+def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     """Decode the bytes of one image or array file.
 
     Parameters
     ----------
     data : bytes
         The whole file, as `read_bytes` gives it.
-    path : Path
+    path : Source
         Its name: the extension says how it is read, errors name it.
     role : {"prediction", "ground truth", "field"}
         What the file is read as.
@@ -115,7 +116,7 @@ def decode(data: bytes, path: Path, *, role: Role) -> Decoded:
     return _guarded(data, path, lambda: _decode(data, path, role))
 
 
-def decode_stack(data: bytes, path: Path) -> NDArray[Any]:
+def decode_stack(data: bytes, path: Source) -> NDArray[Any]:
     """Decode an NPY or NPZ file that may hold several soft maps in one array.
 
     Returns
@@ -135,7 +136,7 @@ def decode_stack(data: bytes, path: Path) -> NDArray[Any]:
     )
 
 
-def _guarded(data: bytes, path: Path, decoding: Callable[[], Answer]) -> Answer:
+def _guarded(data: bytes, path: Source, decoding: Callable[[], Answer]) -> Answer:
     """Let no exception out of a decoder but ours."""
     name = shown(path)
     try:
@@ -149,7 +150,7 @@ def _guarded(data: bytes, path: Path, decoding: Callable[[], Answer]) -> Answer:
         raise _damaged(data, path, error) from error
 
 
-def _decode(data: bytes, path: Path, role: Role) -> Decoded:
+def _decode(data: bytes, path: Source, role: Role) -> Decoded:
     extension, name = path.suffix.lower(), shown(path)
     if extension in FORMATS:
         return decode_raster(data, FORMATS[extension], name, role)
@@ -166,7 +167,7 @@ def _decode(data: bytes, path: Path, role: Role) -> Decoded:
     raise DataError(name, f"extension {shown(extension)!r}, expected one of {' '.join(EXTENSIONS)}", "convert the file")
 
 
-def _damaged(data: bytes, path: Path, error: Exception) -> DataError:
+def _damaged(data: bytes, path: Source, error: Exception) -> DataError:
     """Say in one sentence why a decoder gave up."""
     expected = path.suffix.lower().removeprefix(".").upper()
     looks = next((form for magic, form in MAGIC.items() if data.startswith(magic)), "")

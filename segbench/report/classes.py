@@ -1,14 +1,16 @@
-"""Results of several classes, class by class: rows for every kind of table, and objects for JSON."""
+"""Results of several classes, class by class: tables with a line a class and method, and objects for JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
 from segbench.errors import ArgumentError
-from segbench.report.tables import COLUMNS, by_protocol, method_rows, names_of
+from segbench.report.numbers import DIGITS
+from segbench.report.ranking import Mark
+from segbench.report.tables import TextTable, by_protocol, exact_methods, method_table, names_of
 
 FEW = 20
 """Lines of classes that are printed without being asked for."""
@@ -44,17 +46,34 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
     ]
 
 
-def class_rows(classes: Sequence[ClassResult], *, exact: bool) -> tuple[list[str], list[list[str]]]:
-    """Give header and rows of a table with a line a class and method, the figures those of the pixels protocol.
+def class_table(classes: Sequence[ClassResult], *, digits: int = DIGITS) -> TextTable:
+    """Give a line a class and method, the methods of a class one below the other and the best of them marked."""
+    header = ["class", "method"]
+    rows: list[list[str]] = []
+    marks: dict[tuple[int, int], Mark] = {}
+    notes: tuple[str, ...] = ()
+    for name in dict.fromkeys(one.name for one in classes):
+        of_name = [one for one in classes if one.name == name]
+        table = method_table([one.result for one in of_name], intervals=_intervals(of_name), digits=digits)
+        marks |= _moved(table.marks, down=len(rows))
+        rows += [[name, one.method, *row[1:]] for one, row in zip(of_name, table.rows, strict=True)]
+        header, notes = ["class", "method", *table.header[1:]], table.notes
+    return TextTable(header, rows, names=2, marks=marks, notes=notes)
 
-    With `exact` every key is a column and figures keep all their digits, for other programs.
-    """
-    if not classes:
-        return ["method", "class", *(column.title for column in COLUMNS["pixels"])], []
-    drawn = [one.intervals for one in classes if one.intervals is not None]
-    header, rows = method_rows([one.result for one in classes], intervals=drawn, exact=exact)
-    named = [[one.method, one.name, *row[1:]] for one, row in zip(classes, rows, strict=True)]
-    return ["method", "class", *header[1:]], named
+
+def exact_classes(classes: Sequence[ClassResult]) -> TextTable:
+    """Give a line a class and method, every key of the pixels protocol."""
+    table = exact_methods([one.result for one in classes], intervals=_intervals(classes))
+    rows = [[one.name, one.method, *row[1:]] for one, row in zip(classes, table.rows, strict=True)]
+    return TextTable(["class", "method", *table.header[1:]], rows, names=2)
+
+
+def _moved(marks: Mapping[tuple[int, int], Mark], *, down: int) -> dict[tuple[int, int], Mark]:
+    return {(row + down, place + 1): mark for (row, place), mark in marks.items()}
+
+
+def _intervals(classes: Sequence[ClassResult]) -> list[Intervals]:
+    return [one.intervals for one in classes if one.intervals is not None]
 
 
 def _drawn_alike(result: Result, whole: Intervals) -> Intervals:

@@ -113,7 +113,7 @@ def test_folders_pair_with_classes_by_label_or_name_and_say_so(folders, tmp_path
     doubled = {f"{tag}/{file}": stack[0] for file, stack in stacks.items() for tag in ("0", "road", "1", "2")}
     with pytest.raises(segbench.DataError, match=r"several predictions of one class \(road"):
         segbench.evaluate(truth, write_folder(tmp_path / "doubled", doubled), PROTOCOL)
-    assert expected.notes == ("maps of a stack, in this order: road (label 0), person (label 1), car (label 2)",)
+    assert expected.notes == ("maps of the classes, in this order: road (label 0), person (label 1), car (label 2)",)
 
 
 def test_without_an_image_there_is_no_curve(folders):

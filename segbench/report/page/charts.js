@@ -5,6 +5,7 @@ const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}â
 const nameOf = (method) => literal(short(method.name, 44));
 const skip = { hoverinfo: "skip", showlegend: false };
 const figures = ":.4f";
+const cut = (threshold) => (threshold === null ? "not known" : String(Number(threshold.toPrecision(5))));
 
 function frame(x, y, more = {}) {
   const axis = { gridcolor: colour("--grid"), linecolor: colour("--rule"), zeroline: false, color: colour("--quiet"), tickfont: { size: 11 } };
@@ -52,14 +53,14 @@ function curveTraces(method, space, hover) {
   traces.push({
     x: curve.points.map((point) => point[0]),
     y: curve.points.map((point) => point[1]),
-    customdata: curve.points.map((point) => [point[2] ?? "not known", f(point)]),
+    customdata: curve.points.map((point) => [cut(point[2]), f(point)]),
     mode: "markers",
     marker: { color: line.color, size: 7, opacity: curve.points.length < 3 ? 1 : 0 },
     ...named,
   });
   if (curve.best && curve.best[0] !== null) {
     const [x, y, threshold, best] = curve.best;
-    traces.push({ x: [x], y: [y], customdata: [[threshold ?? "not known", best]], mode: "markers", marker: { color: line.color, size: 9, line: { color: colour("--raised"), width: 1.5 } }, ...named, hovertemplate: `<b>ODS</b> ${hover}` });
+    traces.push({ x: [x], y: [y], customdata: [[cut(threshold), best]], mode: "markers", marker: { color: line.color, size: 9, line: { color: colour("--raised"), width: 1.5 } }, ...named, hovertemplate: `<b>ODS</b> ${hover}` });
   }
   return traces;
 }

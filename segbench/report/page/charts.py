@@ -6,7 +6,7 @@ Everything is rounded to what a screen can show; the point of best F is exact. U
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,14 +19,14 @@ from segbench.curves.regions import RegionCurve
 from segbench.protocols.states import State
 from segbench.report.overlays import WORDS
 from segbench.report.page.figures import IMAGE_HEADLINES
-from segbench.report.palette import COLOURS, DASHES, line_style
+from segbench.report.palette import COLOURS, DASHES, Dashes, line_style
 from segbench.report.points import boundary_points, envelope, pr_points, roc_points
 
 FloatArray = NDArray[np.float64]
 
 _PROBED = 600
 _IMAGES_AS_POINTS = 2_000
-_PLOTLY_DASHES = dict(zip(DASHES, ("solid", "dash", "dashdot", "dot"), strict=True))
+_PLOTLY_DASHES: dict[Dashes, str] = dict(zip(DASHES, ("solid", "dash", "dashdot", "dot", "longdashdot"), strict=True))
 _DIGITS = 4
 
 
@@ -84,8 +84,9 @@ def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
         return {"pr": pr | {"best": best, "areas": _areas(result, drawn, "pr")}}
     if not curve.positives:
         return {}
-    both = {}
-    for space, points in (("pr", pr_points), ("roc", roc_points)):
+    both: dict[str, dict[str, Any]] = {}
+    spaces: tuple[tuple[Literal["roc", "pr"], Any], ...] = (("pr", pr_points), ("roc", roc_points))
+    for space, points in spaces:
         here = curve if space == "pr" else _roc(result)
         x, y = points(here)
         ends = (here.recall, here.precision) if space == "pr" else (here.fpr, here.tpr)
@@ -115,7 +116,7 @@ def _probes(x: FloatArray, y: FloatArray, thresholds: ArrayLike, *, keep: float 
     return [[_plain(x[k]), _plain(y[k]), _plain(cuts[k])] for k in known]
 
 
-def _areas(result: Result, drawn: Intervals | None, space: Any) -> list[list[list[float | None]]]:
+def _areas(result: Result, drawn: Intervals | None, space: Literal["roc", "pr"]) -> list[list[list[float | None]]]:
     """Give areas around a curve as closed outlines: what bins leave open, and the band over images."""
     outlines = []
     if isinstance(result.curve, Curve):

@@ -50,6 +50,10 @@ _OPTIONS: Mapping[str, Options] = {
     "nms": _suppression,
     "ground_truth": lambda value: ["--label-maps"] if value == "label maps" else ["--positive", value],
     "annotators": _valued("--annotators"),
+    "category": _valued("--category"),
+    "resize": _valued("--resize-predictions"),
+    "crop": _flag("--crop", "lower right"),
+    "scale": lambda value: ["--scale", value.removesuffix(" per image")],
 }
 
 
@@ -75,7 +79,7 @@ class Repetition:
 def repetitions(results: Sequence[Result]) -> list[Repetition]:
     """Give one command for all methods that were counted alike, in the order of the results."""
     alike: dict[object, list[Result]] = {}
-    human = [result for result in results if result.settings.get("thresholds") == "annotators"]
+    human = [result for result in results if result.human]
     for result in results:
         if result not in human:
             where = result.inputs and replace(result.inputs, prediction=None)
@@ -105,6 +109,7 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     for name in ("gt_pattern", "pred_pattern", "field_pattern"):
         pattern = getattr(inputs, name)
         words += [f"--{name.replace('_', '-')}", pattern] if pattern != "*" else []
+    words += ["--negatives", inputs.negatives] if inputs.negatives else []
     remarks.append(f"counted by segbench {__version__}" if _version(first) == __version__ else _other_version(first))
     return Repetition(methods, shlex.join([*words, "-o", "results.segbench"]), tuple(remarks))
 

@@ -101,7 +101,7 @@ def _method(seen: Seen, longest: int, panel: dict[str, Any]) -> dict[str, Any]:
         if isinstance(protocol, Pixels):
             truth, drawn = _pixels(seen.result, sample, protocol, cuts, side)
         elif isinstance(protocol, Boundaries):
-            truth, drawn = _boundaries(seen.result, sample, protocol, cuts, side, longest)
+            truth, drawn = _boundaries(seen.result, sample, protocol, cuts, side=side, longest=longest)
         else:
             truth, drawn = _regions(seen.result, sample, cast("Regions", protocol), cuts, side)
     except SegbenchError as error:
@@ -135,7 +135,7 @@ def _pixels(
 
 
 def _boundaries(
-    result: Result, sample: Sample, protocol: Boundaries, cuts: FloatArray, side: int, longest: int
+    result: Result, sample: Sample, protocol: Boundaries, cuts: FloatArray, *, side: int, longest: int
 ) -> tuple[str, dict[str, Any]]:
     drawn = np.mean(protocol.boundary_maps(sample), axis=0)
     truth = np.rint(255 * drawn).astype(np.uint8)

@@ -82,7 +82,8 @@ def panels(
         drawn[name] = panel
         if progress:
             progress(len(drawn), len(tasks))
-    room, kept = budget, {}
+    kept: dict[str, Mapping[str, Any]] = {}
+    room = budget
     for task in tasks:
         room -= _size(drawn[task.name])
         if room >= 0 or most or not kept:
@@ -140,7 +141,7 @@ def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
         return tuple(scores.tolist()), _nearest(scores, best)
     best = float(result.summary["covering_ods_threshold" if result.protocol == "regions" else "ods_threshold"])
-    every = counts.thresholds
+    every = result.curve.thresholds
     middle, step = _nearest(every, best), max(1, every.size // 10)
     around = middle + step * (np.arange(_FEW_CUTS) - _FEW_CUTS // 2)
     places = np.unique(np.clip(around, 0, every.size - 1))

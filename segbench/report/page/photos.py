@@ -28,7 +28,7 @@ def photographs(folder: Path) -> dict[str, Path]:
         If there is no such folder, or no picture in it.
     """
     entries = list_folder(folder).entries
-    return {shown(unicodedata.normalize("NFC", entry.stem)): Path(entry.path) for entry in entries}
+    return {shown(unicodedata.normalize("NFC", entry.stem)): Path(str(entry.source)) for entry in entries}
 
 
 def read_photograph(path: Path) -> Picture:
@@ -45,17 +45,16 @@ def read_photograph(path: Path) -> Picture:
         return _as_bytes(decode(data, path, role="prediction").array)
     from PIL import Image
 
+    pixels = None
     try:
         image = Image.open(io.BytesIO(data), formats=(form,))
-        if image.width * image.height > MAX_PIXELS:
-            raise DataError(
-                shown(path), f"{size(image.size[::-1])} is more than {MAX_PIXELS} pixels", "make it smaller"
-            )
-        return np.asarray(image.convert("L" if image.mode in ("1", "L") else "RGB"))
-    except DataError:
-        raise
+        if image.width * image.height <= MAX_PIXELS:
+            pixels = np.asarray(image.convert("L" if image.mode in ("1", "L") else "RGB"))
     except Exception as error:
         raise DataError(shown(path), f"is no photograph that can be shown ({error})", "write the file anew") from error
+    if pixels is None:
+        raise DataError(shown(path), f"{size(image.size[::-1])} is more than {MAX_PIXELS} pixels", "make it smaller")
+    return pixels
 
 
 def _as_bytes(pixels: NDArray[Any]) -> Picture:

@@ -1,4 +1,4 @@
-"""Pictures inside the page: small, lossless where a pixel means something, and honest about what a thumbnail leaves out.
+"""Pictures inside the page: small, lossless where a pixel means something, honest about what a thumbnail leaves out.
 
 A map is a PNG of 8-bit grey levels which the page's script decodes itself: what a browser gives back of a decoded
 picture may be altered on purpose, against fingerprinting. Photographs are WebP and only looked at.
@@ -69,7 +69,9 @@ def png(levels: Levels) -> str:
     """
     from PIL import Image
 
-    return _base64(Image.fromarray(levels), "PNG", optimize=True)
+    file = io.BytesIO()
+    Image.fromarray(levels).save(file, "PNG", optimize=True)
+    return _base64(file)
 
 
 def photograph(pixels: NDArray[Any], longest: int) -> str:
@@ -78,10 +80,10 @@ def photograph(pixels: NDArray[Any], longest: int) -> str:
 
     picture = Image.fromarray(pixels)
     picture.thumbnail((longest, longest))
-    return _base64(picture, "WEBP", quality=_QUALITY, method=4)
-
-
-def _base64(picture: Any, form: str, **options: Any) -> str:
     file = io.BytesIO()
-    picture.save(file, form, **options)
+    picture.save(file, "WEBP", quality=_QUALITY, method=4)
+    return _base64(file)
+
+
+def _base64(file: io.BytesIO) -> str:
     return base64.b64encode(file.getvalue()).decode("ascii")
