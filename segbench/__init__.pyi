@@ -53,6 +53,10 @@ from .errors import ArgumentError as ArgumentError
 from .errors import DataError as DataError
 from .errors import SegbenchError as SegbenchError
 from .loaders.inputs import Inputs as Inputs
+from .preflight.checking import check as check
+from .preflight.findings import Finding as Finding
+from .preflight.findings import Place as Place
+from .preflight.findings import Report as Report
 from .protocols.boundaries import Annotators as Annotators
 from .protocols.boundaries import Boundaries as Boundaries
 from .protocols.boundaries import BoundaryMatch as BoundaryMatch

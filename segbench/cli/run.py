@@ -9,6 +9,22 @@ import typer
 
 from segbench.cli.choices import Form, ProtocolName, print_results
 from segbench.cli.counting import count_methods, methods_of
+from segbench.cli.look_first import inputs_of, look_first
+from segbench.cli.options import (
+    FIELD,
+    FIELD_PATTERN,
+    GROUND_TRUTH,
+    GT_PATTERN,
+    INVERT,
+    LABEL_MAPS,
+    NMS,
+    POSITIVE,
+    PRED_PATTERN,
+    PREDICTION,
+    PROTOCOL,
+    THRESHOLDS,
+    VOID,
+)
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.settings import Options
 from segbench.cli.tuning import thresholds_of
@@ -17,56 +33,34 @@ INTERRUPTED = 130
 
 
 def run(
-    ground_truth: Annotated[Path, typer.Argument(help="Folder of ground truth, or one file.")],
-    prediction: Annotated[
-        list[str], typer.Argument(help="Folder of soft predictions (or one file), one a method; may be name=FOLDER.")
-    ],
-    protocol: Annotated[ProtocolName, typer.Option("-p", "--protocol", help="What counts as right.")] = (
-        ProtocolName.PIXELS
-    ),
+    ground_truth: Annotated[Path, GROUND_TRUTH],
+    prediction: Annotated[list[str], PREDICTION],
+    protocol: Annotated[ProtocolName, PROTOCOL] = ProtocolName.PIXELS,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Results file to write, or to go on with (.segbench).")
     ] = None,
     jobs: Annotated[
         int | None, typer.Option("-j", "--jobs", min=1, help="Worker processes [default: as many as the work fills].")
     ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(help="Ground-truth values that are positive: 255, '>=128' or 1,3 [default: the larger of two]."),
-    ] = None,
-    void: Annotated[str | None, typer.Option(help="Ground-truth values to leave out, as in 255 or 254,255.")] = None,
-    field: Annotated[
-        Path | None, typer.Option(help="Folder of masks (fields of view): pixels where the mask is 0 are left out.")
-    ] = None,
-    invert: Annotated[bool, typer.Option("--invert", help="Low predictions mean positive: black edges on white.")] = (
-        False
-    ),
+    positive: Annotated[str | None, POSITIVE] = None,
+    void: Annotated[str | None, VOID] = None,
+    field: Annotated[Path | None, FIELD] = None,
+    invert: Annotated[bool, INVERT] = False,
     exact: Annotated[bool, typer.Option("--exact", help="Keep every distinct float score, never bins.")] = False,
     max_dist: Annotated[
         float | None,
         typer.Option(help="Boundaries: tolerance as a fraction of the diagonal [default: 0.0075].", show_default=False),
     ] = None,
-    thresholds: Annotated[
-        str | None, typer.Option(help="Boundaries, regions: how many, or which, as in 0.25,0.5 [default: 99].")
-    ] = None,
+    thresholds: Annotated[str | None, THRESHOLDS] = None,
     no_thin: Annotated[bool, typer.Option("--no-thin", help="Boundaries: do not thin thresholded maps.")] = False,
-    nms: Annotated[
-        str | None, typer.Option(help="Boundaries: suppress first; radius,border,multiplier as in 1,5,1.01.")
-    ] = None,
-    label_maps: Annotated[
-        bool, typer.Option("--label-maps", help="Boundaries: ground-truth images are label maps; take their borders.")
-    ] = False,
+    nms: Annotated[str | None, NMS] = None,
+    label_maps: Annotated[bool, LABEL_MAPS] = False,
     human: Annotated[
         bool, typer.Option("--human", help="Boundaries: also each annotator against the others, as a method 'human'.")
     ] = False,
-    gt_pattern: Annotated[
-        str,
-        typer.Option(help="How ground-truth names hold the image's name, *, and an annotator, #: '*_manual1', '*.#'."),
-    ] = "*",
-    pred_pattern: Annotated[
-        str, typer.Option(help="The same for predictions, # being one of several label maps: '*_pred', '*/#'.")
-    ] = "*",
-    field_pattern: Annotated[str, typer.Option(help="The same for masks: '*_mask'.")] = "*",
+    gt_pattern: Annotated[str, GT_PATTERN] = "*",
+    pred_pattern: Annotated[str, PRED_PATTERN] = "*",
+    field_pattern: Annotated[str, FIELD_PATTERN] = "*",
     intervals: Annotated[float | None, INTERVALS] = None,
     tuning_set: Annotated[
         tuple[Path, Path] | None,
@@ -78,6 +72,9 @@ def run(
     tuning_results: Annotated[
         Path | None, typer.Option(help="The same for several methods: a results file with a run of each.")
     ] = None,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Do not look for what does not line up first; see segbench check.")
+    ] = False,
     form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
 ) -> None:
     """Count two folders of images and print the pooled figures of each method."""
@@ -93,13 +90,16 @@ def run(
         label_maps=label_maps,
     )
     methods = methods_of(prediction)
+    settings = options.protocol(protocol)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
-    tuning = thresholds_of(tuning_set, tuning_results, list(methods), options.protocol(protocol), patterns, jobs=jobs)
+    if not no_check:
+        look_first(inputs_of(ground_truth, methods, field=field, patterns=patterns), settings)
+    tuning = thresholds_of(tuning_set, tuning_results, list(methods), settings, patterns, jobs=jobs)
     try:
         results = count_methods(
             ground_truth,
             methods,
-            options.protocol(protocol),
+            settings,
             field=field,
             patterns=patterns,
             output=output,

@@ -10,6 +10,25 @@ from segbench.loaders.decoded import size
 HINT = "save all maps of an image at one size; nothing is resized"
 
 
+class SizeError(DataError):
+    """A map has another size than it must have.
+
+    Parameters
+    ----------
+    path, what, hint : str
+        As for `DataError`.
+    shape, expected : tuple of int
+        Both sizes, (H, W).
+    """
+
+    def __init__(
+        self, path: str, what: str, hint: str = "", shape: tuple[int, ...] = (), expected: tuple[int, ...] = ()
+    ) -> None:
+        super().__init__(path, what, hint)
+        self.shape = shape
+        self.expected = expected
+
+
 def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
     """Refuse maps of different sizes.
 
@@ -20,15 +39,16 @@ def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
 
     Raises
     ------
-    DataError
-        With both sizes, for the first file that differs.
+    SizeError
+        For the first file that differs.
     """
     first, expected = named[0]
     for name, shape in named[1:]:
         if shape != expected:
             guess = relation(shape, expected)
             looks = f" ({guess})" if guess else ""
-            raise DataError(name, f"{size(shape)}, expected {size(expected)} as in {first}{looks}", HINT)
+            what = f"{size(shape)}, expected {size(expected)} as in {first}{looks}"
+            raise SizeError(name, what, HINT, shape, expected)
 
 
 def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
@@ -41,15 +61,15 @@ def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, t
 
     Raises
     ------
-    DataError
-        With both sizes.
+    SizeError
+        If it has not.
     """
     expected = tuple(2 * extent + 1 for extent in truth[1])
     if found[1] != expected:
         guess = relation(found[1], expected)
         looks = f" ({guess})" if guess else ""
         what = f"ucm2 is {size(found[1])}, expected {size(expected)}, 2 h + 1 and 2 w + 1 of {truth[0]}{looks}"
-        raise DataError(found[0], what, HINT)
+        raise SizeError(found[0], what, HINT, found[1], expected)
 
 
 def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
