@@ -128,11 +128,14 @@ def _check(inputs: Inputs, asked: Asked, read: Read, *, sample: int | None, dupl
         findings += [*type_findings(surveyed.predictions), *score_findings(seen, asked)]
     if duplicates:
         findings += duplicate_findings(pairing.files, surveyed.predictions)
+    lost = {image for finding in findings for image in finding.images}
     return Report(
         method=str(inputs.prediction),
         protocol=asked.reads,
         images=total,
         looked_into=len(probes),
+        refused=any(finding.whole for finding in findings)
+        or (bool(lost) and lost.issuperset(probe.image for probe in probes)),
         findings=in_order(findings),
         notes=pairing.notes,
     )

@@ -65,6 +65,8 @@ class Report:
         How many images have a prediction and a ground truth.
     looked_into : int
         How many of them were decoded; of the others names and headers were read.
+    refused : bool
+        Whether ``segbench run`` counts nothing: names do not pair, or not one of the images looked into can be counted.
     findings : tuple of Finding
         What stops first.
     notes : tuple of str
@@ -83,6 +85,7 @@ class Report:
     protocol: str
     images: int
     looked_into: int
+    refused: bool = False
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -95,14 +98,6 @@ class Report:
     def looks(self) -> tuple[Finding, ...]:
         """Findings that change no figure by themselves but want a look."""
         return tuple(finding for finding in self.findings if finding.severity == "look")
-
-    @property
-    def refused(self) -> bool:
-        """Whether nothing at all could be counted."""
-        if any(finding.whole for finding in self.stops):
-            return True
-        lost = {image for finding in self.stops for image in finding.images}
-        return bool(self.images) and len(lost) >= self.images
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

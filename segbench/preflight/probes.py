@@ -206,7 +206,9 @@ def _scores(
     lowest, highest = float(flat.min()), float(flat.max())
     levels = kind in "iu"
     scale = float(np.iinfo(soft.dtype).max) if levels else 1.0
-    end = flat == (0 if asked.invert else scale)
+    # Floats beyond 1 have no end of a scale that they could have been clipped at.
+    end = (flat == (0 if asked.invert else scale)) & (highest <= scale)
+    above_half = np.count_nonzero(flat[::step] > max(scale, highest) / 2)
     shares = as_shares(soft)
     ridges = (soft.max() - shares if asked.invert else shares) if asked.lines and not bad else None
     return ScoreProbe(
@@ -219,7 +221,7 @@ def _scores(
         values=few_distinct(flat),
         not_finite=bad,
         auc=1 - auc if asked.invert else auc,
-        bright=bool(2 * np.count_nonzero(flat[::step] > scale / 2) > flat[::step].size) != asked.invert,
+        bright=(2 * above_half > flat[::step].size) != asked.invert,
         top=(int(np.count_nonzero(end & labels)), int(np.count_nonzero(end & ~labels))),
         blocks=0.0 if ridges is None or not ridges.max() else block_share(ridges > ridges.max() / 2),
     )

@@ -20,8 +20,8 @@ from segbench.preflight.findings import Finding, Place, many
 
 Read: TypeAlias = Callable[[Path, Role], Header]
 
-FEW_PIXELS = 8
-"""What still counts as off by a few: networks pad or crop to multiples of 8 or 16, half on either side."""
+FEW_PIXELS, FEW_SHARE = 2, 0.1
+"""What still counts as off by a few: 2 pixels, or padding and cropping to a multiple of 8, 16 or 32, up to a tenth."""
 
 
 class Misfit(NamedTuple):
@@ -99,14 +99,14 @@ def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
         return "size-transposed"
     if "ucm2" in looks:
         return "size-ucm2"
-    if max(abs(found - wanted) for found, wanted in zip(shape, expected, strict=True)) <= FEW_PIXELS:
-        return "size-off-by-few"
+    if all(abs(a - b) <= max(FEW_PIXELS, FEW_SHARE * b) for a, b in zip(shape, expected, strict=True)):
+        return "size-near"
     return "size-factor" if "factor" in looks else "size-differs"
 
 
 _SIZES = {
     "size-transposed": ("have rows and columns exchanged", "save them transposed: no option does that"),
-    "size-off-by-few": ("are a few pixels larger or smaller", "--crop, or --resize-predictions bilinear"),
+    "size-near": ("are a little larger or smaller", "--crop, or --resize-predictions bilinear"),
     "size-factor": (
         "are larger or smaller by a whole factor",
         "--resize-predictions bilinear (or nearest), or save them at the size of the ground truth",

@@ -50,7 +50,7 @@ def refusal(reports: Sequence[Report]) -> str:
         + f"\n  -> {finding.mend}"
         for finding in found
     ]
-    return "nothing is counted (segbench check tells more)\n" + "\n".join(parts)
+    return "nothing is counted (segbench check tells more, --no-check counts what it can)\n" + "\n".join(parts)
 
 
 def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
