@@ -1,3 +1,4 @@
+from .aggregator.accumulator import Accumulator as Accumulator
 from .aggregator.benchmark import FailedImages as FailedImages
 from .aggregator.benchmark import evaluate as evaluate
 from .aggregator.benchmark import load_results as load_results
@@ -53,6 +54,10 @@ from .errors import ArgumentError as ArgumentError
 from .errors import DataError as DataError
 from .errors import SegbenchError as SegbenchError
 from .loaders.inputs import Inputs as Inputs
+from .loaders.presets import Preset as Preset
+from .loaders.presets import load_preset as load_preset
+from .loaders.presets import presets as presets
+from .loaders.repairs import Repairs as Repairs
 from .preflight.checking import check as check
 from .preflight.findings import Finding as Finding
 from .preflight.findings import Place as Place
@@ -74,4 +79,5 @@ from .protocols.regions import count_regions as count_regions
 from .report.bsds import export_bsds as export_bsds
 from .report.csv_files import export_csv as export_csv
 from .report.matches import plot_matches as plot_matches
+from .report.overlays import export_overlays as export_overlays
 from .report.regions import plot_regions as plot_regions

@@ -19,6 +19,14 @@ def are_wide(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "iu" and dtype not in (np.uint8, np.uint16)
 
 
+def note_on_levels(dtype: np.dtype[Any]) -> tuple[str, ...]:
+    """Say that wide integers are taken as levels, for whoever meant them as scores; empty for other types."""
+    if not are_wide(dtype):
+        return ()
+    largest = np.iinfo(dtype).max
+    return (f"{dtype} values are levels: score = value / {largest}; store scores as floats, or say --scale 255",)
+
+
 def as_shares(prediction: NDArray[Any]) -> NDArray[Any]:
     """Divide wide integers by the maximum of their type; leave everything else as it is."""
     return prediction / np.iinfo(prediction.dtype).max if are_wide(prediction.dtype) else prediction
@@ -28,3 +36,6 @@ def mirrored(soft: NDArray[Any]) -> NDArray[Any]:
     """Turn levels, or floats in [0, 1], around: black on white becomes white on black."""
     turned: NDArray[Any] = ~soft if soft.dtype.kind in "bu" else 1 - soft
     return turned
+
+
+INVERTED = "prediction inverted: low values mean positive"

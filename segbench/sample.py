@@ -26,11 +26,13 @@ class Sample:
     field : array of bool, shape (H, W), optional
         True where pixels count (the field of view); None where all do.
     notes : tuple of str
-        What was done to the data while reading, to be shown to the user.
+        What was done to the data while reading, to be shown to the user; see `without_detail`.
     ground_truth_files, prediction_file : tuple of str, str
         Where they come from, as errors name them.
     labels_predicted : bool
         Whether predictions are label maps, one a threshold or scale, and no soft map.
+    categories_drawn : bool
+        Whether ground truths are boundaries of categories, 1 first, and not of annotators.
     """
 
     name: str
@@ -41,3 +43,15 @@ class Sample:
     ground_truth_files: tuple[str, ...] = ()
     prediction_file: str = ""
     labels_predicted: bool = False
+    categories_drawn: bool = False
+
+
+def without_detail(note: str) -> str:
+    """Give a note without what it says, in brackets at its end, of one image alone.
+
+    Examples
+    --------
+    >>> without_detail("prediction resized, nearest [160 x 240 to 320 x 480]")
+    'prediction resized, nearest'
+    """
+    return note.rpartition(" [")[0] if note.endswith("]") else note

@@ -152,6 +152,11 @@ def colour_map(soft: NDArray) -> NDArray:
     return np.stack([soft, soft, soft // 2], axis=-1)
 
 
+def doubled(soft: NDArray) -> NDArray:
+    """Write a map of the size that a ucm2 has."""
+    return np.kron(np.pad(soft, (0, 1), "edge"), np.ones((2, 2), np.uint8))[:-1, :-1]
+
+
 def clipped(soft: NDArray) -> NDArray:
     """Multiply scores in a type that is too small for them, and clip."""
     return np.minimum(soft.astype(int) * 20, 255).astype(np.uint8)

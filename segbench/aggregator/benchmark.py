@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from segbench.aggregator.codec import EncodedCounts, decode, decode_published, encode
 from segbench.aggregator.executors import answers
 from segbench.aggregator.figures import Protocol
+from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile, StoredRun
@@ -26,12 +26,16 @@ from segbench.counts.bins import bin_floor
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import pair
+from segbench.loaders.repairs import Repairs, idle
+from segbench.protocols.counted import swapped
 from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
+from segbench.sample import without_detail
 
 _IMAGES_A_BATCH = 16
 _BATCHES_WANTED = 64
 _PIXELS = Pixels()
+_NO_REPAIRS = Repairs()
 
 
 class FailedImages(UserWarning):
@@ -47,7 +51,9 @@ def evaluate(
     gt_pattern: str = "*",
     pred_pattern: str = "*",
     field_pattern: str = "*",
+    negatives: str = "",
     method: str | None = None,
+    repairs: Repairs = _NO_REPAIRS,
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
     executor: Executor | None = None,
@@ -67,8 +73,14 @@ def evaluate(
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``; in `gt_pattern` ``#`` stands
         for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
+    negatives : str, optional
+        Predictions whose name this shell pattern fits, as in ``"good/*"``, need no ground truth: all their pixels are
+        negative.
     method : str, optional
         Name of the method; by default that of the prediction folder.
+    repairs : Repairs, optional
+        What may be done to predictions of another size or range; left out, they are refused. What was done stands in
+        the signature and, with the number of images, in ``result.notes``.
     thresholds : Thresholds, optional
         Thresholds chosen on a tuning set (`segbench.tuned_thresholds`), at which the pixels protocol measures instead
         of at every distinct score: the honest use of a hull.
@@ -86,10 +98,13 @@ def evaluate(
 
     Raises
     ------
+    ArgumentError
+        If repairs have no meaning for the protocol.
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
     """
+    repairs.check(protocol.reads)
     inputs = Inputs(
         ground_truth=str(ground_truth),
         prediction=None if prediction is None else str(prediction),
@@ -97,22 +112,26 @@ def evaluate(
         gt_pattern=gt_pattern,
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
+        negatives=negatives,
     ).absolute()
     pairing = pair(inputs)
     method = method or ("human" if inputs.prediction is None else Path(inputs.prediction).stem)
-    fields = protocol.signature_fields() | ({} if thresholds is None else {"thresholds": thresholds.source})
+    fields = protocol.signature_fields() | repairs.signature_fields()
+    fields |= {} if thresholds is None else {"thresholds": thresholds.source}
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
     outcomes: dict[str, Outcome] = {}
     with ExitStack() as stack:
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
         known: dict[str, Outcome] = {}
         if store:
-            run = store.begin(method, protocol.name, fields, cuts, inputs)
+            run = store.begin(
+                method, protocol.name, fields, thresholds=cuts, inputs=inputs, protocol_json=protocol_to_json(protocol)
+            )
             known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
         tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
         size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
         batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
-        for batch in answers(executor, partial(count_images, protocol), batches):
+        for batch in answers(executor, partial(count_images, protocol, repairs), batches):
             if store:
                 store.save(run, batch)
             outcomes |= {
@@ -121,7 +140,14 @@ def evaluate(
             if progress:
                 progress(len(outcomes), len(tasks))
         result = assemble(
-            method, protocol.name, fields, outcomes.values(), notes=pairing.notes, cuts=cuts, inputs=inputs
+            method,
+            protocol.name,
+            fields,
+            outcomes.values(),
+            notes=pairing.notes,
+            cuts=cuts,
+            inputs=inputs,
+            protocol_json=protocol_to_json(protocol),
         )
         if store:
             store.finish(run, outcomes, result.signature, pairing.notes)
@@ -155,7 +181,14 @@ def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
         curve = decode_published(run.published)
         return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
     return assemble(
-        run.method, run.protocol, run.settings, outcomes, notes=run.notes, cuts=run.thresholds, inputs=run.inputs
+        run.method,
+        run.protocol,
+        run.settings,
+        outcomes,
+        notes=run.notes,
+        cuts=run.thresholds,
+        inputs=run.inputs,
+        protocol_json=run.protocol_json,
     )
 
 
@@ -168,6 +201,7 @@ def assemble(
     notes: tuple[str, ...] = (),
     cuts: tuple[float, ...] = (),
     inputs: Inputs | None = None,
+    protocol_json: str = "",
 ) -> Result:
     """Put together what came of each image, in sorted order of names, cut at thresholds where there are any."""
     by_name = sorted(outcomes, key=lambda outcome: outcome.name)
@@ -179,7 +213,8 @@ def assemble(
     if cuts:
         packed, lowered = _cut(packed, Thresholds(np.array(cuts), settings["thresholds"]))
         notes = (*notes, *lowered)
-    repeated = Counter(note for outcome in counted.values() for note in outcome.notes)
+    repeated = Counter(note for outcome in counted.values() for note in {without_detail(n): 0 for n in outcome.notes})
+    unneeded = idle(settings, tuple(repeated)) if counted else ()
     return Result(
         method,
         protocol,
@@ -187,8 +222,11 @@ def assemble(
         signature(protocol, settings, truths),
         EncodedCounts(packed),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
-        (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
+        (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
         inputs,
+        protocol_json,
+        {name: outcome.digest for name, outcome in counted.items()},
+        image_notes={name: outcome.notes for name, outcome in counted.items() if outcome.notes},
     )
 
 
@@ -218,6 +256,5 @@ def _with_positive_agreed(counted: Mapping[str, Outcome]) -> dict[str, bytes]:
     positive = agree_on_positive(unruled)
     for name, values in unruled.items():
         if values == (positive,):
-            counts = _scores_of(packed[name])
-            packed[name] = encode(replace(counts, positives=counts.negatives, negatives=counts.positives))
+            packed[name] = encode(swapped(_scores_of(packed[name])))
     return packed

@@ -9,6 +9,7 @@ from segbench.aggregator.result import Result
 from segbench.curves import Comparison, compare
 from segbench.curves.intervals import IntervalMethod
 from segbench.curves.same_images import refuse_different
+from segbench.curves.summary import WITHOUT_NAMES
 from segbench.errors import ArgumentError
 
 
@@ -49,6 +50,9 @@ def compare_results(
     published = [result.method for result in results if result.published]
     if published:
         raise ArgumentError(f"{', '.join(published)}: known from print, so there are no images to compare")
+    unnamed = [result.method for result in results if result.unnamed]
+    if unnamed:
+        raise ArgumentError(f"{', '.join(unnamed)}: {WITHOUT_NAMES}; give names to Accumulator.update")
     _refuse_different_settings(results)
     counts = {result.method: result.counts for result in results}
     if len(counts) > 1:

@@ -9,12 +9,14 @@ from functools import cached_property
 
 from segbench.aggregator.codec import Counts
 from segbench.aggregator.figures import PROTOCOLS
-from segbench.curves import Curve, Intervals, Summary, bootstrap
+from segbench.counts import ScoreCounts
+from segbench.curves import Curve, Intervals, Summary, bootstrap, pixel_summary
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.intervals import IntervalMethod
 from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
 from segbench.curves.regions import RegionCurve
+from segbench.curves.summary import WITHOUT_NAMES
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.inputs import Inputs
 
@@ -41,8 +43,17 @@ class Result:
         What was done to the data while reading.
     inputs : Inputs, optional
         Where the images lay when they were counted; None for results that others counted.
+    protocol_json : str
+        The protocol with all its settings, from which pictures are drawn; empty for results that others counted.
+    digests : mapping of image name to str
+        Content of all files of each image when it was counted.
     published : PublishedCurve or PublishedRegions, optional
         The curve or figures of a method known from print; there are no counts then.
+    image_notes : mapping of image name to tuple of str
+        What was done to the data of single images, with what `notes` leaves out, such as their sizes.
+    unnamed : ScoreCounts, optional
+        Pixels that an `Accumulator` got without the name of an image: part of the pooled figures and the curve, while
+        what rests on single images (OIS, mean F, intervals, comparisons) is undefined.
     """
 
     method: str
@@ -53,7 +64,11 @@ class Result:
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     inputs: Inputs | None = None
+    protocol_json: str = ""
+    digests: Mapping[str, str] = field(default_factory=dict)
     published: PublishedCurve | PublishedRegions | None = None
+    image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unnamed: ScoreCounts | None = None
 
     @property
     def data(self) -> str:
@@ -70,10 +85,10 @@ class Result:
     ) -> Intervals:
         """Draw bootstrap intervals over images of every figure; see `segbench.bootstrap`.
 
-        They are nan for a published curve, which has no images to draw from.
+        They are nan for a published curve, which has no images to draw from, and where images are not told apart.
         """
-        if self.published:
-            reason = "a published curve has no images to draw from"
+        if self.published or self.unnamed:
+            reason = "a published curve has no images to draw from" if self.published else WITHOUT_NAMES
             nothing = dict.fromkeys(self.summary, (math.nan, math.nan))
             undefined = dict.fromkeys(self.summary, reason)
             note = f"{self.method}: {reason}, so no intervals"
@@ -89,13 +104,19 @@ class Result:
             raise ArgumentError(f"{self.method} is a published curve, without counts")
         if not self.counts and self.protocol == "boundaries":
             raise DataError(self.method, "no image was counted, so there is no curve", "mend what failed and run again")
-        pooled: Counts = PROTOCOLS[self.protocol].pool(self.counts.values())
+        rest = () if self.unnamed is None else (self.unnamed,)
+        pooled: Counts = PROTOCOLS[self.protocol].pool((*self.counts.values(), *rest))
         return pooled
 
     @cached_property
     def summary(self) -> Summary:
         """The figures over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
-        return self.published.summary if self.published else PROTOCOLS[self.protocol].summary(self.counts)
+        if self.published:
+            return self.published.summary
+        if self.unnamed:
+            named = {name: counts for name, counts in self.counts.items() if isinstance(counts, ScoreCounts)}
+            return pixel_summary(named, unnamed=self.unnamed)
+        return PROTOCOLS[self.protocol].summary(self.counts)
 
     @cached_property
     def curve(self) -> Curve | BoundaryCurve | RegionCurve:

@@ -32,6 +32,7 @@ CREATE TABLE runs (
     notes TEXT NOT NULL,             -- JSON list
     thresholds TEXT NOT NULL,        -- JSON list, empty where scores are their own thresholds
     inputs TEXT NOT NULL,            -- JSON object, empty for results that others counted
+    protocol_json TEXT NOT NULL,     -- the protocol with all its settings, empty likewise
     published TEXT NOT NULL DEFAULT '', -- JSON of a curve known from print, which has no images
     UNIQUE (method, protocol, settings)
 )
@@ -65,6 +66,7 @@ class StoredRun:
     notes: tuple[str, ...]
     thresholds: tuple[float, ...] = ()
     inputs: Inputs | None = None
+    protocol_json: str = ""
     published: str = ""
 
 
@@ -150,17 +152,20 @@ class ResultsFile:
         method: str,
         protocol: str,
         settings: Mapping[str, str],
+        *,
         thresholds: Sequence[float] = (),
         inputs: Inputs | None = None,
+        protocol_json: str = "",
     ) -> int:
         """Start a run, or go on with the one of the same method and settings; give its key."""
         identity = (method, protocol, json.dumps(settings))
         with self._transaction():
             self._database.execute(
-                "INSERT INTO runs (method, protocol, settings, signature, notes, thresholds, inputs) "
-                "VALUES (?, ?, ?, '', '[]', ?, ?) "
-                "ON CONFLICT DO UPDATE SET signature = '', thresholds = excluded.thresholds, inputs = excluded.inputs",
-                (*identity, json.dumps(list(thresholds)), inputs.to_json() if inputs else ""),
+                "INSERT INTO runs (method, protocol, settings, signature, notes, thresholds, inputs, protocol_json) "
+                "VALUES (?, ?, ?, '', '[]', ?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET signature = '', thresholds = excluded.thresholds, "
+                "inputs = excluded.inputs, protocol_json = excluded.protocol_json",
+                (*identity, json.dumps(list(thresholds)), inputs.to_json() if inputs else "", protocol_json),
             )
             (key,) = self._database.execute(
                 "SELECT id FROM runs WHERE (method, protocol, settings) = (?, ?, ?)", identity
@@ -217,7 +222,7 @@ class ResultsFile:
         """List the runs in the order in which they were first made."""
         with self._readable():
             rows = self._database.execute(
-                "SELECT id, method, protocol, settings, signature, notes, thresholds, inputs, published "
+                "SELECT id, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published "
                 "FROM runs ORDER BY id"
             )
             return [
@@ -230,7 +235,19 @@ class ResultsFile:
                     tuple(json.loads(notes)),
                     tuple(json.loads(thresholds)),
                     Inputs.from_json(inputs) if inputs else None,
+                    protocol_json,
                     published,
                 )
-                for key, method, protocol, settings, signature, notes, thresholds, inputs, published in rows
+                for (
+                    key,
+                    method,
+                    protocol,
+                    settings,
+                    signature,
+                    notes,
+                    thresholds,
+                    inputs,
+                    protocol_json,
+                    published,
+                ) in rows
             ]

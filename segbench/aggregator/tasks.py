@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from segbench.aggregator.codec import encode
 from segbench.aggregator.figures import Protocol
 from segbench.errors import DataError
-from segbench.loaders.load import decode_sample, read
+from segbench.loaders.load import Digests, decode_sample, read
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.repairs import Repairs
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Outcome:
     failure : str
         Why there are no counts; empty if all is well.
     notes : tuple of str
-        What was done to the data while reading.
+        What was done to the data while reading and counting.
     seconds : float
         Time spent on the image.
     """
@@ -56,21 +57,20 @@ class Outcome:
     seconds: float = 0.0
 
 
-def count_images(protocol: Protocol, tasks: Sequence[Task]) -> list[Outcome]:
+def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) -> list[Outcome]:
     """Count a few images; what is wrong with one does not touch the others."""
-    return [_count_image(protocol, task) for task in tasks]
+    return [_count_image(protocol, repairs, task) for task in tasks]
 
 
-def _count_image(protocol: Protocol, task: Task) -> Outcome:
+def _count_image(protocol: Protocol, repairs: Repairs, task: Task) -> Outcome:
     started = time.perf_counter()
     name = task.files.name
     try:
         raw = read(task.files)
-        ground_truth_digest = _joint(*raw.digests.ground_truths, raw.digests.field)
-        digest = _joint(ground_truth_digest, raw.digests.prediction, *raw.digests.scales)
+        ground_truth_digest, digest = joint_digests(raw.digests)
         if digest == task.known:
             return Outcome(name, digest, ground_truth_digest)
-        sample = decode_sample(raw, protocol.reads)
+        sample = decode_sample(raw, protocol.reads, repairs)
         image = protocol.count(sample)
         return Outcome(
             name,
@@ -78,13 +78,19 @@ def _count_image(protocol: Protocol, task: Task) -> Outcome:
             ground_truth_digest,
             encode(image.counts),
             image.label_values,
-            notes=sample.notes,
+            notes=(*sample.notes, *image.notes),
             seconds=time.perf_counter() - started,
         )
     except DataError as error:
         return Outcome(name, failure=str(error))
     except Exception as error:  # noqa: BLE001  one image's trouble, foreseen or not, must not lose the others
         return Outcome(name, failure=f"{name}: {type(error).__name__}: {error}")
+
+
+def joint_digests(digests: Digests) -> tuple[str, str]:
+    """Give one digest for the ground truth and field of view of an image, and one for all its files."""
+    ground_truth = _joint(*digests.ground_truths, digests.field)
+    return ground_truth, _joint(ground_truth, digests.prediction, *digests.scales)
 
 
 def _joint(*digests: str | None) -> str:

@@ -37,4 +37,5 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     totals = tuning.pooled.total_positives, tuning.pooled.total_negatives
     if min(totals) == 0:
         raise DataError("tuning set", f"{totals[0]} positives and {totals[1]} negatives, and both are needed")
-    return thresholds_from(tuning.pooled, source=f"tuning set of {len(tuning.counts)} images, data {tuning.data}")
+    number = "unnamed" if tuning.unnamed else len(tuning.counts)
+    return thresholds_from(tuning.pooled, source=f"tuning set of {number} images, data {tuning.data}")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from segbench.aggregator.figures import Protocol
     from segbench.aggregator.result import Result
     from segbench.counts import Thresholds
+    from segbench.loaders.repairs import Repairs
 
 
 def methods_of(predictions: list[str]) -> dict[str, Path]:
@@ -51,6 +52,7 @@ def count_methods(
     output: Path | None = None,
     jobs: int | None = None,
     human: bool = False,
+    repairs: Repairs | None = None,
     tuning: Mapping[str, Thresholds] | None = None,
 ) -> list[Result]:
     """Evaluate methods one after another, the images of each spread over workers.
@@ -58,7 +60,7 @@ def count_methods(
     Raises
     ------
     ArgumentError
-        If the human point is asked of a protocol that has none.
+        If the human point is asked of a protocol that has none, or repairs have no meaning for the protocol.
     DataError
         If a folder does not pair with the ground truth: found before the first image is read.
     """
@@ -67,7 +69,10 @@ def count_methods(
     from segbench.cli.progress import progress_bar
     from segbench.loaders.inputs import Inputs
     from segbench.loaders.pairing import pair
+    from segbench.loaders.repairs import Repairs
 
+    repairs = repairs or Repairs()
+    repairs.check(protocol.reads)
     where = Inputs(ground_truth=str(ground_truth), field=None if field is None else str(field), **patterns)
     pairs = sum(len(pair(replace(where, prediction=str(folder))).files) for folder in methods.values())
     work: list[tuple[str, Path | None, Protocol]] = [(method, folder, protocol) for method, folder in methods.items()]
@@ -101,6 +106,7 @@ def count_methods(
                         field=field,
                         **patterns,
                         method=method,
+                        repairs=Repairs() if folder is None else repairs,
                         results=output,
                         executor=executor,
                         thresholds=(tuning or {}).get(method),

@@ -13,6 +13,7 @@ from segbench.errors import DataError
 if TYPE_CHECKING:
     from segbench.aggregator.figures import Protocol
     from segbench.loaders.inputs import Inputs
+    from segbench.loaders.repairs import Repairs
 
 
 def inputs_of(
@@ -28,18 +29,20 @@ def inputs_of(
     }
 
 
-def look_first(methods: dict[str, Inputs], protocol: Protocol) -> None:
+def look_first(methods: dict[str, Inputs], protocol: Protocol, repairs: Repairs) -> None:
     """Refuse what cannot be counted at all, and warn of the rest on standard error.
 
     Raises
     ------
+    ArgumentError
+        If repairs have no meaning for the protocol.
     DataError
         With everything that was found, if there is a method of which no image could be counted.
     """
     from segbench.preflight.checking import quick_check
     from segbench.report.findings import refusal, warnings_of
 
-    reports = quick_check(methods, protocol)
+    reports = quick_check(methods, protocol, repairs)
     if any(report.refused for report in reports):
         where = ", ".join(str(methods[report.method].prediction) for report in reports if report.refused)
         raise DataError(where, refusal(reports))

@@ -13,7 +13,9 @@ from segbench.cli.demo import demo
 from segbench.cli.export import export
 from segbench.cli.import_ import import_
 from segbench.cli.nms import nms
+from segbench.cli.overlay import overlay
 from segbench.cli.plot import plot
+from segbench.cli.presets import presets
 from segbench.cli.run import run
 from segbench.cli.show import show
 from segbench.errors import ArgumentError, SegbenchError
@@ -25,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, check, show, compare, plot, export, import_, nms, demo):
+for verb in (run, check, show, compare, plot, overlay, export, import_, nms, presets, demo):
     app.command(verb.__name__.rstrip("_"))(verb)
 
 

@@ -30,17 +30,20 @@ def nms(
         raise ArgumentError(f"{out_dir} is the folder read from; give another to write to")
     listing = list_folder(in_dir)
     failures = []
+    notes = dict.fromkeys(listing.notes)
     with progress_bar("nms") as progress:
         for done, entry in enumerate(listing.entries, start=1):
             target = out_dir / f"{entry.stem}.png"
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                _suppress(
-                    Path(entry.path),
-                    target,
-                    (radius, border, multiplier, smoothing),
-                    bits=bits,
-                    invert=invert,
+                notes |= dict.fromkeys(
+                    _suppress(
+                        Path(entry.path),
+                        target,
+                        (radius, border, multiplier, smoothing),
+                        bits=bits,
+                        invert=invert,
+                    )
                 )
             except DataError as error:
                 failures.append(str(DataError(entry.path, error.what, error.hint)))
@@ -49,22 +52,26 @@ def nms(
                     str(target), f"cannot be written ({error.strerror or error})", "give another folder"
                 ) from error
             progress(done, len(listing.entries))
-    for note in listing.notes:
+    for note in notes:
         typer.echo(note, err=True)
     typer.echo(f"written: {len(listing.entries) - len(failures)} maps in {out_dir}", err=True)
     if failures:
         raise DataError(str(in_dir), f"{len(failures)} maps could not be used:\n  " + "\n  ".join(failures))
 
 
-def _suppress(source: Path, target: Path, settings: tuple[int, int, float, int], *, bits: int, invert: bool) -> None:
+def _suppress(
+    source: Path, target: Path, settings: tuple[int, int, float, int], *, bits: int, invert: bool
+) -> tuple[str, ...]:
+    """Write one map, and give notes on what its values were taken for."""
     import imageio.v3 as iio
     import numpy as np
 
-    from segbench.levels import mirrored
+    from segbench.levels import as_shares, mirrored, note_on_levels
     from segbench.loaders.images import decode, read_bytes
     from segbench.protocols.boundaries import nms as suppress
 
-    soft = decode(read_bytes(source), source, role="prediction").array
+    stored = decode(read_bytes(source), source, role="prediction").array
+    soft = as_shares(stored)
     if invert:
         soft = mirrored(soft)
     radius, border, multiplier, smoothing = settings
@@ -72,3 +79,4 @@ def _suppress(source: Path, target: Path, settings: tuple[int, int, float, int],
     if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
         raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
     iio.imwrite(target, np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}"))
+    return note_on_levels(stored.dtype)

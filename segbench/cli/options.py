@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-GROUND_TRUTH = typer.Argument(help="Folder of ground truth, or one file.")
+GROUND_TRUTH = typer.Argument(help="Folder of ground truth, or one file; with --preset the data set's folder.")
 PREDICTION = typer.Argument(help="Folder of soft predictions (or one file), one a method; may be name=FOLDER.")
 PROTOCOL = typer.Option("-p", "--protocol", help="What counts as right.")
 POSITIVE = typer.Option(help="Ground-truth values that are positive: 255, '>=128' or 1,3 [default: the larger of two].")
@@ -21,3 +21,13 @@ GT_PATTERN = typer.Option(
 )
 PRED_PATTERN = typer.Option(help="The same for predictions, # being one of several label maps: '*_pred', '*/#'.")
 FIELD_PATTERN = typer.Option(help="The same for masks: '*_mask'.")
+ANNOTATORS = typer.Option(
+    metavar="any|all|majority|each",
+    help="Pixels, several annotators: positive where any, all or most of them say so; or count each.",
+    show_default=False,
+)
+MAX_DIST = typer.Option(
+    help="Boundaries: tolerance as a fraction of the diagonal [default: 0.0075].", show_default=False
+)
+CATEGORY = typer.Option(min=1, help="Boundaries: which category of an SBD ground truth counts.", show_default=False)
+NEGATIVES = typer.Option(help="Predictions that need no ground truth, since all is negative: 'good/*'.")

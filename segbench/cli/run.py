@@ -11,12 +11,16 @@ from segbench.cli.choices import Form, ProtocolName, print_results
 from segbench.cli.counting import count_methods, methods_of
 from segbench.cli.look_first import inputs_of, look_first
 from segbench.cli.options import (
+    ANNOTATORS,
+    CATEGORY,
     FIELD,
     FIELD_PATTERN,
     GROUND_TRUTH,
     GT_PATTERN,
     INVERT,
     LABEL_MAPS,
+    MAX_DIST,
+    NEGATIVES,
     NMS,
     POSITIVE,
     PRED_PATTERN,
@@ -25,6 +29,8 @@ from segbench.cli.options import (
     THRESHOLDS,
     VOID,
 )
+from segbench.cli.preset import PRESET, placed
+from segbench.cli.repairing import CROP, RESIZE, SCALE, repairs_of
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.settings import Options
 from segbench.cli.tuning import thresholds_of
@@ -47,20 +53,24 @@ def run(
     field: Annotated[Path | None, FIELD] = None,
     invert: Annotated[bool, INVERT] = False,
     exact: Annotated[bool, typer.Option("--exact", help="Keep every distinct float score, never bins.")] = False,
-    max_dist: Annotated[
-        float | None,
-        typer.Option(help="Boundaries: tolerance as a fraction of the diagonal [default: 0.0075].", show_default=False),
-    ] = None,
+    annotators: Annotated[str | None, ANNOTATORS] = None,
+    resize_predictions: Annotated[str | None, RESIZE] = None,
+    crop: Annotated[bool, CROP] = False,
+    scale: Annotated[str | None, SCALE] = None,
+    max_dist: Annotated[float | None, MAX_DIST] = None,
     thresholds: Annotated[str | None, THRESHOLDS] = None,
     no_thin: Annotated[bool, typer.Option("--no-thin", help="Boundaries: do not thin thresholded maps.")] = False,
     nms: Annotated[str | None, NMS] = None,
     label_maps: Annotated[bool, LABEL_MAPS] = False,
+    category: Annotated[int | None, CATEGORY] = None,
     human: Annotated[
         bool, typer.Option("--human", help="Boundaries: also each annotator against the others, as a method 'human'.")
     ] = False,
     gt_pattern: Annotated[str, GT_PATTERN] = "*",
     pred_pattern: Annotated[str, PRED_PATTERN] = "*",
     field_pattern: Annotated[str, FIELD_PATTERN] = "*",
+    negatives: Annotated[str, NEGATIVES] = "",
+    preset: Annotated[str | None, PRESET] = None,
     intervals: Annotated[float | None, INTERVALS] = None,
     tuning_set: Annotated[
         tuple[Path, Path] | None,
@@ -88,13 +98,19 @@ def run(
         no_thin=no_thin,
         nms=nms,
         label_maps=label_maps,
+        category=category,
+        annotators=annotators,
     )
+    repairs = repairs_of(resize_predictions, scale, crop=crop)
     methods = methods_of(prediction)
     settings = options.protocol(protocol)
+    if preset is not None:
+        ground_truth, field = placed(preset, ground_truth, field)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
+    patterns["negatives"] = negatives
     if not no_check:
-        look_first(inputs_of(ground_truth, methods, field=field, patterns=patterns), settings)
-    tuning = thresholds_of(tuning_set, tuning_results, list(methods), settings, patterns, jobs=jobs)
+        look_first(inputs_of(ground_truth, methods, field=field, patterns=patterns), settings, repairs)
+    tuning = thresholds_of(tuning_set, tuning_results, list(methods), settings, patterns, jobs=jobs, repairs=repairs)
     try:
         results = count_methods(
             ground_truth,
@@ -105,6 +121,7 @@ def run(
             output=output,
             jobs=jobs,
             human=human,
+            repairs=repairs,
             tuning=tuning,
         )
     except KeyboardInterrupt:

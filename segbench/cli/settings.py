@@ -25,6 +25,8 @@ class Options:
     no_thin: bool
     nms: str | None
     label_maps: bool
+    category: int | None = None
+    annotators: str | None = None
 
     def protocol(self, name: ProtocolName) -> Protocol:
         """Make the settings of a protocol.
@@ -35,17 +37,30 @@ class Options:
             For an option that is not this protocol's, or not what it should be.
         """
         if name is ProtocolName.PIXELS:
-            self._refuse(name, "max_dist", "thresholds", "no_thin", "nms", "label_maps")
+            self._refuse(name, "max_dist", "thresholds", "no_thin", "nms", "label_maps", "category")
+            from segbench.protocols.annotators import as_annotator_rule
             from segbench.protocols.pixels import Pixels
 
             void = tuple(numbers(self.void, "--void")) if self.void else ()
-            return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact)
+            rule = None if self.annotators is None else as_annotator_rule(self.annotators)
+            return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact, annotators=rule)
         if name is ProtocolName.REGIONS:
-            self._refuse(name, "positive", "invert", "exact", "max_dist", "no_thin", "nms", "label_maps")
+            foreign = (
+                "positive",
+                "invert",
+                "exact",
+                "max_dist",
+                "no_thin",
+                "nms",
+                "label_maps",
+                "category",
+                "annotators",
+            )
+            self._refuse(name, *foreign)
             from segbench.protocols.regions import Regions
 
             return Regions(thresholds=_thresholds(self.thresholds), void=_labels(self.void))
-        self._refuse(name, "void", "exact")
+        self._refuse(name, "void", "exact", "annotators")
         from segbench.protocols.boundaries import Boundaries
 
         return Boundaries(
@@ -56,6 +71,7 @@ class Options:
             positive=self.positive,
             label_maps=self.label_maps,
             invert=self.invert,
+            category=self.category,
         )
 
     def _refuse(self, name: ProtocolName, *foreign: str) -> None:

@@ -11,6 +11,7 @@ from segbench.errors import ArgumentError, DataError
 if TYPE_CHECKING:
     from segbench.aggregator.figures import Protocol
     from segbench.counts import Thresholds
+    from segbench.loaders.repairs import Repairs
 
 
 def thresholds_of(
@@ -21,6 +22,7 @@ def thresholds_of(
     patterns: Mapping[str, str],
     *,
     jobs: int | None = None,
+    repairs: Repairs,
 ) -> dict[str, Thresholds]:
     """Find each method's thresholds on its tuning set; empty where none is given.
 
@@ -41,7 +43,8 @@ def thresholds_of(
     if folders is None and results is not None:
         from segbench.aggregator.benchmark import load_results
 
-        runs = {run.method: run for run in load_results(results) if dict(run.settings) == protocol.signature_fields()}
+        settings = protocol.signature_fields() | repairs.signature_fields()
+        runs = {run.method: run for run in load_results(results) if dict(run.settings) == settings}
         missing = [method for method in methods if method not in runs]
         if missing:
             found = ", ".join(runs) or "none"
@@ -55,7 +58,9 @@ def thresholds_of(
     from segbench.cli.counting import count_methods
 
     try:
-        (tuning,) = count_methods(folders[0], {methods[0]: folders[1]}, protocol, patterns=patterns, jobs=jobs)
+        (tuning,) = count_methods(
+            folders[0], {methods[0]: folders[1]}, protocol, patterns=patterns, jobs=jobs, repairs=repairs
+        )
     except DataError as error:
         raise DataError(f"tuning set, {error.path}", error.what, error.hint) from error
     return {methods[0]: tuned_thresholds(tuning)}

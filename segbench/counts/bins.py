@@ -37,17 +37,30 @@ def bin_of(scores: NDArray[Any]) -> IntArray:
     >>> bin_of(np.array([-1.0, 0.0, 1e-3, 0.5, 0.999, 1.0, 2.0]))
     array([-32257,      0,  29703,  32002,  34300,  64003,  64260])
     """
-    scores = np.asarray(scores, dtype=np.float64)
-    half = 1 + _octaves(np.float64(0.5))
-    top = 2 * half - 1
-    upper = scores >= 0.5
     with np.errstate(over="ignore", invalid="ignore"):
-        bins = _octaves(np.where(upper, 1.0 - scores, np.abs(scores)))
-    np.subtract(top, bins, out=bins, where=upper)
-    np.negative(bins, out=bins, where=scores < 0)
-    beyond = scores > 1
+        bins: IntArray = bins_by(np, np.asarray(scores, dtype=np.float64))
+    return bins
+
+
+def bins_by(library: Any, scores: Any) -> Any:  # noqa: ANN401  arrays of one library or the other
+    """Number bins as `bin_of` does, with the functions of NumPy or of PyTorch.
+
+    Parameters
+    ----------
+    library : module
+        ``numpy`` or ``torch``.
+    scores : array of float64, or tensor
+        Finite scores.
+    """
+    where = library.where
+    upper = scores >= 0.5
+    bins = _octaves_by(library, where(upper, 1.0 - scores, library.abs(scores)))
+    bins = where(upper, _TOP - bins, bins)
+    below, beyond = scores < 0, scores > 1
+    if below.any():
+        bins = where(below, -bins, bins)
     if beyond.any():
-        bins[beyond] = top + 1 + _octaves(scores[beyond]) - _octaves(np.float64(1.0))
+        bins[beyond] = _octaves_by(library, scores[beyond]) + (_TOP + 1 - _ONE)
     return bins
 
 
@@ -87,6 +100,15 @@ def _edge(octaves: IntArray) -> NDArray[np.float64]:
 
 
 def _octaves(magnitude: NDArray[Any] | np.float64) -> IntArray:
-    bits: IntArray = np.asarray(magnitude, dtype=np.float64).view(np.int64) >> _MANTISSA_BITS_DROPPED
-    numbered: IntArray = np.maximum(bits - _LOWEST_EXPONENT, 0) + (np.asarray(magnitude) != 0)
+    numbered: IntArray = _octaves_by(np, np.asarray(magnitude, dtype=np.float64))
     return numbered
+
+
+def _octaves_by(library: Any, magnitude: Any) -> Any:  # noqa: ANN401  as `bins_by`
+    bits = magnitude.view(library.int64) >> _MANTISSA_BITS_DROPPED
+    return library.clip(bits - _LOWEST_EXPONENT, 0, None) + (magnitude != 0)
+
+
+_TOP = 2 * int(_octaves(np.float64(0.5))) + 1
+"""The bin of exactly 1: as many bins above 1/2 as below, and one of its own for 0."""
+_ONE = int(_octaves(np.float64(1.0)))

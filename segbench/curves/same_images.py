@@ -53,7 +53,7 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
                 more = f" and {len(images) - _LISTED} more" if len(images) > _LISTED else ""
                 problems.append(f"{present} has {', '.join(images[:_LISTED])}{more}, {absent} has not")
         for image in sorted(set(reference) & set(per_image)):
-            totals = [_totals(images[image]) for images in (reference, per_image)]
+            totals = [ground_truth_totals(images[image]) for images in (reference, per_image)]
             if totals[0] != totals[1]:
                 problems.append(f"{image} has {totals[0]} in {first}, {totals[1]} in {name}")
                 break
@@ -64,7 +64,8 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
         )
 
 
-def _totals(counts: object) -> str:
+def ground_truth_totals(counts: object) -> str:
+    """Say in words what is known of an image's ground truth from its counts."""
     if isinstance(counts, ScoreCounts):
         return f"{counts.total_positives} positives and {counts.total_negatives} negatives"
     if isinstance(counts, BoundaryCounts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from segbench.curves.points import cumulate
 
 _WITHOUT_POSITIVES = "no positive pixels"
 _WITHOUT_NEGATIVES = "no negative pixels"
+WITHOUT_NAMES = "some pixels came without the name of an image, so images are not told apart"
+_OVER_IMAGES = ("ois_f", "ois_precision", "ois_recall", "mean_image_f")
 _WITHOUT_SCORES = "scores are not known, the curve was given by its points"
 
 
@@ -64,13 +67,16 @@ class Summary(Mapping[str, float | int]):
         return len(self.figures)
 
 
-def pixel_summary(per_image: Mapping[str, ScoreCounts]) -> Summary:
+def pixel_summary(per_image: Mapping[str, ScoreCounts], *, unnamed: ScoreCounts | None = None) -> Summary:
     """Every figure of the pixel benchmark, from the counts of its images.
 
     Parameters
     ----------
     per_image : mapping of str to ScoreCounts
         Counts by the image's name.
+    unnamed : ScoreCounts, optional
+        Pixels of images that are not told apart: they are part of the pooled figures, and figures over images
+        (``ois_*``, ``mean_image_f``) are undefined.
 
     Returns
     -------
@@ -94,7 +100,7 @@ def pixel_summary(per_image: Mapping[str, ScoreCounts]) -> Summary:
     """
     names = sorted(per_image)
     images = [per_image[name] for name in names]
-    pooled = ScoreCounts.sum(images)
+    pooled = ScoreCounts.sum(images if unnamed is None else [*images, unnamed])
     chosen = best_fs(images)
     tp, fp, positives = int(chosen.tp.sum()), int(chosen.fp.sum()), int(chosen.positives.sum())
     each = chosen.f[chosen.positives > 0]
@@ -117,9 +123,12 @@ def pixel_summary(per_image: Mapping[str, ScoreCounts]) -> Summary:
         "fpr_at_95_tpr": fpr_at_tpr(pooled),
     }
     bounds = {{"f": "ods_f"}.get(key, key): pair for key, pair in score_bounds(pooled).items()}
-    bounds |= image_bounds(images, chosen)
+    reasons = {} if unnamed is None else dict.fromkeys(_OVER_IMAGES, WITHOUT_NAMES)
+    figures |= dict.fromkeys(reasons, math.nan)
+    if unnamed is None:
+        bounds |= image_bounds(images, chosen)
     sources = {image.threshold_source for image in images} - {""}
-    return _finished(figures, pooled, bounds, ("auc_pr_achievable",), ", ".join(sorted(sources)))
+    return _finished(figures, pooled, bounds, ("auc_pr_achievable",), ", ".join(sorted(sources)), reasons=reasons)
 
 
 def pixel_image_figures(counts: ScoreCounts) -> Summary:
@@ -170,6 +179,8 @@ def _finished(
     bounds: Mapping[str, tuple[float, float]],
     optimistic: tuple[str, ...],
     source: str,
+    *,
+    reasons: Mapping[str, str] = MappingProxyType({}),
 ) -> Summary:
     undefined: dict[str, str] = {}
     for key, figure in figures.items():
@@ -179,5 +190,6 @@ def _finished(
             figures[key] = math.nan
             undefined[key] = _WITHOUT_POSITIVES if figures["negatives"] else "no pixels"
         elif math.isnan(figure):
-            undefined[key] = _WITHOUT_NEGATIVES if counts.scores_known or "threshold" not in key else _WITHOUT_SCORES
+            other = _WITHOUT_NEGATIVES if counts.scores_known or "threshold" not in key else _WITHOUT_SCORES
+            undefined[key] = reasons.get(key, other)
     return Summary(figures, dict(bounds), undefined, optimistic, source)

@@ -83,8 +83,7 @@ def read_header(path: Path, role: Role) -> Header:
 
 def _understood(file: BinaryIO, head: bytes, size: int, extension: str, role: Role) -> Header:
     try:
-        with quiet():
-            return _header(file, head, size, extension, role)
+        return _header(file, head, size, extension, role)
     except Exception:  # noqa: BLE001  whatever a library, or ours, makes of damaged bytes
         return Header(size, odd=True)
 
@@ -118,7 +117,7 @@ def _png(file: BinaryIO, head: bytes, size: int) -> Header:
 def _by_pillow(file: BinaryIO, size: int, form: str) -> Header:
     from PIL import Image
 
-    with Image.open(file, formats=(form,)) as image:
+    with quiet(), Image.open(file, formats=(form,)) as image:
         shape, dtype = image.size[::-1], "bool" if image.mode == "1" else "uint8"
     odd = False
     if form == "JPEG":
@@ -132,7 +131,7 @@ def _tiff(file: BinaryIO, size: int) -> Header:
     from PIL import Image, UnidentifiedImageError
 
     try:
-        with Image.open(file, formats=("TIFF",)) as image:
+        with quiet(), Image.open(file, formats=("TIFF",)) as image:
             tags: Mapping[int, Any] = getattr(image, "tag_v2", {})
             ends = map(sum, zip(tags[_STRIP_OFFSETS], tags[_STRIP_BYTES], strict=True)) if _STRIP_BYTES in tags else ()
             return Header(size, image.size[::-1], odd=any(end > size for end in ends))
@@ -140,7 +139,7 @@ def _tiff(file: BinaryIO, size: int) -> Header:
         import tifffile
 
         file.seek(0)
-        with tifffile.TiffFile(file) as pages:
+        with quiet(), tifffile.TiffFile(file) as pages:
             page: Any = pages.pages[0]
             return Header(size, (int(page.imagelength), int(page.imagewidth)), str(page.dtype))
 
@@ -150,7 +149,8 @@ def _mat(file: BinaryIO, head: bytes, size: int, role: Role) -> Header:
 
     if head.startswith(matlab.HDF5):
         return Header(size, odd=True)
-    found = {name: (shape, kind) for name, shape, kind in whosmat(file)}
+    with quiet():
+        found = {name: (shape, kind) for name, shape, kind in whosmat(file)}
     if role == "prediction" and "ucm2" in found:
         height, width = found["ucm2"][0]
         return Header(size, (int(height), int(width)), doubled=True)

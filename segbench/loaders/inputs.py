@@ -23,6 +23,9 @@ class Inputs:
     gt_pattern, pred_pattern, field_pattern : str
         ``*`` stands for the image's name and ``#`` for the tag of an annotator (`gt_pattern`) or of one of several
         scales (`pred_pattern`: ``"*/#"`` is a folder of label maps an image); see `Pattern.parse`.
+    negatives : str
+        Predictions whose name this shell pattern fits (``"good/*"``) need no ground truth: all their pixels are
+        negative. Empty for none.
     """
 
     ground_truth: str
@@ -31,6 +34,7 @@ class Inputs:
     gt_pattern: str = "*"
     pred_pattern: str = "*"
     field_pattern: str = "*"
+    negatives: str = ""
 
     def absolute(self) -> Self:
         """Give the same places wherever one stands."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -14,17 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.errors import DataError
-from segbench.levels import are_wide
+from segbench.levels import note_on_levels
 from segbench.loaders import matlab
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.repairs import ImageMaps, Kind, Repairs, repaired
 from segbench.loaders.sizes import require_doubled_size, require_same_size
 from segbench.sample import Reads, Sample
 
 """What a protocol needs the files to be read as."""
 
 Maps: TypeAlias = tuple[NDArray[Any], ...]
+_NO_REPAIRS = Repairs()
 
 Form: TypeAlias = Literal["map", "ucm2", "labels"]
 """What a prediction is: one map, a contour map of double size, or label maps, one a threshold or scale."""
@@ -109,8 +112,8 @@ def read(files: SampleFiles) -> RawFiles:
     return RawFiles(files, ground_truths, prediction, field, digests, scales)
 
 
-def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
-    """Decode what `read` gave.
+def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -> Sample:
+    """Decode what `read` gave, and repair what was asked for.
 
     Parameters
     ----------
@@ -128,11 +131,13 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         regions
             Ground truth as label maps, those of a cell ``groundTruth`` from ``Segmentation``; predictions as for
             boundaries, but a single map is a label map.
+    repairs : Repairs
+        What may be done to predictions that do not line up; by default nothing.
 
     Returns
     -------
     Sample
-        Arrays as stored, the field as bool (nonzero is inside), all but ``ucm2`` of one size.
+        Arrays as stored but for repairs, the field as bool (nonzero is inside), all but ``ucm2`` of one size.
 
     Raises
     ------
@@ -142,19 +147,21 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
     files = raw.files
     notes: dict[str, None] = {}
     truths: list[tuple[str, NDArray[Any]]] = []
+    categories = False
     for path, data in zip(files.ground_truths, raw.ground_truths, strict=True):
-        maps, said = _ground_truths(data, path, reads)
+        maps, said, categories = _ground_truths(data, path, reads)
         truths += ((shown(path), array) for array in maps)
         notes |= dict.fromkeys(f"ground truth: {note}" for note in said)
     predictions, said, form = _predictions(raw.prediction, files.prediction, reads)
     if raw.scales:
         predictions, form = _scales(raw, form, reads), "labels"
+    soft = form == "map" and reads in ("masks", "boundaries")
+    if soft and repairs.scale is None:
+        said += note_on_levels(predictions[0].dtype)
     notes |= dict.fromkeys(f"prediction: {note}" for note in said)
+    if not truths:
+        truths.append((shown(files.prediction), np.zeros(predictions[0].shape, np.uint8)))
     sizes = [(name, array.shape) for name, array in truths]
-    if form == "ucm2":
-        require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
-    else:
-        sizes += zip(map(shown, (files.prediction, *files.scales)), (map_.shape for map_ in predictions), strict=False)
     field = None
     if files.field is not None and raw.field is not None:
         mask = decode(raw.field, files.field, role="field")
@@ -162,28 +169,36 @@ def decode_sample(raw: RawFiles, reads: Reads) -> Sample:
         field = mask.array != 0
         sizes.append((shown(files.field), field.shape))
     require_same_size(sizes)
+    if form == "ucm2":
+        require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
+    kind: Kind = "ucm2" if form == "ucm2" else "soft" if soft else "labels"
+    names = map(shown, (files.prediction, *files.scales) if files.scales else repeat(files.prediction))
+    mended = repaired(ImageMaps(truths, list(zip(names, predictions)), kind, field), repairs)  # noqa: B905  segs share a file
     return Sample(
         files.name,
-        tuple(array for _, array in truths),
-        predictions,
-        field,
-        tuple(notes),
+        tuple(array for _, array in mended.truths),
+        tuple(array for _, array in mended.predictions),
+        mended.field,
+        (*notes, *mended.notes),
         tuple(name for name, _ in truths),
         shown(files.prediction),
         labels_predicted=form == "labels",
+        categories_drawn=categories,
     )
 
 
-def _ground_truths(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...]]:
-    """Give one map an annotator in the file, and notes."""
+def _ground_truths(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...], bool]:
+    """Give one map an annotator in the file, notes, and whether it is one a category instead."""
     if path.suffix.lower() in matlab.EXTENSIONS:
         contents = matlab.read_mat(data, path)
         if "groundTruth" in contents:
             part: matlab.Part = "Segmentation" if reads == "regions" else "Boundaries"
             note = f"{part} of groundTruth, one map an annotator"
-            return matlab.annotators(contents, path, part), (note,) if reads == "masks" else ()
+            return matlab.annotators(contents, path, part), (note,) if reads == "masks" else (), False
+        if "GTcls" in contents and reads == "boundaries":
+            return matlab.categories(contents, path), (), True
     decoded = decode(data, path, role="ground truth")
-    return (decoded.array,), decoded.notes
+    return (decoded.array,), decoded.notes, False
 
 
 def _scales(raw: RawFiles, form: Form, reads: Reads) -> Maps:
@@ -207,11 +222,7 @@ def _predictions(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str
         if "segs" in contents:
             return matlab.segs(contents, path), (), "labels"
     decoded = decode(data, path, role="ground truth" if reads == "regions" else "prediction")
-    notes = decoded.notes
-    dtype = decoded.array.dtype
-    if reads != "regions" and are_wide(dtype):
-        notes += (f"{dtype} values are levels: score = value / {np.iinfo(dtype).max}; store scores as floats",)
-    return (decoded.array,), notes, "map"
+    return (decoded.array,), decoded.notes, "map"
 
 
 def load(files: SampleFiles, reads: Reads) -> Loaded:

@@ -97,6 +97,36 @@ def annotators(contents: dict[str, Value], path: Path, part: Part) -> tuple[NDAr
     return _same_size(maps, path, "annotators")
 
 
+def categories(contents: dict[str, Value], path: Path) -> tuple[NDArray[Any], ...]:
+    """Give the boundaries of an SBD ground truth ``GTcls``, one map a category.
+
+    Parameters
+    ----------
+    contents : dict
+        What `read_mat` gave.
+    path : Path
+        The file, for errors.
+
+    Returns
+    -------
+    tuple of array of bool, each shape (H, W)
+        Category 1 first.
+
+    Raises
+    ------
+    DataError
+        Where ``GTcls`` is built otherwise, or sizes differ.
+    """
+    struct = contents.get("GTcls")
+    cell = struct[0].get("Boundaries") if isinstance(struct, list) and isinstance(struct[0], dict) else None
+    maps = [item for item in cell if isinstance(item, np.ndarray)] if isinstance(cell, list) else []
+    if not isinstance(cell, list) or not maps or len(maps) != len(cell):
+        raise DataError(
+            shown(path), "GTcls has no cell Boundaries of one map a category", "expected a struct as in SBD"
+        )
+    return _same_size([array != 0 for array in maps], path, "categories")
+
+
 def ucm2(contents: dict[str, Value], path: Path) -> NDArray[Any]:
     """Give the ultrametric contour map at twice the resolution.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from segbench.errors import DataError
@@ -28,7 +29,7 @@ class SampleFiles:
     name : str
         The name they share, in Unicode's composed form; characters that cannot be printed are escaped.
     ground_truths : tuple of Path
-        One an annotator, in natural order of the annotators' tags.
+        One an annotator, in natural order of the annotators' tags; none for an image that is negative all over.
     prediction : Path
         The soft map.
     field : Path, optional
@@ -110,21 +111,26 @@ def survey(inputs: Inputs) -> Pairing:
     truths, truth_notes = _named(ground_truth, patterns[0])
     predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
     fields, field_notes = _named(field, patterns[2]) if field is not None and not one_field else ({}, ())
+    blank = {
+        name for name in predictions.keys() - truths.keys() if inputs.negatives and fnmatchcase(name, inputs.negatives)
+    }
     files = tuple(
         SampleFiles(
             name,
-            tuple(Path(entry.path) for entry in truths[name]),
+            tuple(Path(entry.path) for entry in truths.get(name, ())),
             Path(predictions[name][0].path),
             Path(fields[name][0].path) if name in fields else field if one_field else None,
             () if inputs.prediction is None else tuple(Path(entry.path) for entry in predictions[name][1:]),
         )
-        for name in sorted(truths.keys() & predictions.keys())
+        for name in sorted((truths.keys() & predictions.keys()) | blank)
     )
+    if blank:
+        truth_notes += (f"{len(blank)} images without ground truth that fit {inputs.negatives!r}: all negative",)
     return Pairing(
         files,
         (*truth_notes, *prediction_notes, *field_notes),
         tuple(sorted(truths.keys() - predictions.keys())),
-        tuple(sorted(predictions.keys() - truths.keys())),
+        tuple(sorted(predictions.keys() - truths.keys() - blank)),
         tuple(file.name for file in files if file.field is None) if field is not None else (),
     )
 

@@ -1,4 +1,4 @@
-"""Maps of one image must have one size; where they do not, say what it looks like."""
+"""Maps of one image must have one size; where they do not, say what it looks like and what mends it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from segbench.errors import DataError
 from segbench.loaders.decoded import size
 
-HINT = "save all maps of an image at one size; nothing is resized"
+MOST_CUT = 2, 0.1
+"""How much cropping cuts off height and width at most: 2 pixels or a tenth, whichever is more."""
+
+HINT = "save all maps of an image at one size"
+_TRANSPOSED = "it looks transposed"
+_UCM2 = "it has 2 h + 1 and 2 w + 1 pixels, as a ucm2 has, which the boundaries and regions protocols read"
+_CROP = "--crop cuts off what is too much at the lower right (Repairs(crop=True))"
 
 
 class SizeError(DataError):
@@ -51,6 +57,68 @@ def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
             raise SizeError(name, what, HINT, shape, expected)
 
 
+def misfit(
+    prediction: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]], *, soft: bool, refused: str = ""
+) -> SizeError:
+    """Say that a prediction has not the size of its ground truth, and which option mends it.
+
+    Parameters
+    ----------
+    prediction, truth : (str, shape)
+        File and size of either.
+    soft : bool
+        Whether the prediction is a soft map, and no label map.
+    refused : str
+        Why the option given did not mend it.
+    """
+    (name, shape), (first, expected) = prediction, truth
+    guess = relation(shape, expected)
+    looks = f" ({guess})" if guess else ""
+    what = f"{size(shape)}, expected {size(expected)} as in {first}{looks}{refused}"
+    return SizeError(name, what, mending(shape, expected, soft=soft), shape, expected)
+
+
+def mendable(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+    """Tell whether a map may be resized or cropped: not one that is transposed, or a ``ucm2``."""
+    return relation(shape, expected) not in (_TRANSPOSED, _UCM2)
+
+
+def croppable(shape: tuple[int, ...], common: tuple[int, ...]) -> bool:
+    """Tell whether a map is so little larger that it may be cropped.
+
+    Examples
+    --------
+    >>> croppable((352, 512), (321, 481)), croppable((360, 512), (321, 481))
+    (True, False)
+    """
+    pixels, share = MOST_CUT
+    return all(0 <= extent - kept <= max(pixels, share * extent) for extent, kept in zip(shape, common, strict=True))
+
+
+def nearly(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+    """Tell whether two sizes differ so little that cropping mends it."""
+    common = tuple(map(min, shape, expected))
+    return croppable(shape, common) and croppable(expected, common)
+
+
+def mending(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) -> str:
+    """Say which option brings a prediction to the size expected, or that none does."""
+    guess = relation(shape, expected)
+    if guess == _TRANSPOSED:
+        return "no option mends that: swap rows and columns where the prediction is saved"
+    if guess == _UCM2:
+        return "no option mends that: save it as ucm2 in a .mat file, for -p boundaries or regions"
+    how = "nearest or bilinear" if soft else "nearest"
+    resize = f"--resize-predictions {how} brings it to that size (Repairs(resize=...))"
+    if not nearly(shape, expected):
+        options = resize
+    elif max(abs(extent - wanted) for extent, wanted in zip(shape, expected, strict=True)) <= MOST_CUT[0]:
+        options = _CROP
+    else:
+        options = f"{resize}; if it was padded, {_CROP}"
+    return f"{options}; without it nothing is changed"
+
+
 def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
     """Refuse a ``ucm2`` that has not (2 h + 1) x (2 w + 1) pixels where ground truth has h x w.
 
@@ -86,9 +154,9 @@ def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
     """
     height, width = shape
     if shape == expected[::-1]:
-        return "it looks transposed"
+        return _TRANSPOSED
     if shape == (2 * expected[0] + 1, 2 * expected[1] + 1):
-        return "it has 2 h + 1 and 2 w + 1 pixels, as a ucm2 has, which the boundaries and regions protocols read"
+        return _UCM2
     off = abs(height - expected[0]), abs(width - expected[1])
     if max(off) <= 2:
         return f"it is off by {off[0]} and {off[1]} pixels"

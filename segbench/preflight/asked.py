@@ -6,10 +6,12 @@ import typing
 from dataclasses import dataclass
 from typing import ClassVar
 
-from segbench.protocols.boundaries.settings import Boundaries
+from segbench.loaders.repairs import Repairs
 from segbench.protocols.labels import LabelRule
 from segbench.protocols.pixels import Pixels
 from segbench.sample import Reads
+
+_NO_REPAIRS = Repairs()
 
 
 class Settings(typing.Protocol):
@@ -41,6 +43,10 @@ class Asked:
         Whether maps are suppressed before they are counted, or need not be.
     one_annotator : bool
         Whether several annotators of an image are refused.
+    category : int, optional
+        Which category counts, from 1, where ground truth is drawn category by category.
+    repairs : Repairs
+        What may be done to predictions.
     """
 
     reads: Reads
@@ -51,6 +57,8 @@ class Asked:
     unit_range: bool = False
     suppressed: bool = True
     one_annotator: bool = False
+    category: int | None = None
+    repairs: Repairs = _NO_REPAIRS
 
     @property
     def lines(self) -> bool:
@@ -63,23 +71,37 @@ class Asked:
         return self.reads in ("masks", "boundaries")
 
 
-def asked_of(protocol: Settings) -> Asked:
-    """Read the settings of a protocol."""
+def asked_of(protocol: Settings, repairs: Repairs = _NO_REPAIRS) -> Asked:
+    """Read the settings of a protocol, and the repairs asked for.
+
+    Raises
+    ------
+    ArgumentError
+        If repairs have no meaning for the protocol.
+    """
+    repairs.check(protocol.reads)
     if isinstance(protocol, Pixels):
         return Asked(
             reads=protocol.reads,
             rule=None if protocol.positive is None else LabelRule.parse(protocol.positive),
             void=protocol.void,
             invert=protocol.invert,
-            one_annotator=getattr(protocol, "annotators", None) is None,
+            repairs=repairs,
+            one_annotator=protocol.annotators is None,
         )
-    if isinstance(protocol, Boundaries):
+    if protocol.name == "boundaries":
+        from segbench.protocols.boundaries import Boundaries
+
+        if not isinstance(protocol, Boundaries):
+            return Asked(reads=protocol.reads)
         return Asked(
             reads=protocol.reads,
             rule=None if protocol.positive is None else LabelRule.parse(protocol.positive),
             invert=protocol.invert,
             label_maps=protocol.label_maps,
+            category=protocol.category,
+            repairs=repairs,
             unit_range=isinstance(protocol.thresholds, int),
             suppressed=protocol.nms is not None,
         )
-    return Asked(reads=protocol.reads)
+    return Asked(reads=protocol.reads, repairs=repairs)

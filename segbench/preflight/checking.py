@@ -15,7 +15,8 @@ from segbench.loaders.decoded import Role, shown
 from segbench.loaders.headers import read_header
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.sizes import SizeError
+from segbench.loaders.repairs import Repairs
+from segbench.loaders.sizes import SizeError, mendable
 from segbench.preflight.asked import Asked, Settings, asked_of
 from segbench.preflight.duplicates import duplicate_findings
 from segbench.preflight.findings import Finding, Place, Report, in_order, many
@@ -34,6 +35,7 @@ _MOST_ODD = 1000
 """Files of odd headers that are decoded, to say what is wrong with them."""
 _WORTH_THREADS, _MOST_THREADS = 8, 8
 _PIXELS = Pixels()
+_NO_REPAIRS = Repairs()
 
 
 def check(
@@ -45,7 +47,9 @@ def check(
     gt_pattern: str = "*",
     pred_pattern: str = "*",
     field_pattern: str = "*",
+    negatives: str = "",
     method: str | None = None,
+    repairs: Repairs = _NO_REPAIRS,
     sample: int | None = SAMPLE,
 ) -> Report:
     """Find what does not line up between two folders, before anything is counted.
@@ -62,8 +66,12 @@ def check(
         Folder of masks (fields of view), or one file.
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, as in `evaluate`.
+    negatives : str
+        Predictions whose name this shell pattern fits need no ground truth.
     method : str, optional
         Name of the method; by default that of the prediction folder.
+    repairs : Repairs, optional
+        What is to be done to predictions of another size or range.
     sample : int, optional
         How many images are decoded; None for all.
 
@@ -75,7 +83,7 @@ def check(
     Raises
     ------
     ArgumentError
-        For a pattern that cannot be.
+        For a pattern that cannot be, and for repairs that have no meaning for the protocol.
     """
     inputs = Inputs(
         ground_truth=str(ground_truth),
@@ -84,22 +92,28 @@ def check(
         gt_pattern=gt_pattern,
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
+        negatives=negatives,
     )
-    (report,) = check_methods({method or Path(prediction).absolute().stem: inputs}, protocol, sample=sample)
+    (report,) = check_methods({method or Path(prediction).absolute().stem: inputs}, protocol, repairs, sample=sample)
     return report
 
 
-def quick_check(methods: dict[str, Inputs], protocol: Settings) -> list[Report]:
+def quick_check(methods: dict[str, Inputs], protocol: Settings, repairs: Repairs = _NO_REPAIRS) -> list[Report]:
     """Check as `check_methods` does, but decode a handful of images only and compare no files with each other."""
-    return check_methods(methods, protocol, sample=QUICK_SAMPLE, duplicates=False)
+    return check_methods(methods, protocol, repairs, sample=QUICK_SAMPLE, duplicates=False)
 
 
 def check_methods(
-    methods: dict[str, Inputs], protocol: Settings, *, sample: int | None = SAMPLE, duplicates: bool = True
+    methods: dict[str, Inputs],
+    protocol: Settings,
+    repairs: Repairs = _NO_REPAIRS,
+    *,
+    sample: int | None = SAMPLE,
+    duplicates: bool = True,
 ) -> list[Report]:
     """Check several methods; each file's header is read once, whatever number of methods it serves."""
     read = cache(read_header)
-    asked = asked_of(protocol)
+    asked = asked_of(protocol, repairs)
     return [
         replace(
             _check(inputs, asked, read, sample=sample, duplicates=duplicates), method=method, protocol=protocol.name
@@ -112,20 +126,23 @@ def _check(inputs: Inputs, asked: Asked, read: Read, *, sample: int | None, dupl
     pairing, found = paired(inputs)
     total = len(pairing.files)
     surveyed = survey_headers(pairing.files, read, asked)
-    probes = _probes(_chosen(pairing.files, surveyed, sample), asked)
+    chosen = _chosen(pairing.files, surveyed, sample)
+    probes = _probes(chosen or _mendable(pairing.files, surveyed, sample), asked, as_if_resized=not chosen)
     failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
-    misfits = [*surveyed.misfits, *_misfits(pairing.files, failures)]
+    known = {misfit.image for misfit in surveyed.misfits}
+    misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
     seen = [probe for probe in probes if not probe.failure]
     findings = [
         *found,
         *name_findings(pairing, inputs, asked),
-        *size_findings(misfits, total),
+        *size_findings(misfits, total, soft=asked.soft),
         *unreadable({image: e for image, e in failures.items() if not isinstance(e, SizeError)}, total),
         *truth_findings(seen, asked, total),
         *_coloured(seen),
     ]
     if asked.soft:
-        findings += [*type_findings(surveyed.predictions), *score_findings(seen, asked)]
+        findings += [] if asked.repairs.scale is not None else type_findings(surveyed.predictions)
+        findings += score_findings(seen, asked)
     if duplicates:
         findings += duplicate_findings(pairing.files, surveyed.predictions)
     lost = {image for finding in findings for image in finding.images}
@@ -148,12 +165,26 @@ def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | No
     odd = [files for files in samples if files.name in surveyed.odd and files.name not in surveyed.broken]
     if sample is None:
         return [*sound, *odd]
-    count = min(sample, len(sound))
-    return [*(sound[place * len(sound) // count] for place in range(count)), *odd[:_MOST_ODD]]
+    return [*_spread(sound, sample), *odd[:_MOST_ODD]]
 
 
-def _probes(samples: Sequence[SampleFiles], asked: Asked) -> list[Probe]:
+def _mendable(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
+    """Choose a few images to look into where all have a prediction of another size: their values may be wrong, too."""
+    fit = {m.image for m in surveyed.misfits if m.role == "prediction" and mendable(m.shape, m.expected)}
+    others = {m.image for m in surveyed.misfits if m.role != "prediction"}
+    left = [files for files in samples if files.name in fit - others]
+    return left if sample is None else _spread(left, sample)
+
+
+def _spread(samples: Sequence[SampleFiles], count: int) -> list[SampleFiles]:
+    count = min(count, len(samples))
+    return [samples[place * len(samples) // count] for place in range(count)]
+
+
+def _probes(samples: Sequence[SampleFiles], asked: Asked, *, as_if_resized: bool) -> list[Probe]:
     """Decode a few images at a time: decoders let other threads run."""
+    if as_if_resized:
+        asked = replace(asked, repairs=replace(asked.repairs, crop=False, resize="nearest"))
     if len(samples) < _WORTH_THREADS:
         return [probe(files, asked) for files in samples]
     with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,6 @@ from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.preflight.asked import Asked
 from segbench.preflight.shapes import block_share, grown
-from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
 from segbench.protocols.labels import equals_any
 from segbench.sample import Sample
 
@@ -126,24 +126,27 @@ class Probe:
 def probe(files: SampleFiles, asked: Asked) -> Probe:
     """Look into one image."""
     try:
-        return _looked_into(decode_sample(read(files), asked.reads), files, asked)
+        return _looked_into(decode_sample(read(files), asked.reads, asked.repairs), files, asked)
     except DataError as error:
         return Probe(image=files.name, failure=error)
 
 
 def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
     grey = [note for note in sample.notes if "colour turned to grey" in note]
-    coloured = [shown(files.ground_truths[0])] * any(note.startswith("ground truth") for note in grey)
+    coloured = [shown(path) for path in files.ground_truths[:1]] * any(note.startswith("ground truth") for note in grey)
     coloured += [sample.prediction_file] * any(note.startswith("prediction") for note in grey)
     if not asked.soft:
         return Probe(image=sample.name, coloured=tuple(coloured))
-    drawn = [_truth(file, array, sample.field, asked) for file, array in _named(sample)]
+    drawn = [_truth(file, array, sample.field, asked) for file, array in _named(sample, asked.category)]
     positive = np.logical_or.reduce([labels for _, labels, _ in drawn])
     counted = np.logical_or.reduce([valid for _, _, valid in drawn])
     scores = None
     if not sample.labels_predicted:
         soft = sample.predictions[0]
-        soft = soft if soft.shape == positive.shape else sample_ucm2(soft)
+        if soft.shape != positive.shape:
+            from segbench.protocols.boundaries import sample_ucm2
+
+            soft = sample_ucm2(soft)
         if asked.lines:
             positive = grown(~positive if _black_on_white(drawn) else positive, REACH)
         scores = _scores(sample.prediction_file, soft, positive, counted, asked)
@@ -151,9 +154,10 @@ def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
     return Probe(image=sample.name, truths=truths, scores=scores, coloured=tuple(coloured))
 
 
-def _named(sample: Sample) -> zip[tuple[str, NDArray[Any]]]:
+def _named(sample: Sample, category: int | None) -> Iterable[tuple[str, NDArray[Any]]]:
     names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
-    return zip(names, sample.ground_truths, strict=True)
+    drawn = list(zip(names, sample.ground_truths, strict=True))
+    return drawn[(category or 1) - 1 :][:1] if sample.categories_drawn else drawn
 
 
 def _truth(
@@ -166,6 +170,8 @@ def _truth(
     nan = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
     values = few_distinct(array[valid] if asked.void or field is not None else array.reshape(-1))
     if asked.label_maps:
+        from segbench.protocols.boundaries import label_boundaries
+
         labels = label_boundaries(array)
     elif asked.rule is not None:
         labels = asked.rule.positive(array)
@@ -253,9 +259,9 @@ def few_distinct(values: NDArray[Any]) -> tuple[float, ...]:
 
 def _auc(scores: NDArray[Any], labels: NDArray[np.bool_]) -> float:
     """Give the chance that a positive pixel outranks a negative one, ties counting half."""
-    _, ranks = np.unique(scores, return_inverse=True)
-    positives = np.bincount(ranks[labels], minlength=int(ranks.max()) + 1)
-    negatives = np.bincount(ranks[~labels], minlength=int(ranks.max()) + 1)
+    ranks = scores if scores.dtype in (np.uint8, np.uint16) else np.unique(scores, return_inverse=True)[1]
+    ranked = int(ranks.max()) + 1
+    positives, negatives = (np.bincount(ranks[chosen], minlength=ranked) for chosen in (labels, ~labels))
     pairs = int(positives.sum()) * int(negatives.sum())
     below = np.cumsum(negatives) - negatives / 2
     return float(positives @ below / pairs) if pairs else float("nan")

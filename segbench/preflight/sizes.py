@@ -14,14 +14,12 @@ from segbench.levels import are_wide
 from segbench.loaders.decoded import Role, shown, size
 from segbench.loaders.headers import Header
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.sizes import relation
+from segbench.loaders.repairs import Repairs
+from segbench.loaders.sizes import HINT, mendable, mending, nearly, relation
 from segbench.preflight.asked import Asked
 from segbench.preflight.findings import Finding, Place, many
 
 Read: TypeAlias = Callable[[Path, Role], Header]
-
-FEW_PIXELS, FEW_SHARE = 2, 0.1
-"""What still counts as off by a few: 2 pixels, or padding and cropping to a multiple of 8, 16 or 32, up to a tenth."""
 
 
 class Misfit(NamedTuple):
@@ -81,16 +79,23 @@ def _misfits(image: str, headers: Sequence[tuple[Path, Role, Header]], asked: As
         wanted = expected
         if header.doubled and asked.reads in ("boundaries", "regions"):
             wanted = (2 * expected[0] + 1, 2 * expected[1] + 1)
-        if shape != wanted:
+        if shape != wanted and not (role == "prediction" and _mended(shape, wanted, asked.repairs)):
             yield Misfit(image, shown(path), role, shape, wanted)
 
 
-def size_findings(misfits: Sequence[Misfit], total: int) -> list[Finding]:
-    """Group files of another size than the ground truth by what it looks like."""
+def _mended(shape: tuple[int, ...], expected: tuple[int, ...], repairs: Repairs) -> bool:
+    """Tell whether a repair that was asked for brings a prediction to its size."""
+    if not mendable(shape, expected):
+        return False
+    return repairs.resize is not None or (repairs.crop and nearly(shape, expected))
+
+
+def size_findings(misfits: Sequence[Misfit], total: int, *, soft: bool) -> list[Finding]:
+    """Group files of another size than the ground truth by what it looks like; `soft` says whether maps are soft."""
     groups: dict[str, list[Misfit]] = {}
     for misfit in misfits:
         groups.setdefault(_kind(misfit.shape, misfit.expected), []).append(misfit)
-    return [_size_finding(kind, group, total) for kind, group in groups.items()]
+    return [_size_finding(kind, group, total, soft=soft) for kind, group in groups.items()]
 
 
 def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
@@ -99,39 +104,31 @@ def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
         return "size-transposed"
     if "ucm2" in looks:
         return "size-ucm2"
-    if all(abs(a - b) <= max(FEW_PIXELS, FEW_SHARE * b) for a, b in zip(shape, expected, strict=True)):
+    if nearly(shape, expected):
         return "size-near"
     return "size-factor" if "factor" in looks else "size-differs"
 
 
 _SIZES = {
-    "size-transposed": ("have rows and columns exchanged", "save them transposed: no option does that"),
-    "size-near": ("are a little larger or smaller", "--crop, or --resize-predictions bilinear"),
-    "size-factor": (
-        "are larger or smaller by a whole factor",
-        "--resize-predictions bilinear (or nearest), or save them at the size of the ground truth",
-    ),
-    "size-ucm2": ("have the size of a ucm2, 2 h + 1 and 2 w + 1", "-p boundaries or -p regions, with .mat files"),
-    "size-differs": (
-        "have another size",
-        "check that they belong to these images; --resize-predictions bilinear (or nearest) if they do",
-    ),
+    "size-transposed": "have rows and columns exchanged",
+    "size-near": "are a little larger or smaller",
+    "size-factor": "are larger or smaller by a whole factor",
+    "size-ucm2": "have the size of a ucm2, 2 h + 1 and 2 w + 1",
+    "size-differs": "have another size",
 }
 
 
-def _size_finding(kind: str, group: Sequence[Misfit], total: int) -> Finding:
-    what, mend = _SIZES[kind]
+def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool) -> Finding:
     roles = Counter(misfit.role for misfit in group)
     files = " and ".join(many(count, {"field": "mask"}.get(role, role)) for role, count in roles.items())
-    if "prediction" not in roles:
-        mend = "save all maps of an image at one size"
+    first = next((misfit for misfit in group if misfit.role == "prediction"), None)
     images = tuple(dict.fromkeys(misfit.image for misfit in group))
     return Finding(
         key=kind,
         severity="stops",
         about="prediction" if "prediction" in roles else "ground truth",
-        message=f"{files} {what} ({len(images)} of {many(total, 'image')})",
-        mend=mend,
+        message=f"{files} {_SIZES[kind]} ({len(images)} of {many(total, 'image')})",
+        mend=mending(first.shape, first.expected, soft=soft) if first else HINT,
         places=tuple(Place(misfit.file, f"{size(misfit.shape)}, expected {size(misfit.expected)}") for misfit in group),
         images=images,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from segbench.counts import BoundaryCounts, RegionCounts, ScoreCounts
 
@@ -17,7 +17,15 @@ class Counted:
         Of an image with a single ground-truth value and no rule, all pixels are negatives.
     label_values : tuple of float
         The one or two ground-truth values found where no rule names the positive ones; else empty.
+    notes : tuple of str
+        What was done to the data that settings asked for, to be shown to the user.
     """
 
     counts: ScoreCounts | BoundaryCounts | RegionCounts
     label_values: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def swapped(counts: ScoreCounts) -> ScoreCounts:
+    """Count as positive what was counted as negative: an image that turned out to hold the positive value alone."""
+    return replace(counts, positives=counts.negatives, negatives=counts.positives)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,35 +75,45 @@ def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.boo
 
 
 def two_values(
-    name: str, ground_truth: NDArray[Any], valid: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
-    """Label an image without a rule: the larger of its two values is positive.
+    names: Sequence[str], ground_truths: Sequence[NDArray[Any]], valids: Sequence[NDArray[np.bool_] | None]
+) -> tuple[list[NDArray[np.bool_]], tuple[float, ...]]:
+    """Label an image without a rule: the larger of the two values that its annotators hold together is positive.
 
     Returns
     -------
-    labels : array of bool
-        All False where the image holds one value only; `agree_on_positive` settles such images over the whole set.
+    labels : list of array of bool
+        One an annotator, all False where they hold one value only; `agree_on_positive` settles such images over the
+        whole set.
     values : tuple of float
         The one or two values found among valid pixels, rising; empty where no pixel is valid.
 
     Raises
     ------
     DataError
-        If the image holds more than two values.
+        If an annotator, or all of them together, hold more than two values.
     """
+    drawn = list(zip(names, ground_truths, valids, strict=True))
+    found: set[float] = set().union(*(_one_or_two_values(*one) for one in drawn))
+    values = tuple(sorted(found))
+    if len(values) > 2:
+        what = f"{len(names)} annotators hold {describe(np.array(values))}, expected two"
+        raise DataError(names[0], what, POSITIVE_HINT.format(example=f">={values[1]:g}"))
+    if len(values) < 2:
+        return [np.zeros(truth.shape, np.bool_) for truth in ground_truths], values
+    return [truth if truth.dtype == np.bool_ else truth == values[1] for truth in ground_truths], values
+
+
+def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.bool_] | None) -> tuple[float, ...]:
     if ground_truth.dtype == np.bool_:
-        return ground_truth, (0.0, 1.0)
+        return 0.0, 1.0
     among = ground_truth if valid is None else ground_truth[valid]
     if among.size == 0:
-        return np.zeros(ground_truth.shape, np.bool_), ()
+        return ()
     lowest, highest = among.min(), among.max()
-    labels = ground_truth == highest
     if not np.all((among == lowest) | (among == highest)):
         found = describe(np.unique(among))
         raise DataError(name, f"{found}, expected two", POSITIVE_HINT.format(example=">=128"))
-    if lowest == highest:
-        return np.zeros(ground_truth.shape, np.bool_), (float(lowest),)
-    return labels, (float(lowest), float(highest))
+    return float(lowest), float(highest)
 
 
 def agree_on_positive(found: Mapping[str, tuple[float, ...]]) -> float | None:

@@ -8,6 +8,8 @@ Conventions
 3. Levels are counted exactly. Floats are exact while an image holds at most `segbench.counts.MAX_DISTINCT` distinct
    scores, else they are kept in bins and every figure has certain bounds; ``exact=True`` never bins.
 4. Void pixels and pixels outside the field of view are counted as ignored and nowhere else.
+5. Several annotators are counted together by a rule that has to be named (`segbench.protocols.annotators`); without one
+   an image with several is refused.
 
 References
 ----------
@@ -25,12 +27,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.counts import MAX_DISTINCT, ScoreCounts
 from segbench.errors import ArgumentError, DataError
-from segbench.levels import as_shares
+from segbench.levels import INVERTED, as_shares
+from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, zero_or_one
 from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, equals_any, two_values
+from segbench.protocols.states import states_of_labels
 from segbench.sample import Reads, Sample
 
-_NEGATIVE, _POSITIVE, _IGNORED = 0, 1, 2
+NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
+_ANNOTATORS_HINT = (
+    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them with --gt-pattern"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,11 +55,17 @@ class Pixels:
         Low predictions mean positive (black edges on white): levels become 255 - value (65535 - value), floats -value.
     exact : bool
         Never bin float scores, whatever memory that takes.
+    annotators : {"any", "all", "majority", "each"}, optional
+        How several ground truths of an image count together. ``"any"``: positive where at least one annotator says so;
+        ``"all"``: where all do; ``"majority"``: where more than half do, a tie being negative; ``"each"``: every pixel
+        counts once an annotator, so counts are the sum of those against each annotator alone. An annotator for whom a
+        pixel is void has no voice there; a pixel void for all is left out. With one ground truth all four are the same.
+        None: an image with several is refused.
 
     Raises
     ------
     ArgumentError
-        If `positive` is no rule.
+        If `positive` or `annotators` is no rule.
 
     Examples
     --------
@@ -67,20 +80,24 @@ class Pixels:
     void: tuple[float, ...] = ()
     invert: bool = False
     exact: bool = False
+    annotators: AnnotatorRule | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "void", tuple(sorted({float(value) for value in self.void})))
         if self.positive is not None:
             LabelRule.parse(self.positive)
+        if self.annotators is not None:
+            as_annotator_rule(self.annotators)
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a figure depends on."""
-        return {
+        fields = {
             "positive": "larger" if self.positive is None else self.positive.replace(" ", ""),
             "void": ",".join(f"{value:g}" for value in self.void) or "none",
             "invert": "yes" if self.invert else "no",
             "floats": "exact" if self.exact else f"exact<={MAX_DISTINCT}",
         }
+        return fields if self.annotators is None else fields | {"annotators": self.annotators}
 
     def count(self, sample: Sample) -> Counted:
         """Count one image.
@@ -88,50 +105,99 @@ class Pixels:
         Raises
         ------
         DataError
-            If scores are not finite, there are several annotators, or the ground truth does not fit the rule.
+            If scores are not finite, there are several annotators and no rule for them, or the ground truth does not
+            fit the rule of what is positive.
         """
-        if len(sample.ground_truths) > 1:
-            raise DataError(
-                sample.name,
-                f"{len(sample.ground_truths)} annotators, the pixels protocol takes one ground truth",
-                "choose one with --gt-pattern, or count boundaries, which takes several: -p boundaries",
-            )
-        ground_truth, prediction = sample.ground_truths[0], sample.predictions[0]
-        ground_truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
-        if ground_truth.dtype.kind == "f" and np.isnan(ground_truth).any():
-            raise DataError(ground_truth_file, f"holds {np.isnan(ground_truth).sum()} NaN", "give them a value")
-        valid = sample.field
-        if self.void:
-            not_void = ~equals_any(ground_truth, self.void)
-            valid = not_void if valid is None else valid & not_void
-        label_values: tuple[float, ...] = ()
-        if self.positive is None:
-            labels, label_values = two_values(ground_truth_file, ground_truth, valid)
-        else:
-            labels = LabelRule.parse(self.positive).positive(ground_truth)
-        prediction = as_shares(prediction)
+        if len(sample.ground_truths) > 1 and self.annotators is None:
+            what = f"{len(sample.ground_truths)} annotators, and nothing says how they count together"
+            raise DataError(sample.name, what, _ANNOTATORS_HINT)
+        prediction = self._soft_map(sample)
+        drawn, values = self.labelled(sample)
+        file = sample.prediction_file or sample.name
+        counts = [
+            _count(file, labels, prediction, valid, exact=self.exact)
+            for labels, valid in brought_together(drawn, self.annotators)
+        ]
+        return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values, (INVERTED,) * self.invert)
+
+    def states(self, sample: Sample, threshold: float, *, all_positive: bool = False) -> NDArray[np.uint8]:
+        """Tell true, false and missed pixels apart at a threshold; under ``annotators="each"`` by their majority.
+
+        Parameters
+        ----------
+        sample : Sample
+            The image.
+        threshold : float
+            A pixel is predicted where ``score >= threshold``.
+        all_positive : bool
+            Whether the one ground-truth value that the image holds is the positive one of its set.
+
+        Returns
+        -------
+        array of uint8, shape (H, W)
+            A `State` a pixel.
+        """
+        drawn, _ = self.labelled(sample)
+        ((labels, valid),) = brought_together(drawn, "majority" if self.annotators == "each" else self.annotators)
+        prediction = self._soft_map(sample)
+        full = np.iinfo(prediction.dtype).max if prediction.dtype.kind == "u" else 1
+        return states_of_labels(labels | all_positive, prediction / np.float64(full) >= threshold, valid)
+
+    def _soft_map(self, sample: Sample) -> NDArray[Any]:
+        """Give levels or scores that are high where positive."""
+        prediction = as_shares(sample.predictions[0])
         if self.invert:
             prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
-        counts = _count(sample.prediction_file or sample.name, labels, prediction, valid, exact=self.exact)
-        return Counted(counts, label_values)
+        return prediction
+
+    def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
+        """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
+        names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
+        valids = [
+            self._valid(name, truth, sample.field) for name, truth in zip(names, sample.ground_truths, strict=True)
+        ]
+        if self.positive is None:
+            labels, values = two_values(names, sample.ground_truths, valids)
+        else:
+            rule = LabelRule.parse(self.positive)
+            labels, values = [rule.positive(truth) for truth in sample.ground_truths], ()
+        return list(zip(labels, valids, strict=True)), values
+
+    def _valid(
+        self, name: str, ground_truth: NDArray[Any], field: NDArray[np.bool_] | None
+    ) -> NDArray[np.bool_] | None:
+        """Tell where an annotator's pixels count; None where all do."""
+        if ground_truth.dtype.kind == "f":
+            refuse_nan(name, int(np.isnan(ground_truth).sum()))
+        if not self.void:
+            return field
+        not_void = ~equals_any(ground_truth, self.void)
+        return not_void if field is None else field & not_void
 
 
 def count_pixels(
-    labels: ArrayLike, scores: ArrayLike, valid: ArrayLike | None = None, *, exact: bool = False
+    labels: ArrayLike,
+    scores: ArrayLike,
+    valid: ArrayLike | None = None,
+    *,
+    exact: bool = False,
+    annotators: AnnotatorRule | None = None,
 ) -> ScoreCounts:
     """Count how many positive and negative pixels have each score.
 
     Parameters
     ----------
     labels : array of bool, or of 0 and 1, any shape
-        Ground truth, True where positive.
-    scores : array, the shape of `labels`
+        Ground truth, True where positive. With `annotators` a sequence of such arrays, one an annotator.
+    scores : array, the shape of `labels`, or of one annotator's
         Higher means more positive. uint8 and uint16 are levels, value / 255 and value / 65535; bool is 0 or 1; other
         numbers are taken as they are.
-    valid : array of bool, the shape of `labels`, optional
+    valid : array of bool, the shape of `labels` or of `scores`, optional
         True where a pixel counts; the others are counted as ignored, whatever they hold.
     exact : bool
         Never fall back to bins, however many distinct scores there are.
+    annotators : {"any", "all", "majority", "each"}, optional
+        How several annotators count together, as in `Pixels`.
 
     Returns
     -------
@@ -140,7 +206,7 @@ def count_pixels(
     Raises
     ------
     ArgumentError
-        If shapes differ, or labels hold anything but 0 and 1.
+        If shapes differ, labels hold anything but 0 and 1, or `annotators` is no rule.
     DataError
         If a valid score is NaN or infinite.
 
@@ -149,32 +215,40 @@ def count_pixels(
     >>> counts = count_pixels([0, 1, 1], [0.2, 0.9, 0.2])
     >>> counts.scores.tolist(), counts.positives.tolist(), counts.negatives.tolist()
     ([0.9, 0.2], [1, 1], [0, 1])
+    >>> count_pixels([[0, 1, 1], [0, 1, 0]], [0.2, 0.9, 0.2], annotators="each").positives.tolist()
+    [2, 1]
     """
     truth, values = np.asarray(labels), np.asarray(scores)
-    if truth.shape != values.shape:
-        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same")
+    if annotators is not None:
+        as_annotator_rule(annotators)
+    several = annotators is not None and truth.ndim == values.ndim + 1 and truth.shape[0] > 0
+    if (truth.shape[1:] if several else truth.shape) != values.shape:
+        expected = "the same" if annotators is None else "the same for each annotator"
+        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected {expected}")
     if truth.dtype != np.bool_:
         ones = truth == 1
         if not np.all(ones | (truth == 0)):
             raise ArgumentError("labels hold values other than 0 and 1; compare them first, for instance mask >= 128")
         truth = ones
     counted = None if valid is None else np.asarray(valid)
-    if counted is not None and (counted.shape != truth.shape or counted.dtype != np.bool_):
+    if counted is not None and (counted.shape not in (truth.shape, values.shape) or counted.dtype != np.bool_):
         raise ArgumentError(
             f"valid has shape {counted.shape} and dtype {counted.dtype}, expected {truth.shape} and bool"
         )
-    return _count("scores", truth, values, counted, exact=exact)
+    if not several:
+        return _count("scores", truth, values, counted, exact=exact)
+    valids = [counted] * len(truth) if counted is None or counted.shape == values.shape else list(counted)
+    drawn = brought_together(list(zip(truth, valids, strict=True)), annotators)
+    return ScoreCounts.sum(_count("scores", truth, values, counted, exact=exact) for truth, counted in drawn)
 
 
 def _count(
     name: str, labels: NDArray[np.bool_], scores: NDArray[Any], valid: NDArray[np.bool_] | None, *, exact: bool
 ) -> ScoreCounts:
-    labels = _zero_or_one(labels)
-    classes = labels.view(np.uint8) if valid is None else np.where(valid, labels, np.uint8(_IGNORED))
-    classes = np.ascontiguousarray(classes).reshape(-1)
+    classes = np.ascontiguousarray(classes_of(labels, valid)).reshape(-1)
     scores = np.ascontiguousarray(scores).reshape(-1)
     if scores.dtype == np.bool_:
-        return _count_levels(classes, _zero_or_one(scores).view(np.uint8), 2, exact=exact)
+        return _count_levels(classes, zero_or_one(scores).view(np.uint8), 2, exact=exact)
     if scores.dtype in (np.uint8, np.uint16):
         return _count_levels(classes, scores, 1 << (8 * scores.itemsize), exact=exact)
     if scores.dtype.kind not in "iuf":
@@ -184,35 +258,50 @@ def _count(
     return _count_numbers(name, classes, scores, exact=exact)
 
 
-def _zero_or_one(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Store True as the byte 1: NumPy takes any byte for True, and arrays of Pillow's 1-bit images hold 255."""
-    bits: NDArray[np.bool_] = mask.view(np.uint8) != 0
-    return bits
+def classes_of(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+    """Sort pixels into `NEGATIVE`, `POSITIVE` and `IGNORED`."""
+    classes = zero_or_one(labels).view(np.uint8)
+    return classes if valid is None else np.where(valid, classes, np.uint8(IGNORED))
 
 
 def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count: int, *, exact: bool) -> ScoreCounts:
     from segbench.protocols.kernels import histogram
 
     table = histogram(classes, levels, level_count)
-    seen = np.flatnonzero(table[_NEGATIVE] + table[_POSITIVE])[::-1]
-    scores = seen / (level_count - 1)
-    ignored = int(table[_IGNORED].sum())
-    return ScoreCounts(scores, table[_POSITIVE, seen], table[_NEGATIVE, seen], ignored, exact=exact)
+    return counts_of_levels(table[NEGATIVE], table[POSITIVE], int(table[IGNORED].sum()), exact=exact)
+
+
+def counts_of_levels(
+    negatives: NDArray[np.int64], positives: NDArray[np.int64], ignored: int, *, exact: bool
+) -> ScoreCounts:
+    """Give the counts of levels, from two histograms over all of them."""
+    seen = np.flatnonzero(negatives + positives)[::-1]
+    return ScoreCounts(seen / (negatives.size - 1), positives[seen], negatives[seen], ignored, exact=exact)
 
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any], *, exact: bool) -> ScoreCounts:
     from segbench.protocols.distinct import distinct_by_class
 
     if scores.dtype.kind == "f" and not np.isfinite(scores).all():
-        broken = ~np.isfinite(scores) & (classes != _IGNORED)
-        if broken.any():
-            nan = int(np.isnan(scores[broken]).sum())
-            raise DataError(
-                name,
-                f"{nan} NaN and {broken.sum() - nan} infinite scores, expected finite ones",
-                "mend the prediction, or leave those pixels out with a mask",
-            )
-    values, positives, negatives = distinct_by_class(classes, scores, first=_POSITIVE, second=_NEGATIVE)
-    ignored = int(np.count_nonzero(classes == _IGNORED))
+        broken = scores[classes != IGNORED]
+        refuse_not_finite(name, int(np.isnan(broken).sum()), int(np.isinf(broken).sum()))
+    values, positives, negatives = distinct_by_class(classes, scores, first=POSITIVE, second=NEGATIVE)
+    ignored = int(np.count_nonzero(classes == IGNORED))
     counts = ScoreCounts(values, positives, negatives, ignored, exact=exact)
     return counts if exact or values.size <= MAX_DISTINCT else counts.in_bins()
+
+
+def refuse_nan(name: str, nan: int) -> None:
+    """Refuse a ground truth that holds NaN."""
+    if nan:
+        raise DataError(name, f"holds {nan} NaN", "give them a value")
+
+
+def refuse_not_finite(name: str, nan: int, infinite: int) -> None:
+    """Refuse scores of valid pixels that are not finite."""
+    if nan or infinite:
+        raise DataError(
+            name,
+            f"{nan} NaN and {infinite} infinite scores, expected finite ones",
+            "mend the prediction, or leave those pixels out with a mask",
+        )

@@ -19,7 +19,8 @@ def json_document(results: Sequence[Result], *, intervals: Sequence[Intervals] =
     Undefined figures are null, with the reason under ``undefined``; figures known within limits only have them under
     ``bounds``. ``images`` and ``failed`` are numbers, ``failures`` says why; ``optimistic`` names figures whose
     thresholds were chosen on the images they describe. ``intervals`` maps figures to [low, high], ``resampling`` says
-    how they were drawn; ``per_image`` holds the figures of each image where asked for.
+    how they were drawn; ``per_image`` and ``image_notes`` hold the figures of each image, and what was
+    done to it, where asked for.
     """
     runs = [_run(result, per_image) for result in results]
     for run, drawn in zip(runs, intervals, strict=False):
@@ -54,6 +55,7 @@ def _run(result: Result, per_image: bool) -> dict[str, Any]:  # noqa: FBT001  ha
         "failures": dict(result.failed),
     }
     if per_image:
+        run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
         run["per_image"] = {name: _finite(figures) for name, figures in result.per_image.items()}
     return run
 

@@ -92,7 +92,7 @@ def plot_results(
         label = f"[{figure}={shown}] {name}"
         curve = curves[id(result)]
         _shade(ax, curve, style)
-        if band is not None and result.counts:
+        if band is not None and result.counts and not result.unnamed:
             ends = curve_band(result.counts, space=kind, level=band, replicates=replicates, seed=seed)
             ax.fill_between(ends.at, ends.low, ends.high, color=style.colour, alpha=0.15, linewidth=0, zorder=2)
         ax.plot(*_points(curve), color=style.colour, linestyle=style.dashes, label=label, zorder=_CURVE_LAYER)

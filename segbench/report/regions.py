@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.counts.regions import COVERED_UNITS
 from segbench.errors import ArgumentError
 from segbench.protocols.regions import count_regions
-from segbench.protocols.regions.hierarchy import dense, hierarchies_of
+from segbench.protocols.regions.hierarchy import dense, hierarchies_of, regions_at
 from segbench.protocols.regions.inputs import as_label_maps
 from segbench.report.palette import GUIDE
 
@@ -63,10 +63,10 @@ def plot_regions(
     truth = truths[annotator]
     photograph = _photograph(image, truth.shape)
     counts = count_regions(segmentations_or_ucm2, truths, thresholds=thresholds, void=void)
-    best = int(np.argmax(counts.covered)) if threshold is None else _place(counts.thresholds, threshold)
-    hierarchies, _ = hierarchies_of(segmentations_or_ucm2, truth.shape, thresholds)
-    hierarchy, level = (hierarchies[0], best) if len(hierarchies) == 1 else (hierarchies[best], 0)
-    predicted = hierarchy.region_of[level][hierarchy.labels]
+    drawn_at = float(counts.thresholds[np.argmax(counts.covered)]) if threshold is None else threshold
+    hierarchies, cuts = hierarchies_of(segmentations_or_ucm2, truth.shape, thresholds)
+    predicted = regions_at(hierarchies, cuts, drawn_at)
+    best = int(np.argmin(np.abs(cuts - drawn_at)))
     labels, number = dense(truth)
     kept = ~np.isin(truth, np.asarray(void))
     overlap = best_overlaps(predicted[kept], labels[kept], number)[labels]
@@ -105,15 +105,6 @@ def best_overlaps(predicted: NDArray[Any], truth: NDArray[Any], number: int) -> 
     best = np.zeros(number)
     np.maximum.at(best, g, common / (areas[g] + predicted_areas[p] - common))
     return best
-
-
-def _place(thresholds: NDArray[np.float64], threshold: float) -> int:
-    places = np.flatnonzero(np.isclose(thresholds, threshold, rtol=0, atol=1e-6))
-    if not places.size:
-        raise ArgumentError(
-            f"threshold is {threshold:g}, none of the {thresholds.size} that are measured; see thresholds"
-        )
-    return int(places[0])
 
 
 def _photograph(image: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ def decoded(monkeypatch):
     """The names of images whose files are decoded from now on."""
     names = []
     whole = tasks.decode_sample
-    monkeypatch.setattr(tasks, "decode_sample", lambda raw, reads: names.append(raw.files.name) or whole(raw, reads))
+    monkeypatch.setattr(tasks, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
     return names
 
 

@@ -28,6 +28,17 @@ def test_sixteen_bits_and_white_background(segbench, tmp_path):
     np.testing.assert_array_equal(written, np.rint(library.nms(RIDGE) * 65535).astype(np.uint16))
 
 
+@pytest.mark.parametrize("inverted", [False, True])
+def test_wide_integers_are_the_levels_that_run_takes_them_for(segbench, tmp_path, inverted):
+    levels = (RIDGE / 255 * (2**31 - 1)).astype(np.int32)
+    given = write_folder(tmp_path / "in", {"a.npy": 2**31 - 1 - levels if inverted else levels})
+    answer = segbench("nms", given, tmp_path / "out", *["--invert"] * inverted)
+    assert answer.code == 0
+    assert "int32 values are levels: score = value / 2147483647" in answer.err
+    expected = np.rint(library.nms(levels / (2**31 - 1)) * 255).astype(np.uint8)
+    np.testing.assert_array_equal(iio.imread(tmp_path / "out" / "a.png"), expected)
+
+
 def test_a_bad_map_is_named_and_the_others_are_written(segbench, thick, tmp_path):
     write_folder(thick, {"c.npy": np.full((4, 4), np.nan), "d.npy": RIDGE / 100})
     answer = segbench("nms", thick, tmp_path / "out")

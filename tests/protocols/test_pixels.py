@@ -146,7 +146,7 @@ class TestRule:
 
 def test_several_annotators_are_not_reduced_to_one_in_silence():
     truth = np.eye(3, dtype=np.uint8)
-    with pytest.raises(DataError, match="2 annotators, the pixels protocol takes one"):
+    with pytest.raises(DataError, match=r"2 annotators, .* --annotators any, all, majority or each"):
         Pixels().count(Sample("drawing", (truth, truth), (truth,)))
 
 

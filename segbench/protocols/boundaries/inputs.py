@@ -93,7 +93,7 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
         raise DataError(
             name,
             f"scores run from {scores.min():g} to {scores.max():g}, but evenly spaced thresholds are for [0, 1]",
-            "scale the scores, or give the thresholds as a list",
+            "scale the scores, as with --scale 255 (Repairs(scale=255)), or give the thresholds as a list",
         )
 
 

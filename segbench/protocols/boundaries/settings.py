@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from segbench.counts import BoundaryCounts
 from segbench.errors import ArgumentError, DataError
-from segbench.levels import as_shares, mirrored
+from segbench.levels import INVERTED, as_shares, mirrored
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
-from segbench.protocols.boundaries.inputs import as_max_dist, as_thresholds
+from segbench.protocols.boundaries.inputs import as_max_dist, as_scores, as_thresholds
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
+from segbench.protocols.boundaries.states import boundary_states
 from segbench.protocols.boundaries.suppression import nms
 from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, describe
@@ -47,6 +48,8 @@ class Boundaries:
         Whether ground-truth images are label maps whose boundaries count, by BSDS500's double-grid rule.
     invert : bool
         Low predictions mean boundary (black on white).
+    category : int, optional
+        Which category counts, from 1, where ground truth holds boundaries category by category (``GTcls`` of SBD).
 
     Raises
     ------
@@ -70,6 +73,7 @@ class Boundaries:
     positive: str | None = None
     label_maps: bool = False
     invert: bool = False
+    category: int | None = None
 
     def __post_init__(self) -> None:
         as_max_dist(self.max_dist, "max_dist")
@@ -89,7 +93,7 @@ class Boundaries:
         listed = self.thresholds if isinstance(self.thresholds, int) else ",".join(f"{t:g}" for t in self.thresholds)
         suppressed = self.nms and f"{','.join(f'{value:g}' for value in self.nms)},smoothing {self.smoothing}"
         ground_truth = "label maps" if self.label_maps else (self.positive or "nonzero").replace(" ", "")
-        return {
+        fields = {
             "max_dist": f"{self.max_dist:g}",
             "thresholds": str(listed),
             "thin": "yes" if self.thin else "no",
@@ -98,6 +102,7 @@ class Boundaries:
             "invert": "yes" if self.invert else "no",
             "ties": TIES,
         }
+        return fields if self.category is None else fields | {"category": str(self.category)}
 
     def count(self, sample: Sample) -> Counted:
         """Count one image.
@@ -108,31 +113,59 @@ class Boundaries:
             If scores are not finite or outside [0, 1], or a ground truth is no boundary map.
         """
         truths = self.boundary_maps(sample)
-        prediction = sample.predictions[0]
         if sample.labels_predicted:
             maps = [label_boundaries(segmentation) for segmentation in sample.predictions]
             return Counted(count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin))
-        if prediction.shape != truths[0].shape:
+        try:
+            soft = self._soft_map(sample)
+            counts = count_boundaries(soft, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
+        except DataError as error:
+            raise DataError(sample.prediction_file or sample.name, error.what, error.hint) from error
+        return Counted(counts, notes=(INVERTED,) * self.invert)
+
+    def states(self, sample: Sample, threshold: float) -> NDArray[np.uint8]:
+        """Tell found, false and missed pixels apart at a threshold; see `boundary_states`.
+
+        Of label maps the threshold is the place of one of them, from 1.
+        """
+        if sample.labels_predicted:
+            predicted = label_boundaries(sample.predictions[int(threshold) - 1])
+        else:
+            predicted = as_scores(self._soft_map(sample), "prediction") >= threshold
+        return boundary_states(predicted, self.boundary_maps(sample), max_dist=self.max_dist, thin=self.thin)
+
+    def _soft_map(self, sample: Sample) -> NDArray[Any]:
+        """Give the map that thresholds are put to: of image size, high where boundary, suppressed if asked for."""
+        prediction = sample.predictions[0]
+        if prediction.shape != sample.ground_truths[0].shape:
             prediction = sample_ucm2(prediction)
         prediction = as_shares(prediction)
         if self.invert:
             prediction = mirrored(prediction)
-        try:
-            if self.nms is not None:
-                radius, border, multiplier = self.nms
-                prediction = nms(
-                    prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing
-                )
-            return Counted(
-                count_boundaries(prediction, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
-            )
-        except DataError as error:
-            raise DataError(sample.prediction_file or sample.name, error.what, error.hint) from error
+        if self.nms is None:
+            return prediction
+        radius, border, multiplier = self.nms
+        return nms(prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing)
 
     def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
         """Give the boundary map of each annotator."""
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
+        if sample.categories_drawn or self.category is not None:
+            return [self._of_category(sample)]
         return [self._boundary_map(name, truth) for name, truth in zip(names, sample.ground_truths, strict=True)]
+
+    def _of_category(self, sample: Sample) -> NDArray[np.bool_]:
+        name = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
+        if not sample.categories_drawn:
+            raise DataError(name, f"holds no boundaries of categories, of which {self.category} is wanted")
+        number = len(sample.ground_truths)
+        if self.category is None or not 1 <= self.category <= number:
+            what = f"holds boundaries of {number} categories, and " + (
+                "none is chosen" if self.category is None else f"{self.category} is none of them"
+            )
+            raise DataError(name, what, f"choose one of 1 to {number}: --category 1 (Boundaries(category=1))")
+        drawn: NDArray[np.bool_] = sample.ground_truths[self.category - 1] != 0
+        return drawn
 
     def _boundary_map(self, name: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
         if self.label_maps:

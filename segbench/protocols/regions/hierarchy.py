@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.errors import ArgumentError
 from segbench.protocols.regions.inputs import as_label_maps, is_ucm2, ucm2_levels
 from segbench.protocols.regions.kernels import merge_upward
 
@@ -49,6 +50,25 @@ def hierarchies_of(
         Hierarchy(labels, np.arange(number, dtype=np.int32)[np.newaxis], np.array([number])) for labels, number in maps
     ]
     return each, np.arange(1.0, len(each) + 1)
+
+
+def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: float) -> NDArray[Any]:
+    """Give the regions at one of the thresholds that `hierarchies_of` gave.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none of them.
+    """
+    places = np.flatnonzero(np.isclose(thresholds, threshold, rtol=0, atol=1e-6))
+    if not places.size:
+        raise ArgumentError(
+            f"threshold is {threshold:g}, none of the {thresholds.size} that are measured; see thresholds"
+        )
+    place = int(places[0])
+    hierarchy, level = (hierarchies[0], place) if len(hierarchies) == 1 else (hierarchies[place], 0)
+    regions: NDArray[Any] = hierarchy.region_of[level][hierarchy.labels]
+    return regions
 
 
 def _merged(levels: NDArray[np.int32], thresholds: int) -> Hierarchy:

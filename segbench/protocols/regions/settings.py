@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.errors import ArgumentError, DataError
 from segbench.protocols.boundaries.inputs import as_thresholds
 from segbench.protocols.counted import Counted
 from segbench.protocols.regions.counting import count_regions
+from segbench.protocols.regions.hierarchy import dense, hierarchies_of, regions_at
+from segbench.protocols.regions.states import region_states
 from segbench.sample import Reads, Sample
 
 
@@ -74,6 +77,21 @@ class Regions:
             )
         except DataError as error:
             raise DataError(_file_of(sample, error.path), error.what, error.hint) from error
+
+    def states(self, sample: Sample, threshold: float, annotator: int = 0) -> NDArray[np.uint8]:
+        """Tell where an annotator's regions were found at a threshold; see `region_states`.
+
+        Raises
+        ------
+        ArgumentError
+            If the threshold is none of those counted.
+        """
+        truth, _ = dense(sample.ground_truths[annotator])
+        kept = ~np.isin(sample.ground_truths[annotator], np.asarray(self.void))
+        kept = kept if sample.field is None else kept & sample.field
+        prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions
+        hierarchies, cuts = hierarchies_of(prediction, truth.shape, self.thresholds)
+        return region_states(regions_at(hierarchies, cuts, threshold), truth, kept)
 
 
 def _file_of(sample: Sample, name: str) -> str:

@@ -1,0 +1,233 @@
+"""Counts gathered batch by batch, in a training loop or a notebook, and merged from any number of workers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
+from segbench.aggregator.codec import EncodedCounts, encode
+from segbench.aggregator.figures import Protocol
+from segbench.aggregator.gathered import Gathered, Packed, Repeated, unpacked
+from segbench.aggregator.result import Result
+from segbench.aggregator.signature import signature
+from segbench.curves.same_images import ground_truth_totals
+from segbench.errors import ArgumentError, DataError
+from segbench.protocols.counted import Counted
+from segbench.protocols.pixels import Pixels
+from segbench.protocols.tensors import count_tensors
+from segbench.sample import Sample
+
+_PIXELS = Pixels()
+
+
+class Accumulator:
+    """Benchmark what a loop predicts, batch by batch, without files.
+
+    Images become integer counts when they are given, and nothing else is kept, so any order of batches and any split
+    over workers gives the same figures, to the last bit those of `segbench.evaluate` on the same arrays in files.
+
+    Parameters
+    ----------
+    protocol : Pixels, Boundaries or Regions, optional
+        What counts as right, with its settings; ``Pixels()`` if left out.
+    method : str
+        Name of the method in tables and plots.
+    repeated : {"refuse", "add", "once"}
+        What a name means that was given before: an error, as when an epoch is counted twice; another part of the same
+        image (tiles), whose counts are added; or the same image once more, which counts once. The last is for samplers
+        that fill up the last batch (PyTorch's ``DistributedSampler``); its counts must be the same both times.
+    count_on : {"auto", "device", "host"}
+        Where PyTorch tensors are counted (pixels only): ``"auto"`` counts them on their device unless that is the CPU
+        (or Apple's ``mps``, which lacks float64), ``"device"`` by PyTorch's operations on the CPU, too, ``"host"``
+        always copies them to the host's memory. The counts are the same.
+
+    Raises
+    ------
+    ArgumentError
+        For a protocol or an option that there is not.
+
+    Notes
+    -----
+    - **Thread-safe**: any method may be called from any thread. Counting runs side by side, adding takes a lock.
+    - **Pickles** hold the counts, compressed. Unpickle only what you wrote yourself, as ever with Python's pickles.
+    - **Memory** is that of the counts: of named images 1 to 2 KB each for 8-bit levels and about 30 KB for 512x512
+      float32 scores; of unnamed pixels one pooled histogram, however many there are. ``Pixels(exact=True)`` keeps every
+      distinct score.
+    - Tensors on a GPU are counted there and only counts are copied. That code is tested with PyTorch on the CPU, bit
+      for bit against NumPy's; it has not been run on a GPU.
+
+    Examples
+    --------
+    >>> accumulator = Accumulator()
+    >>> accumulator.update([[0, 1], [1, 1]], [[0.2, 0.9], [0.4, 0.8]], names=["a", "b"])
+    >>> accumulator.update([[1, 0]], [[0.7, 0.3]], names=["c"])
+    >>> result = accumulator.compute()
+    >>> result.summary["ods_f"], result.summary["ods_threshold"], list(result.counts)
+    (1.0, 0.4, ['a', 'b', 'c'])
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol = _PIXELS,
+        *,
+        method: str = "accumulated",
+        repeated: Repeated = "refuse",
+        count_on: CountOn = "auto",
+    ) -> None:
+        if getattr(protocol, "reads", None) not in ("masks", "boundaries", "regions"):
+            raise ArgumentError(f"protocol is {protocol!r}, expected Pixels(...), Boundaries(...) or Regions(...)")
+        if repeated not in ("refuse", "add", "once"):
+            raise ArgumentError(f"repeated is {repeated!r}, expected 'refuse', 'add' or 'once'")
+        if count_on not in ("auto", "device", "host"):
+            raise ArgumentError(f"count_on is {count_on!r}, expected 'auto', 'device' or 'host'")
+        self.protocol = protocol
+        self.method = method
+        self.repeated: Repeated = repeated
+        self.count_on: CountOn = count_on
+        self._lock = threading.Lock()
+        self._gathered = Gathered(protocol.name)
+
+    def __repr__(self) -> str:
+        """Say what is in it."""
+        unnamed = " and unnamed pixels" if self._gathered.any_unnamed else ""
+        return f"<Accumulator {self.method!r} of {self.protocol!r}: {len(self._gathered)} images{unnamed}>"
+
+    def update(
+        self,
+        labels: Any,  # noqa: ANN401  whatever holds numbers
+        scores: Any,  # noqa: ANN401
+        valid: Any = None,  # noqa: ANN401
+        *,
+        name: Name | None = None,
+        names: Sequence[Name] | None = None,
+    ) -> None:
+        """Count a batch.
+
+        Parameters
+        ----------
+        labels, scores : array or tensor
+            Ground truth and prediction: NumPy arrays, what becomes one, PyTorch tensors, or anything that speaks DLPack
+            and lies in the host's memory; with a gradient or not, contiguous or not. Numbers mean what they mean in
+            files: uint8 and uint16 scores are levels, wider integers are divided by their type's maximum, floats are
+            scores as they are (float16 and bfloat16 are widened, which changes none).
+            Of `Pixels` any shape, the same for both, and one ground truth an image; of `Boundaries` and `Regions` each
+            image (H, W) or (1, H, W), and `labels` a list of such where there are several annotators.
+        valid : array or tensor of bool, the shape of `labels`, optional
+            False where a pixel is left out; it counts as ignored. Not for `Boundaries`.
+        name : str or int, optional
+            The arrays are one image of that name.
+        names : sequence of str or int, optional
+            The first axis goes through images, and these are their names; a number is as good as a name, for instance
+            the place in the data set. With neither, pixels are pooled and images not told apart: figures over images
+            (OIS, mean F, intervals) are undefined then. Only `Pixels` can do without.
+
+        Raises
+        ------
+        ArgumentError
+            If shapes differ, a name was given before, or something cannot be read as an array.
+        DataError
+            If scores are not finite, or labels do not fit the protocol. Nothing of the batch has been added then.
+        """
+        if name is not None and names is not None:
+            raise ArgumentError("name and names exclude each other: the arrays are one image, or one image an entry")
+        if isinstance(names, (str, bytes)):
+            raise ArgumentError(f"names is {names!r}, expected one name an image; of a single image give name=")
+        if self.protocol.reads == "masks":
+            batch = as_batch(labels, scores, valid, self.count_on)
+        elif name is None and names is None:
+            raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
+        elif valid is not None and self.protocol.reads == "boundaries":
+            raise ArgumentError("valid: boundaries are counted over whole images, without a field of view")
+        else:
+            batch = as_planes(labels, scores, valid, one_image=names is None)
+        named: list[tuple[str, Packed]] = []
+        unnamed: list[Counted] = []
+        if name is not None:
+            images = iter([(as_name(name), batch)])
+        elif names is not None:
+            images = batch.images(names)
+        else:
+            images = iter(())
+            unnamed = [self._count(batch)]
+        for image, part in images:
+            counted = self._count(part, f" of {image!r}")
+            named.append((image, {counted.label_values: encode(counted.counts)}))
+        with self._lock:
+            self._gathered.add(named, unnamed, repeated=self.repeated)
+
+    def merge(self, other: Accumulator) -> None:
+        """Add what another accumulator gathered, for instance in another process; in any order the sum is the same.
+
+        Raises
+        ------
+        ArgumentError
+            If it has another protocol or other settings, or holds the same images; nothing has been added then.
+        """
+        if other is self:
+            raise ArgumentError("an accumulator is not merged with itself: everything would count twice")
+        if other.protocol != self.protocol:
+            raise ArgumentError(
+                f"merge takes counts of one protocol and its settings; {self.protocol!r} here, {other.protocol!r} there"
+            )
+        with other._lock:
+            images, unnamed = other._gathered.packed()
+        with self._lock:
+            self._gathered.add(images.items(), unpacked(unnamed), repeated=self.repeated)
+
+    def compute(self) -> Result:
+        """Give the result of all that was added so far; more may be added after.
+
+        Returns
+        -------
+        Result
+            Its signature says ``source:arrays``, and its ``data`` part stands for the names of the images and the
+            totals of their ground truth, not for the content of files: it tells data sets apart, but proves no
+            equality.
+
+        Raises
+        ------
+        DataError
+            If nothing was added, or the labels found leave open which are positive.
+        """
+        with self._lock:
+            packed, unnamed = self._gathered.settled()
+        if not packed and unnamed is None:
+            raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
+        counts = EncodedCounts(packed)
+        truths = {name: ground_truth_totals(image) for name, image in counts.items()}
+        if unnamed is not None:
+            truths[""] = ground_truth_totals(unnamed)
+        settings = {**self.protocol.signature_fields(), "source": "arrays"}
+        images = str(len(packed)) if unnamed is None else "unnamed"
+        signed = signature(self.protocol.name, settings, truths, images=images)
+        return Result(self.method, self.protocol.name, settings, signed, counts, unnamed=unnamed)
+
+    def reset(self) -> None:
+        """Forget all counts, for the next epoch."""
+        with self._lock:
+            self._gathered = Gathered(self.protocol.name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give what a pickle holds: settings, and packed counts."""
+        with self._lock:
+            packed = self._gathered.packed()
+        return {"settings": (self.protocol, self.method, self.repeated, self.count_on), "counts": packed}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take up what `__getstate__` gave."""
+        self.protocol, self.method, self.repeated, self.count_on = state["settings"]
+        self._lock = threading.Lock()
+        self._gathered = Gathered(self.protocol.name, *state["counts"])
+
+    def _count(self, batch: Batch, of: str = "") -> Counted:
+        if batch.tensors and isinstance(self.protocol, Pixels):
+            return count_tensors(self.protocol, batch.labels, batch.scores, batch.valid, of=of)
+        labels = batch.labels if isinstance(batch.labels, tuple) else (batch.labels,)
+        files = (f"labels{of}",) * len(labels)
+        return self.protocol.count(
+            Sample(
+                "batch", labels, (batch.scores,), batch.valid, ground_truth_files=files, prediction_file=f"scores{of}"
+            )
+        )

@@ -1,0 +1,177 @@
+"""What a training loop holds, as arrays: NumPy's, PyTorch's tensors, and whatever speaks DLPack; image by image."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.errors import ArgumentError
+from segbench.protocols.tensors import is_tensor
+
+CountOn = Literal["auto", "device", "host"]
+Name = str | SupportsIndex
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Arrays of one batch, all of them NumPy's or all of them tensors on one device.
+
+    Parameters
+    ----------
+    labels, scores : array or tensor
+        Ground truth and prediction; `labels` is a tuple where there are several annotators.
+    valid : array or tensor of bool, optional
+        True where a pixel counts.
+    tensors : bool
+        Whether these are tensors.
+    """
+
+    labels: Any
+    scores: Any
+    valid: Any
+    tensors: bool
+
+    def images(self, names: Sequence[Name]) -> Iterator[tuple[str, Batch]]:
+        """Go through the images along the first axis.
+
+        Raises
+        ------
+        ArgumentError
+            If there are not as many names as images.
+        """
+        listed = list(names)
+        images, truths = (
+            len(part) if isinstance(part, list) or part.ndim else 0 for part in (self.scores, self.labels)
+        )
+        if not len(listed) == images == truths:
+            raise ArgumentError(
+                f"{len(listed)} names for {images} images (scores) and {truths} (labels) along the first axis"
+            )
+        for k, name in enumerate(listed):
+            valid = None if self.valid is None else self.valid[k]
+            yield as_name(name), Batch(self.labels[k], self.scores[k], valid, self.tensors)
+
+
+def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -> Batch:
+    """Take pixels as arrays on the host, or as tensors where the scores lie.
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ, or something cannot be read as an array.
+    """
+    batch = _tensors_or_arrays(labels, scores, valid, count_on)
+    _check_shapes(batch)
+    return batch
+
+
+def as_planes(labels: Any, scores: object, valid: object, *, one_image: bool) -> Batch:  # noqa: ANN401  arrays or a list
+    """Take images as arrays on the host; `labels` may be a list of annotators, or one of images.
+
+    Raises
+    ------
+    ArgumentError
+        If something cannot be read as an array.
+    """
+    if isinstance(labels, (list, tuple)):
+        truths: Any = [_annotators(part) for part in labels]
+        truths = tuple(truths) if one_image else truths
+    else:
+        truths = _plane(on_host(labels, "labels"), one_image=one_image)
+    counted = None if valid is None else _plane(on_host(valid, "valid"), one_image=one_image)
+    return Batch(truths, _plane(on_host(scores, "scores"), one_image=one_image), counted, tensors=False)
+
+
+def _annotators(truth: Any) -> Any:  # noqa: ANN401  an array, or one an annotator
+    if isinstance(truth, (list, tuple)):
+        return tuple(_annotators(part) for part in truth)
+    return _plane(on_host(truth, "labels"), one_image=True)
+
+
+def _plane(array: NDArray[Any], *, one_image: bool) -> NDArray[Any]:
+    """Leave out an axis of one channel, before height and width."""
+    axis = 0 if one_image else 1
+    return array.take(0, axis) if array.ndim == axis + 3 and array.shape[axis] == 1 else array
+
+
+def _tensors_or_arrays(labels: object, scores: object, valid: object, count_on: CountOn) -> Batch:
+    if count_on != "host" and is_tensor(scores):
+        device: Any = scores.device  # type: ignore[attr-defined]
+        # Metal has no float64, in which scores are put into bins; a tensor without data has nothing to count.
+        if device.type not in ("mps", "meta") and (count_on == "device" or device.type != "cpu"):
+            moved = None if valid is None else _as_tensor(valid, "valid", device)
+            return Batch(_as_tensor(labels, "labels", device), scores, moved, tensors=True)
+    host_valid = None if valid is None else on_host(valid, "valid")
+    return Batch(on_host(labels, "labels"), on_host(scores, "scores"), host_valid, tensors=False)
+
+
+def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever the user has
+    """Give an array in the host's memory; nothing is copied that lies there already.
+
+    Raises
+    ------
+    ArgumentError
+        If it lies elsewhere and cannot be brought here, or is of a type that NumPy does not know.
+    """
+    if isinstance(array, np.ma.MaskedArray):
+        raise ArgumentError(f"{name} is a masked array, whose mask would be lost; give `valid` instead")
+    try:
+        if is_tensor(array):
+            plain = array.detach()
+            return np.asarray((plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy(force=True))
+        if hasattr(array, "__dlpack__") and not isinstance(array, (np.ndarray, np.generic)):
+            return np.from_dlpack(array)
+        return np.asarray(array)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        kind = type(array).__name__
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ArgumentError(
+            f"{name} ({kind}) cannot be read ({reason}); give a NumPy array, or a tensor in the host's memory"
+        ) from error
+
+
+def as_name(name: Name) -> str:
+    """Read the name of an image: a string, or a whole number such as its place in the data set.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else.
+    """
+    if isinstance(name, str):
+        return name
+    try:
+        return str(operator.index(name))
+    except TypeError:
+        raise ArgumentError(f"{name!r} is no name of an image; give a string or a whole number") from None
+
+
+def _check_shapes(batch: Batch) -> None:
+    labels, scores = tuple(batch.labels.shape), tuple(batch.scores.shape)
+    if labels != scores:
+        hint = "nothing is resized"
+        for name, longer, shorter in (("scores", scores, labels), ("labels", labels, scores)):
+            if len(longer) == len(shorter) + 1 and (longer[0], *longer[2:]) == shorter:
+                hint = f"take one channel: {name}[:, 0]"
+            elif len(longer) == len(shorter) + 1 and longer[1:] == shorter:
+                hint = f"take one channel: {name}[0]"
+        raise ArgumentError(f"labels have shape {labels}, scores {scores}; expected the same ({hint})")
+    if batch.valid is not None:
+        boolean = str(batch.valid.dtype) in ("bool", "torch.bool")
+        if tuple(batch.valid.shape) != labels or not boolean:
+            raise ArgumentError(
+                f"valid has shape {tuple(batch.valid.shape)} and dtype {batch.valid.dtype}, expected {labels} and bool"
+            )
+
+
+def _as_tensor(array: Any, name: str, device: Any) -> Any:  # noqa: ANN401  tensors, of PyTorch's types
+    if is_tensor(array):
+        return array.detach().to(device)
+    torch: Any = sys.modules["torch"]
+    return torch.from_numpy(np.array(on_host(array, name), order="C")).to(device)

@@ -1,0 +1,170 @@
+"""Named data sets: where their files lie below one folder, how names pair, and what counts as right.
+
+A preset is a TOML file: what it is, a ``[layout]`` of places below the root (of several the first that exists), and the
+``[options]`` of ``segbench run`` under their long names. Options given by hand come before those of the preset.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from segbench.errors import ArgumentError, DataError
+from segbench.loaders.decoded import shown
+from segbench.loaders.hints import nearest
+
+Source = Literal["files", "documents", "memory"]
+_SOURCES = {
+    "files": "read from the files themselves",
+    "documents": "from the data set's public documents",
+    "memory": "from memory; check it against your files",
+}
+_HINT = "see a preset that ships: segbench presets bsds500"
+_PLACES = ("ground_truth", "field", "images")
+_TEXTS = ("title", "home", "cite", "note", "source")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A data set.
+
+    Parameters
+    ----------
+    name : str
+        What ``--preset`` takes.
+    title, home, cite, note : str
+        What it is, its home page, whom to cite, and what to know.
+    source : {"files", "documents", "memory"}
+        What the layout is known from.
+    layout : mapping of str to tuple of str
+        Places of ``ground_truth``, ``field`` and ``images`` below the root; of several the first that exists.
+    options : mapping
+        Options of ``segbench run`` by long name, ``-`` written ``_``.
+    """
+
+    name: str
+    title: str
+    home: str
+    cite: str
+    note: str
+    source: Source
+    layout: Mapping[str, tuple[str, ...]]
+    options: Mapping[str, str | float | bool]
+
+    @property
+    def known_from(self) -> str:
+        """What the layout is known from, in words."""
+        return _SOURCES[self.source]
+
+    def place(self, what: str, root: Path) -> Path | None:
+        """Find ``ground_truth``, ``field`` or ``images`` below a root; None where the preset has none.
+
+        Raises
+        ------
+        DataError
+            If none of the places exists: it lists them.
+        """
+        candidates = self.layout.get(what, ())
+        if not candidates:
+            return None
+        found = next((root / place for place in candidates if (root / place).is_dir()), None)
+        if found is None:
+            raise DataError(
+                shown(root),
+                f"has none of the folders in which {self.name} keeps its {what.replace('_', ' ')}: "
+                f"{', '.join(candidates)}",
+                "give the data set's top folder",
+            )
+        return found
+
+
+def presets() -> dict[str, Preset]:
+    """Give the presets that ship, by name, sorted."""
+    found = (file for file in files("segbench.data_sets").iterdir() if file.name.endswith(".toml"))
+    read = (_read(file.read_text("utf-8"), file.name.removesuffix(".toml"), file.name) for file in found)
+    return {preset.name: preset for preset in sorted(read, key=lambda preset: preset.name)}
+
+
+def load_preset(name: str) -> Preset:
+    """Give a preset that ships, or one from a file.
+
+    Parameters
+    ----------
+    name : str
+        The name of a preset, or the path of a TOML file, which ends in ``.toml``.
+
+    Raises
+    ------
+    ArgumentError
+        For a name that there is not.
+    DataError
+        For a file that is no preset.
+    """
+    if not name.endswith(".toml"):
+        known = presets()
+        if name not in known:
+            close = nearest([name.lower()], list(known)).get(name.lower())
+            hint = f"did you mean {close}? " if close else ""
+            raise ArgumentError(
+                f"no preset is called {name!r}; {hint}there are {', '.join(known)}, or name a .toml file"
+            )
+        return known[name]
+    path = Path(name)
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(shown(path), f"cannot be read as a preset ({error})", "check the path") from error
+    return _read(text, path.stem, str(path))
+
+
+def _read(text: str, name: str, file: str) -> Preset:
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(shown(file), f"is no TOML ({error})", _HINT) from None
+    problems = _problems(content)
+    if problems:
+        listed = "".join(f"\n  {problem}" for problem in problems)
+        raise DataError(shown(file), f"is no preset:{listed}\n", _HINT)
+    layout = {place: _as_tuple(where) for place, where in content["layout"].items()}
+    texts: dict[str, Any] = {key: content.get(key, "") for key in _TEXTS}
+    texts["source"] = content.get("source", "memory")
+    return Preset(name=name, layout=layout, options=content.get("options", {}), **texts)
+
+
+def _problems(content: Mapping[str, Any]) -> list[str]:
+    """Say all that keeps a TOML file from being a preset."""
+    problems = [f"unknown entry {key!r}" for key in content if key not in {*_TEXTS, "layout", "options"}]
+    problems += [
+        f"{key} is {content[key]!r}, expected a text" for key in _TEXTS if not isinstance(content.get(key, ""), str)
+    ]
+    if content.get("source", "memory") not in get_args(Source):
+        problems.append(f"source is {content['source']!r}, expected one of {', '.join(get_args(Source))}")
+    layout, options = content.get("layout", {}), content.get("options", {})
+    if not isinstance(layout, dict) or not isinstance(options, dict):
+        return [*problems, "layout and options are tables: [layout], [options]"]
+    if "ground_truth" not in layout:
+        problems.append("[layout] lacks ground_truth, the folder below the root")
+    problems += [f"[layout] knows no {key!r}, only {', '.join(_PLACES)}" for key in layout if key not in _PLACES]
+    for key, where in layout.items():
+        places = _as_tuple(where)
+        if not places or not all(isinstance(place, str) and _is_below(place) for place in places):
+            problems.append(f"[layout] {key} is {where!r}, expected folders below the root")
+    problems += [
+        f"[options] {key} is {value!r}, expected a text, a number or true"
+        for key, value in options.items()
+        if not isinstance(value, (str, int, float))
+    ]
+    return problems
+
+
+def _as_tuple(where: Any) -> tuple[Any, ...]:  # noqa: ANN401  whatever the file holds
+    return tuple(where) if isinstance(where, list) else (where,)
+
+
+def _is_below(place: str) -> bool:
+    return not Path(place).is_absolute() and ".." not in Path(place).parts

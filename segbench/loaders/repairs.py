@@ -1,0 +1,242 @@
+"""Repairs that are made only when asked for: predictions of another size, and scores of another range.
+
+Conventions
+-----------
+1. Scores are scaled first, as stored; then sizes are mended. All of it happens before anything is counted.
+2. A map that needs no repair is left as it is, to the bit: levels stay levels.
+3. What was repaired is a note of the image; a note ends with what holds for one image alone in brackets.
+4. The field of view and the annotators must agree in size as stored; what cropping cuts off the ground truth it cuts
+   off all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self, TypeAlias, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.errors import ArgumentError, DataError
+from segbench.loaders.resizing import bilinear, nearest
+from segbench.loaders.scaling import Scale, as_scale, require_finite, scaled, scores_of
+from segbench.loaders.sizes import croppable, mendable, misfit
+from segbench.sample import Reads
+
+Resize: TypeAlias = Literal["nearest", "bilinear"]
+Kind: TypeAlias = Literal["soft", "ucm2", "labels"]
+Named: TypeAlias = Sequence[tuple[str, NDArray[Any]]]
+
+_PER_IMAGE = " per image"
+_RESIZED, _CROPPED = "prediction resized", "cropped at the lower right"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repairs:
+    """What may be done to predictions that do not line up with the ground truth; by default nothing.
+
+    Each repair asked for stands in the signature, and a note of the result says in how many images it changed anything.
+
+    Parameters
+    ----------
+    resize : {"nearest", "bilinear"}, optional
+        Bring predictions of another size to the ground truth's; pixel centres aligned, nothing smoothed before.
+        ``"nearest"`` takes values as stored; ``"bilinear"`` interpolates scores, so that levels become floats, and is
+        for soft maps alone. A transposed map and a ``ucm2`` are refused.
+    crop : bool
+        Cut prediction and ground truth at the lower right to the size that they have in common, at most a tenth of a
+        height or width, or 2 pixels. Not together with `resize`.
+    scale : float, {"minmax", "sigmoid"}, optional
+        How stored values become scores, of any type but bool, which stays 0 or 1. A number divides them: 255 for floats
+        from 0 to 255. ``"sigmoid"`` is for logits. ``"minmax"`` stretches each image to its own minimum and maximum, as
+        PySODMetrics does: scores of different images then no longer compare, and pooled figures change.
+
+    Raises
+    ------
+    ArgumentError
+        If a repair is none of these, or `resize` and `crop` are both given.
+
+    Examples
+    --------
+    >>> Repairs(resize="bilinear", scale=255).signature_fields()
+    {'resize': 'bilinear', 'scale': '255'}
+    """
+
+    resize: Resize | None = None
+    crop: bool = False
+    scale: Scale | None = None
+
+    def __post_init__(self) -> None:
+        if self.resize is not None:
+            as_resize(self.resize)
+            if self.crop:
+                raise ArgumentError(
+                    "--resize-predictions and --crop (Repairs(resize=..., crop=True)) both mend sizes; give one of them"
+                )
+        if self.scale is not None:
+            object.__setattr__(self, "scale", as_scale(self.scale))
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the repairs asked for; none at all where there are none."""
+        fields = {"resize": self.resize, "crop": "lower right" if self.crop else None}
+        if self.scale is not None:
+            fields["scale"] = f"minmax{_PER_IMAGE}" if self.scale == "minmax" else f"{self.scale}".removesuffix(".0")
+        return {name: text for name, text in fields.items() if text is not None}
+
+    @classmethod
+    def from_fields(cls, settings: Mapping[str, str]) -> Self:
+        """Read what `signature_fields` wrote, among the other settings of a run.
+
+        Examples
+        --------
+        >>> Repairs.from_fields({"positive": "larger", "scale": "minmax per image"})
+        Repairs(resize=None, crop=False, scale='minmax')
+        """
+        resize, scale = settings.get("resize"), settings.get("scale")
+        return cls(
+            resize=None if resize is None else as_resize(resize),
+            crop="crop" in settings,
+            scale=None if scale is None else as_scale(scale.removesuffix(_PER_IMAGE)),
+        )
+
+    def check(self, reads: Reads) -> None:
+        """Refuse repairs that have no meaning for what a protocol reads.
+
+        Raises
+        ------
+        ArgumentError
+            For any repair where there is no prediction, and for repairs of soft maps where label maps are read.
+        """
+        if reads == "annotators" and self != Repairs():
+            raise ArgumentError("repairs are for predictions, and annotators are compared without one")
+        if reads == "regions" and (self.resize == "bilinear" or isinstance(self.scale, str)):
+            raise ArgumentError(
+                f"{self.scale or self.resize} is for soft maps; label maps are resized 'nearest', "
+                "and a ucm2 is scaled by a number"
+            )
+
+
+def as_resize(text: str) -> Resize:
+    """Read a way of resizing.
+
+    Raises
+    ------
+    ArgumentError
+        For anything but nearest and bilinear.
+    """
+    if text not in get_args(Resize):
+        raise ArgumentError(f"resize={text!r} is no way of resizing; choose nearest or bilinear")
+    return cast("Resize", text)
+
+
+@dataclass(frozen=True, eq=False)
+class ImageMaps:
+    """The maps of one image on their way to the protocols.
+
+    Parameters
+    ----------
+    truths, predictions : sequence of (str, array)
+        File and map of each annotator, all of one size, and of each prediction.
+    kind : {"soft", "ucm2", "labels"}
+        What the predictions are.
+    field : array of bool, optional
+        Where pixels count, of the size of the ground truth.
+    notes : tuple of str
+        What was repaired.
+    """
+
+    truths: Named
+    predictions: Named
+    kind: Kind
+    field: NDArray[np.bool_] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def repaired(maps: ImageMaps, repairs: Repairs) -> ImageMaps:
+    """Repair what was asked for, and insist that predictions, but for a ``ucm2``, have the ground truth's size.
+
+    Raises
+    ------
+    DataError
+        For sizes that still differ, with the option that would mend it, and for a repair that a map does not take.
+    """
+    if not maps.predictions:
+        return maps
+    if repairs.scale is not None:
+        maps = _scaled(maps, repairs.scale)
+    if maps.kind == "ucm2":
+        return maps
+    if repairs.crop:
+        return _cropped(maps)
+    return _resized(maps, repairs.resize)
+
+
+def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
+    """Name the mending of sizes that stands in a run's settings and of which no note tells."""
+    said = {"resize": _RESIZED, "crop": _CROPPED}
+    return tuple(
+        f"{name} changed nothing in the images counted: each has the size of its ground truth"
+        for name, text in said.items()
+        if name in settings and not any(text in note for note in notes)
+    )
+
+
+def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
+    if maps.kind == "labels":
+        raise DataError(maps.predictions[0][0], "label maps, which have no scale", "leave out --scale")
+    if maps.kind == "ucm2" and isinstance(scale, str):
+        raise DataError(maps.predictions[0][0], f"a ucm2, which is 0 between contours: {scale} would change that")
+    ((name, stored),) = maps.predictions
+    scores, notes = scaled(stored, scale, name)
+    return replace(maps, predictions=[(name, scores)], notes=(*maps.notes, *notes))
+
+
+def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
+    shape = maps.truths[0][1].shape
+    predictions, notes = [], dict.fromkeys(maps.notes)
+    for name, array in maps.predictions:
+        if array.shape == shape:
+            predictions.append((name, array))
+            continue
+        if how is None or not mendable(array.shape, shape):
+            raise misfit((name, array.shape), _of(maps.truths[0]), soft=maps.kind == "soft")
+        if how == "nearest":
+            predictions.append((name, nearest(array, shape)))
+        elif maps.kind == "soft":
+            require_finite(array, name, "which bilinear resizing would spread")
+            predictions.append((name, bilinear(scores_of(array), shape)))
+        else:
+            raise DataError(name, "label maps, and bilinear would mix labels", "--resize-predictions nearest")
+        notes[f"{_RESIZED}, {how} [{_sides(array.shape)} to {_sides(shape)}]"] = None
+    return replace(maps, predictions=predictions, notes=tuple(notes))
+
+
+def _cropped(maps: ImageMaps) -> ImageMaps:
+    truth = maps.truths[0]
+    common = tuple(map(min, *(array.shape for _, array in (truth, *maps.predictions))))
+    notes = dict.fromkeys(maps.notes)
+    for what, (name, array) in [*(("prediction", named) for named in maps.predictions), ("ground truth", truth)]:
+        if array.shape == common:
+            continue
+        if not (mendable(array.shape, truth[1].shape) and croppable(array.shape, common)):
+            found = (name, array) if what == "prediction" else maps.predictions[0]
+            refused = "; cropping cuts at most a tenth, or 2 pixels" if mendable(found[1].shape, truth[1].shape) else ""
+            raise misfit(_of(found), _of(truth), soft=maps.kind == "soft", refused=refused)
+        notes[f"{what} {_CROPPED} [{_sides(array.shape)} to {_sides(common)}]"] = None
+    window = tuple(slice(extent) for extent in common)
+    return replace(
+        maps,
+        truths=[(name, np.ascontiguousarray(array[window])) for name, array in maps.truths],
+        predictions=[(name, np.ascontiguousarray(array[window])) for name, array in maps.predictions],
+        field=None if maps.field is None else np.ascontiguousarray(maps.field[window]),
+        notes=tuple(notes),
+    )
+
+
+def _of(named: tuple[str, NDArray[Any]]) -> tuple[str, tuple[int, ...]]:
+    return named[0], named[1].shape
+
+
+def _sides(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))

@@ -1,0 +1,104 @@
+"""Stored values of a prediction to scores, in another way than by the type they are stored in."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.errors import ArgumentError, DataError
+
+_Named: TypeAlias = Literal["minmax", "sigmoid"]
+Scale: TypeAlias = float | _Named
+
+
+def as_scale(scale: float | str) -> Scale:
+    """Read a scale: a number above 0, or the name of one.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else.
+
+    Examples
+    --------
+    >>> as_scale("255"), as_scale("minmax")
+    (255.0, 'minmax')
+    """
+    if scale in get_args(_Named):
+        return cast("_Named", scale)
+    try:
+        number = float(scale)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise ArgumentError(f"scale={scale!r} is no scale; give a number above 0, as in 255, or minmax or sigmoid")
+    return number
+
+
+def scaled(stored: NDArray[Any], scale: Scale, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Turn stored values into scores, in double precision.
+
+    Parameters
+    ----------
+    stored : array
+        As decoded.
+    scale : float, "minmax" or "sigmoid"
+        As in `segbench.Repairs`.
+    name : str
+        The file, for errors.
+
+    Returns
+    -------
+    scores : array
+        `stored` itself where that changes nothing: bool, levels divided by the maximum of their type, a map of one
+        value under ``"minmax"``.
+    notes : tuple of str
+        What was done; empty where nothing was.
+
+    Raises
+    ------
+    DataError
+        For integers as logits, and for NaN and infinite values under ``"minmax"``.
+    """
+    kind = stored.dtype.kind
+    if kind == "b":
+        return stored, ()
+    if scale == "sigmoid":
+        from scipy.special import expit
+
+        if kind != "f":
+            raise DataError(name, f"{stored.dtype} values, and logits are floats", "save them as floats")
+        logits: NDArray[Any] = expit(stored.astype(np.float64))
+        return logits, ("prediction: score = 1 / (1 + exp(-value))",)
+    if scale == "minmax":
+        require_finite(stored, name, "so the map has no minimum and maximum")
+        lowest, highest = float(stored.min()), float(stored.max())
+        if lowest == highest:
+            return stored, ()
+        stretched = (stored.astype(np.float64) - lowest) / (highest - lowest)
+        return stretched, (f"prediction stretched to its own minimum and maximum [{lowest:g} to {highest:g}]",)
+    if scale == (1 if kind == "f" else np.iinfo(stored.dtype).max):
+        return stored, ()
+    return stored.astype(np.float64) / scale, (f"prediction: score = value / {f'{scale}'.removesuffix('.0')}",)
+
+
+def scores_of(stored: NDArray[Any]) -> NDArray[np.float64]:
+    """Give scores as floats: integers over the maximum of their type, bool as 0 and 1."""
+    scores = stored.astype(np.float64)
+    return scores / np.iinfo(stored.dtype).max if stored.dtype.kind in "iu" else scores
+
+
+def require_finite(stored: NDArray[Any], name: str, why: str) -> None:
+    """Refuse NaN and infinite values where they would touch others.
+
+    Raises
+    ------
+    DataError
+        With their number.
+    """
+    bad = stored.size - int(np.isfinite(stored).sum())
+    if bad:
+        raise DataError(name, f"{bad} NaN and infinite scores, {why}", "write finite scores")

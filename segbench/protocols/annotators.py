@@ -1,0 +1,90 @@
+"""Several annotators of one image to labels that can be counted: any, all, majority, each.
+
+Conventions
+-----------
+An annotator for whom a pixel is void has no voice there; the rule is put to those who are left.
+
+any
+    Positive where at least one annotator says so.
+all
+    Positive where all annotators say so.
+majority
+    Positive where more than half of the annotators say so; a tie is negative.
+each
+    Every pixel is counted once an annotator: the counts are the sum of the counts against each annotator alone. A pixel
+    that 2 of 5 call positive adds 2 positives and 3 negatives, as a soft label of .4 would.
+
+A pixel that is void for every annotator is left out and counted as ignored, under ``each`` once an annotator. With one
+annotator all rules count the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.errors import ArgumentError
+
+AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
+
+Labelled: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_] | None]
+"""Labels, True where positive, and where they count; None for everywhere."""
+
+
+def as_annotator_rule(text: str) -> AnnotatorRule:
+    """Read a rule for several annotators.
+
+    Raises
+    ------
+    ArgumentError
+        For anything but any, all, majority and each.
+    """
+    if text not in get_args(AnnotatorRule):
+        raise ArgumentError(f"annotators={text!r} is no rule; choose any, all, majority or each")
+    return cast("AnnotatorRule", text)
+
+
+def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None) -> list[Labelled]:
+    """Bring the labels of several annotators together: into one drawing, or under ``each`` not at all.
+
+    Parameters
+    ----------
+    annotators : sequence of (labels, valid)
+        Of each annotator, all of one shape; at least one.
+    rule : {"any", "all", "majority", "each"}, optional
+        May be None for a single annotator.
+
+    Returns
+    -------
+    list of (labels, valid)
+        To be counted one after another, and the counts added.
+
+    Examples
+    --------
+    >>> drawn = [(np.array([True, False]), None), (np.array([True, True]), np.array([True, False]))]
+    >>> brought_together(drawn, "majority")[0][0]
+    array([ True, False])
+    """
+    if len(annotators) == 1 or rule == "each":
+        return list(annotators)
+    votes: NDArray[Any] = np.zeros(annotators[0][0].shape, np.int32)
+    voters: NDArray[Any] = np.zeros_like(votes)
+    for labels, valid in annotators:
+        voters += True if valid is None else zero_or_one(valid)
+        votes += zero_or_one(labels) if valid is None else zero_or_one(labels) & zero_or_one(valid)
+    if rule == "any":
+        positive = votes > 0
+    elif rule == "all":
+        positive = votes == voters
+    else:
+        positive = 2 * votes > voters
+    return [(positive, voters > 0)]
+
+
+def zero_or_one(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Store True as the byte 1: NumPy takes any byte for True, and arrays of Pillow's 1-bit images hold 255."""
+    bits: NDArray[np.bool_] = mask.view(np.uint8) != 0
+    return bits

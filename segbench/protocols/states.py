@@ -1,0 +1,65 @@
+"""What became of each pixel of an image at one threshold: the same four words for every protocol."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class State(IntEnum):
+    """What a pixel is.
+
+    NOTHING
+        Negative, and predicted so; of boundaries: no boundary.
+    TRUE
+        Found: predicted, and rightly so.
+    FALSE
+        Predicted, but nothing is there.
+    MISSED
+        There, but not predicted.
+    IGNORED
+        Void, or outside the field of view.
+    PARTNER
+        Boundaries only: a ground-truth pixel that was found, a little way off.
+    """
+
+    NOTHING = 0
+    TRUE = 1
+    FALSE = 2
+    MISSED = 3
+    IGNORED = 4
+    PARTNER = 5
+
+
+def states_of_labels(
+    labels: NDArray[np.bool_], predicted: NDArray[np.bool_], valid: NDArray[np.bool_] | None = None
+) -> NDArray[np.uint8]:
+    """Tell true, false and missed pixels apart.
+
+    Parameters
+    ----------
+    labels, predicted : array of bool, one shape
+        Where the ground truth, and where the prediction is positive.
+    valid : array of bool, optional
+        Where pixels count; None for everywhere.
+
+    Returns
+    -------
+    array of uint8
+        A `State` a pixel.
+
+    Examples
+    --------
+    >>> states_of_labels(np.array([True, False, True]), np.array([True, True, False]))
+    array([1, 2, 3], dtype=uint8)
+    """
+    states: NDArray[Any] = np.full(labels.shape, State.NOTHING, np.uint8)
+    states[labels & predicted] = State.TRUE
+    states[~labels & predicted] = State.FALSE
+    states[labels & ~predicted] = State.MISSED
+    if valid is not None:
+        states[~valid] = State.IGNORED
+    return states

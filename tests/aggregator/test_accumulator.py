@@ -1,0 +1,491 @@
+import itertools
+import math
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+import segbench
+from segbench import Accumulator, ArgumentError, Boundaries, DataError, Pixels, Regions, ScoreCounts, count_pixels
+
+DEMO = Path(segbench.__file__).parents[1] / "datasets" / "demo" / "objects"
+NAMES = sorted(path.stem for path in (DEMO / "ground_truth").iterdir())
+
+
+def demo(name, method="soft_otsu"):
+    return (np.asarray(Image.open(DEMO / kind / f"{name}.png")) for kind in ("ground_truth", f"predictions/{method}"))
+
+
+def accumulated(names, **options):
+    accumulator = Accumulator(**options)
+    for name in names:
+        accumulator.update(*demo(name), name=name)
+    return accumulator
+
+
+def same(result, other):
+    assert dict(result.counts) == dict(other.counts)
+    assert str(dict(result.summary)) == str(dict(other.summary))
+    assert result.signature == other.signature
+    assert result.unnamed == other.unnamed
+
+
+@pytest.fixture(scope="module")
+def evaluated():
+    return segbench.evaluate(DEMO / "ground_truth", DEMO / "predictions" / "soft_otsu")
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return accumulated(NAMES).compute()
+
+
+def noise(seed, images, shape=(3, 5), levels=None):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, (images, *shape))
+    scores = rng.random((images, *shape)) + labels / 4
+    return labels, scores if levels is None else np.rint(scores * levels / 2).astype(np.uint8)
+
+
+class TestAgainstFiles:
+    def test_the_demo_gives_the_figures_of_evaluate_to_the_last_bit(self, whole, evaluated):
+        assert dict(whole.counts) == dict(evaluated.counts)
+        assert dict(whole.summary) == dict(evaluated.summary)
+        assert whole.intervals(seed=1)["ods_f"] == evaluated.intervals(seed=1)["ods_f"]
+        assert whole.curve.area == evaluated.curve.area
+
+    @pytest.mark.parametrize("protocol", [Boundaries(thresholds=3), Boundaries(nms=(1, 5, 1.01), thresholds=3)])
+    def test_boundaries(self, tmp_path, protocol):
+        truths, edges = (noise(seed, 4, (20, 30), levels=255) for seed in (0, 1))
+        files = [f"im{k}.png" for k in range(4)]
+        folders = (
+            write_folder(tmp_path / "gt", dict(zip(files, (truths[0] * 255).astype(np.uint8), strict=True))),
+            write_folder(tmp_path / "pred", dict(zip(files, edges[1], strict=True))),
+        )
+        accumulator = Accumulator(protocol)
+        accumulator.update(truths[0][:3, None], edges[1][:3, None], names=["im0", "im1", "im2"])
+        accumulator.update(truths[0][3], edges[1][3], name="im3")
+        expected = segbench.evaluate(*folders, protocol)
+        result = accumulator.compute()
+        assert dict(result.counts) == dict(expected.counts)
+        assert dict(result.summary) == dict(expected.summary)
+
+    def test_several_annotators(self):
+        truths, scores = noise(2, 3, (20, 30))
+        accumulator = Accumulator(Boundaries(thresholds=4))
+        accumulator.update(list(truths), np.clip(scores[0], 0, 1), name="a")
+        accumulator.update([list(truths[:2]), truths[2]], np.clip(scores[:2], 0, 1), names=["b", "c"])
+        counts = accumulator.compute().counts
+        for name, drawn, k in (("a", truths, 0), ("b", truths[:2], 0), ("c", truths[2:], 1)):
+            assert counts[name] == segbench.count_boundaries(np.clip(scores[k], 0, 1), drawn, thresholds=4)
+
+    def test_regions(self):
+        truth = np.repeat([[1, 1, 2, 2, 3]], 4, axis=0)
+        accumulator = Accumulator(Regions())
+        accumulator.update(truth, truth, name="same")
+        assert accumulator.compute().summary["covering_ods"] == 1
+
+    def test_ints_are_names_and_the_signature_says_arrays(self):
+        accumulator = Accumulator(Pixels(positive=">=1"), method="net")
+        accumulator.update(*noise(0, 3), names=np.arange(3))
+        result = accumulator.compute()
+        assert list(result.counts) == ["0", "1", "2"]
+        assert "|positive:>=1|" in result.signature
+        assert "|source:arrays|images:3|" in result.signature
+        assert result.method == "net"
+
+    def test_the_data_part_follows_the_ground_truth(self):
+        labels, scores = noise(0, 2)
+
+        def data(labels, scores, names=("a", "b")):
+            accumulator = Accumulator()
+            accumulator.update(labels, scores, names=names)
+            return accumulator.compute().data
+
+        assert data(labels, scores) == data(labels > 0, scores / 2)
+        assert data(labels, scores) != data(labels, scores, names=("a", "c"))
+        assert data(labels, scores) != data(1 - labels, scores)
+
+
+class TestWhichIsPositive:
+    def test_images_of_one_value_are_settled_by_the_others(self):
+        one = Accumulator()
+        one.update(np.full((2, 2), 255), FIRST_SCORES[:2, :2], name="all")
+        one.update(np.zeros((2, 2)), FIRST_SCORES[:2, :2], name="none")
+        other = Accumulator()
+        other.update(FIRST_TRUTH * 255, FIRST_SCORES, name="both")
+        one.merge(other)
+        totals = {name: (c.total_positives, c.total_negatives) for name, c in one.compute().counts.items()}
+        assert totals == {"all": (4, 0), "both": (5, 11), "none": (0, 4)}
+
+    def test_tiles_of_one_image_are_settled_before_they_are_added(self):
+        accumulator = Accumulator(repeated="add")
+        accumulator.update([255, 255], [0.9, 0.8], name="tiles")
+        accumulator.update([0, 0], [0.1, 0.8], name="tiles")
+        accumulator.update([255], [0.1], name="tiles")
+        assert accumulator.compute().counts["tiles"] == ScoreCounts([0.9, 0.8, 0.1], [1, 1, 1], [0, 1, 1])
+
+    def test_unnamed_pixels_too(self):
+        accumulator = Accumulator()
+        for labels in ([3, 3], [0, 0], [0, 3]):
+            accumulator.update(labels, [0.9, 0.2])
+        assert accumulator.compute().pooled == ScoreCounts([0.9, 0.2], [1, 2], [2, 1])
+
+    def test_a_third_value_is_refused_when_it_comes(self):
+        accumulator = Accumulator()
+        accumulator.update([0, 1], [0.1, 0.2], name="a")
+        with pytest.raises(DataError, match=r"3 distinct values.*255 in 1 images \('b'\)"):
+            accumulator.update([0, 255], [0.1, 0.2], name="b")
+        accumulator.update([0, 1], [0.1, 0.2], name="b")
+        assert accumulator.compute().summary["positives"] == 2
+
+    def test_one_value_alone_leaves_it_open(self):
+        accumulator = Accumulator()
+        accumulator.update([0, 0], [0.1, 0.2], name="a")
+        with pytest.raises(DataError, match="1 distinct value, expected two"):
+            accumulator.compute()
+        accumulator = Accumulator(Pixels(positive="1"))
+        accumulator.update([0, 0], [0.1, 0.2], name="a")
+        assert "no positive" in accumulator.compute().summary.undefined["ods_f"]
+
+    def test_masks_of_bool_need_no_rule(self):
+        accumulator = Accumulator()
+        accumulator.update([False, False], [0.1, 0.2], name="a")
+        assert accumulator.compute().summary["negatives"] == 2
+
+
+class TestWithoutNames:
+    def test_pixels_are_pooled_and_figures_over_images_say_why_they_are_undefined(self):
+        accumulator = Accumulator()
+        accumulator.update(FIRST_TRUTH, FIRST_SCORES)
+        accumulator.update([SECOND_TRUTH], [SECOND_SCORES])
+        result = accumulator.compute()
+        assert result.pooled == count_pixels([FIRST_TRUTH, SECOND_TRUTH], [FIRST_SCORES, SECOND_SCORES])
+        assert result.summary["ods_f"] == pytest.approx(14 / 19)
+        assert result.curve.area == pytest.approx(0.6531311, abs=1e-7)
+        for key in ("ois_f", "ois_precision", "ois_recall", "mean_image_f"):
+            assert math.isnan(result.summary[key])
+            assert "images are not told apart" in result.summary.undefined[key]
+            assert key not in result.summary.bounds
+        assert math.isnan(result.intervals()["ods_f"][0])
+        assert "images are not told apart" in result.intervals().undefined["ods_f"]
+        assert "images:unnamed|" in result.signature
+        assert not result.per_image
+
+    def test_some_with_names_are_figures_of_their_own_but_not_of_the_whole(self):
+        accumulator = Accumulator()
+        accumulator.update(FIRST_TRUTH, FIRST_SCORES, name="first")
+        accumulator.update(SECOND_TRUTH, SECOND_SCORES)
+        result = accumulator.compute()
+        assert result.per_image["first"]["positives"] == 5
+        assert result.summary["positives"] == 9
+        assert math.isnan(result.summary["ois_f"])
+        with pytest.raises(ArgumentError, match="not told apart"):
+            segbench.compare_results([result, accumulated(NAMES, method="other").compute()])
+        assert segbench.tuned_thresholds(result).source.startswith("tuning set of unnamed images")
+
+    def test_without_positives_that_is_the_reason(self):
+        accumulator = Accumulator(Pixels(positive="7"))
+        accumulator.update(FIRST_TRUTH, FIRST_SCORES)
+        assert "no positive" in accumulator.compute().summary.undefined["ois_f"]
+
+    def test_a_plot_draws_no_band_of_images_it_does_not_know(self):
+        accumulator = Accumulator()
+        accumulator.update(FIRST_TRUTH, FIRST_SCORES, name="first")
+        accumulator.update(SECOND_TRUTH, SECOND_SCORES)
+        from segbench.report.plots import plot_results
+
+        axes = plot_results([accumulator.compute()], band=0.95)
+        assert not axes.collections
+
+    def test_what_it_holds_does_not_grow(self):
+        accumulator = Accumulator()
+        sizes = []
+        for seed in range(40):
+            labels, scores = noise(seed, 1, (200, 200))
+            accumulator.update(labels, scores)
+            sizes.append(len(pickle.dumps(accumulator)))
+        result = accumulator.compute()
+        assert result.pooled.binned
+        assert result.pooled.scores.size < 66_000
+        assert result.summary["positives"] + result.summary["negatives"] == 40 * 200 * 200
+        assert max(sizes) < 500_000
+
+    def test_only_pixels_can_do_without(self):
+        for protocol in (Boundaries(), Regions()):
+            with pytest.raises(ArgumentError, match="image by image: give name= or names="):
+                Accumulator(protocol).update(FIRST_TRUTH, FIRST_SCORES)
+
+
+class TestSplits:
+    @given(st.lists(st.integers(0, 3), max_size=8), st.randoms(use_true_random=False), st.booleans())
+    def test_any_split_over_batches_and_workers_is_the_same(self, cuts, order, levels):
+        labels, scores = noise(7, 12, levels=255 if levels else None)
+        names = [f"im{k:02}" for k in range(12)]
+        alone = Accumulator()
+        alone.update(labels, scores, names=names)
+        workers = [Accumulator(), Accumulator(), Accumulator()]
+        edges = sorted({0, 12, *(4 * cut + k % 4 for k, cut in enumerate(cuts))})
+        for start, stop in itertools.pairwise(edges):
+            part = slice(start, stop)
+            order.choice(workers).update(labels[part], scores[part], names=names[part])
+        order.shuffle(workers)
+        first, *others = workers
+        for other in others:
+            first.merge(other)
+        same(first.compute(), alone.compute())
+
+    @given(st.permutations(range(6)))
+    def test_unnamed_batches_in_any_order(self, order):
+        batches = [noise(seed, 2) for seed in range(6)]
+        one, other = Accumulator(), Accumulator()
+        for k in order[:3]:
+            one.update(*batches[k])
+        for k in order[3:]:
+            other.update(*batches[k])
+        other.merge(one)
+        straight = Accumulator()
+        straight.update(*(np.concatenate(arrays) for arrays in zip(*batches, strict=True)))
+        same(other.compute(), straight.compute())
+
+    def test_pickled_in_other_processes_and_merged(self, whole):
+        script = (
+            "import pickle, sys; from pathlib import Path; import numpy as np; from PIL import Image\n"
+            "import segbench; accumulator = segbench.Accumulator(); root = Path(sys.argv[1])\n"
+            "for name in sys.argv[2:]:\n"
+            "    kinds = ('ground_truth', 'predictions/soft_otsu')\n"
+            "    labels, scores = (np.asarray(Image.open(root / kind / f'{name}.png')) for kind in kinds)\n"
+            "    accumulator.update(labels, scores, name=name)\n"
+            "sys.stdout.buffer.write(pickle.dumps(accumulator))\n"
+        )
+        merged = Accumulator()
+        for names in (NAMES[4:], NAMES[:4]):
+            command = [sys.executable, "-c", script, str(DEMO), *names]
+            dumped = subprocess.run(command, check=True, capture_output=True).stdout
+            merged.merge(pickle.loads(dumped))  # noqa: S301  what our own script wrote
+        same(merged.compute(), whole)
+
+    def test_pickles_are_small_and_go_on_counting(self, whole):
+        accumulator = accumulated(NAMES[:5])
+        dumped = pickle.dumps(accumulator)
+        assert len(dumped) < 5 * 2500
+        copy = pickle.loads(dumped)  # noqa: S301  what we just dumped
+        for name in NAMES[5:]:
+            copy.update(*demo(name), name=name)
+        same(copy.compute(), whole)
+        assert len(accumulator.compute().counts) == 5
+
+    def test_more_may_be_added_after_computing_and_nothing_is_left_after_reset(self, whole):
+        accumulator = accumulated(NAMES[:5])
+        before = accumulator.compute()
+        for name in NAMES[5:]:
+            accumulator.update(*demo(name), name=name)
+        same(accumulator.compute(), whole)
+        assert len(before.counts) == 5
+        accumulator.reset()
+        with pytest.raises(DataError, match="nothing was added"):
+            accumulator.compute()
+        accumulator.update([0, 9], [0.1, 0.2], name=NAMES[0])
+        assert list(accumulator.compute().counts) == [NAMES[0]]
+
+
+class TestThreads:
+    def test_many_threads_lose_nothing(self):
+        batches = [noise(seed, 2, levels=20) for seed in range(60)]
+        shared, straight = Accumulator(), Accumulator()
+        for k, batch in enumerate(batches):
+            straight.update(*batch)
+            straight.update(*batch, names=[f"{k}a", f"{k}b"])
+        ready = threading.Barrier(6)
+
+        def work(first):
+            ready.wait()
+            for k in range(first, 60, 6):
+                shared.update(*batches[k])
+                shared.update(*batches[k], names=[f"{k}a", f"{k}b"])
+                shared.compute()
+
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            threads = [threading.Thread(target=work, args=(first,)) for first in range(6)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            sys.setswitchinterval(interval)
+        same(shared.compute(), straight.compute())
+
+
+class TestRepeatedNames:
+    def test_an_epoch_counted_twice_is_refused_and_changes_nothing(self, whole):
+        accumulator = accumulated(NAMES)
+        with pytest.raises(ArgumentError, match=r"counted before; call reset\(\) before the next epoch"):
+            accumulator.update(*demo(NAMES[0]), name=NAMES[0])
+        with pytest.raises(ArgumentError, match="counted before"):
+            accumulator.update(*noise(0, 2), names=["new", "new"])
+        with pytest.raises(ArgumentError, match="counted before"):
+            accumulator.merge(accumulated(NAMES[:1]))
+        same(accumulator.compute(), whole)
+
+    def test_samplers_that_repeat_images_count_them_once(self, whole):
+        accumulator = accumulated(NAMES[:6], repeated="once")
+        accumulator.merge(accumulated([*NAMES[6:], NAMES[0]]))
+        same(accumulator.compute(), whole)
+        with pytest.raises(ArgumentError, match="with other counts"):
+            accumulator.update(*demo(NAMES[1]), name=NAMES[0])
+
+    def test_tiles_are_added(self, whole):
+        accumulator = Accumulator(repeated="add")
+        for name in NAMES:
+            labels, scores = demo(name)
+            accumulator.update(labels[:90], scores[:90], name=name)
+            accumulator.update(labels[90:], scores[90:], name=name)
+        same(accumulator.compute(), whole)
+
+
+class TestWhatIsRefused:
+    @pytest.mark.parametrize(
+        ("labels", "scores", "match"),
+        [
+            (np.zeros((8, 4, 4)), np.zeros((8, 1, 4, 4)), r"take one channel: scores\[:, 0\]"),
+            (np.zeros((1, 4, 4)), np.zeros((4, 4)), r"take one channel: labels\[0\]"),
+            (np.zeros((4, 4)), np.zeros((4, 5)), r"labels have shape \(4, 4\), scores \(4, 5\).*nothing is resized"),
+            (np.ma.masked_array([0, 1], [True, False]), [0.1, 0.2], "masked array"),
+            ([[0, 1], [1]], [0.1, 0.2], r"labels \(list\) cannot be read"),
+        ],
+    )
+    def test_arrays_that_do_not_fit(self, labels, scores, match):
+        with pytest.raises(ArgumentError, match=match):
+            Accumulator().update(labels, scores)
+
+    @pytest.mark.parametrize(
+        ("options", "match"),
+        [
+            ({"name": "a", "names": ["a", "b"]}, "exclude each other"),
+            ({"names": "ab"}, "expected one name an image"),
+            ({"names": ["a"]}, r"1 names for 2 images \(scores\) and 2"),
+            ({"names": ["a", 1.5]}, "1.5 is no name"),
+            ({"valid": [[True, False]]}, r"valid has shape \(1, 2\) and dtype bool, expected \(2, 2\)"),
+            ({"valid": [[1, 0], [1, 1]]}, "dtype int64, expected"),
+        ],
+    )
+    def test_names_and_masks_that_do_not_fit(self, options, match):
+        accumulator = Accumulator()
+        with pytest.raises(ArgumentError, match=match):
+            accumulator.update([[0, 1], [1, 0]], [[0.1, 0.2], [0.3, 0.4]], **options)
+        with pytest.raises(DataError, match="nothing was added"):
+            accumulator.compute()
+
+    def test_no_axis_of_images(self):
+        with pytest.raises(ArgumentError, match="1 names for 0 images"):
+            Accumulator().update(1, 0.5, names=["a"])
+
+    def test_a_bad_image_leaves_out_its_whole_batch_and_is_named(self):
+        accumulator = Accumulator()
+        with pytest.raises(DataError, match="scores of 'b': 1 NaN and 1 infinite scores"):
+            accumulator.update([[0, 1], [0, 1]], [[0.1, 0.2], [math.nan, math.inf]], names=["a", "b"])
+        with pytest.raises(DataError, match="labels of 'b': 3 distinct values"):
+            accumulator.update([[0, 1, 0], [0, 1, 2]], np.zeros((2, 3)), names=["a", "b"])
+        with pytest.raises(DataError, match="nothing was added"):
+            accumulator.compute()
+
+    def test_options(self):
+        for options in ({"repeated": "twice"}, {"count_on": "gpu"}, {"protocol": "pixels"}):
+            with pytest.raises(ArgumentError, match="expected"):
+                Accumulator(**options)
+        with pytest.raises(ArgumentError, match="expected Pixels"):
+            Accumulator(segbench.Annotators(settings=Boundaries()))
+
+    def test_merging_what_was_counted_otherwise_or_itself(self):
+        accumulator = Accumulator()
+        with pytest.raises(ArgumentError, match="one protocol and its settings"):
+            accumulator.merge(Accumulator(Pixels(void=(255,))))
+        with pytest.raises(ArgumentError, match="itself"):
+            accumulator.merge(accumulator)
+
+    def test_a_field_of_view_of_boundaries(self):
+        with pytest.raises(ArgumentError, match="without a field of view"):
+            Accumulator(Boundaries()).update(FIRST_TRUTH, FIRST_SCORES, FIRST_TRUTH > 0, name="a")
+
+
+class TestSettings:
+    def test_void_and_valid_are_ignored(self):
+        accumulator = Accumulator(Pixels(void=(255,)))
+        valid = np.array([[True, True, False]])
+        accumulator.update([[0, 1, 1]], [[0.1, 0.9, math.nan]], valid, names=["a"])
+        accumulator.update([0, 1, 255], [0.1, 0.9, math.nan], name="b")
+        summary = accumulator.compute().summary
+        assert (summary["positives"], summary["negatives"], summary["ignored"]) == (2, 2, 2)
+
+    def test_inputs_are_not_changed_and_may_be_read_only(self):
+        labels, scores = noise(0, 2)
+        kept = labels.copy(), scores.copy()
+        labels.flags.writeable = scores.flags.writeable = False
+        Accumulator(Pixels(invert=True)).update(labels, scores, names=["a", "b"])
+        assert np.array_equal(labels, kept[0])
+        assert np.array_equal(scores, kept[1])
+
+    def test_exact_counts_stay_exact(self):
+        labels, scores = noise(0, 1, (300, 300))
+        accumulator = Accumulator(Pixels(exact=True))
+        accumulator.update(labels, scores)
+        pooled = accumulator.compute().pooled
+        assert (pooled.scores.size, pooled.binned) == (90_000, False)
+
+    def test_two_methods_of_one_loop_are_compared(self):
+        walker = Accumulator(method="random_walker")
+        for name in NAMES:
+            walker.update(*demo(name, "random_walker"), name=name)
+        comparison = segbench.compare_results([walker.compute(), accumulated(NAMES).compute()])
+        assert next(row for row in comparison.differences if row.figure == "ods_f").difference > 0.1
+
+    def test_what_it_holds_is_shown(self):
+        accumulator = Accumulator(method="net")
+        accumulator.update([0, 1], [0.2, 0.3])
+        assert repr(accumulator).startswith("<Accumulator 'net' of Pixels(")
+        assert repr(accumulator).endswith("0 images and unnamed pixels>")
+
+
+class TestDLPack:
+    def test_whatever_speaks_dlpack_is_read(self):
+        class Capsule:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        accumulator, plain = Accumulator(), Accumulator()
+        labels, scores = noise(3, 4)
+        accumulator.update(Capsule(labels[::2]), Capsule(scores[::2]), names=["a", "b"])
+        plain.update(labels[::2], scores[::2], names=["a", "b"])
+        same(accumulator.compute(), plain.compute())
+
+    def test_what_lies_on_another_device_is_refused_by_name(self):
+        class Elsewhere:
+            def __dlpack__(self, **options):
+                raise BufferError("data are on a device")
+
+            def __dlpack_device__(self):
+                return (2, 0)
+
+        with pytest.raises(ArgumentError, match=r"labels \(Elsewhere\) cannot be read.*in the host's memory"):
+            Accumulator().update(Elsewhere(), [0.1])
+
+
+def test_torch_is_not_imported_for_arrays():
+    script = "import sys, segbench; segbench.Accumulator().update([0, 1], [0.1, 0.2]); sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)

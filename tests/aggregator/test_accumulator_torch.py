@@ -1,0 +1,132 @@
+"""PyTorch tensors, counted by PyTorch's own operations on the CPU, against NumPy arrays of the same numbers."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from segbench import Accumulator, ArgumentError, DataError, Pixels
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed (pip install torch)")
+
+LABELS = ("bool", "uint8", "int64", "float32", "bfloat16")
+SCORES = ("bool", "uint8", "uint16", "int8", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+PROTOCOLS = (
+    Pixels(),
+    Pixels(invert=True),
+    Pixels(positive=">=1", exact=True),
+    Pixels(positive="1", void=(0, 7)),
+    Pixels(void=(0,), positive="1,2", invert=True),
+)
+
+
+def tensors(seed, label_type, score_type, shape=(2, 9, 7)):
+    rng = np.random.default_rng(seed)
+    labels = torch.from_numpy(rng.integers(0, 2, shape)).to(getattr(torch, label_type))
+    numbers = rng.normal(0, 1, shape).round(1) if "float" in score_type else rng.integers(0, 100, shape)
+    return labels, torch.from_numpy(numbers).to(getattr(torch, score_type)), rng.random(shape) < 0.8
+
+
+def plain(tensor):
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+
+
+def same(accumulator, other):
+    """Compare all that is held, to the last byte."""
+    one, two = (pickle.loads(pickle.dumps(held)).__getstate__() for held in (accumulator, other))  # noqa: S301  our own
+    assert one["counts"] == two["counts"]
+
+
+@given(
+    st.integers(0, 1000), st.sampled_from(LABELS), st.sampled_from(SCORES), st.sampled_from(PROTOCOLS), st.booleans()
+)
+@settings(max_examples=150)
+def test_torch_operations_count_what_numpy_counts(seed, label_type, score_type, protocol, masked):
+    labels, scores, valid = tensors(seed, label_type, score_type)
+    by_torch, on_host, by_numpy = (
+        Accumulator(protocol, count_on="device"),
+        Accumulator(protocol),
+        Accumulator(protocol),
+    )
+    mask = torch.from_numpy(valid) if masked else None
+    for given_names in ({}, {"names": ["a", "b"]}):
+        by_torch.update(labels, scores, mask, **given_names)
+        on_host.update(labels, scores, mask, **given_names)
+        by_numpy.update(plain(labels), plain(scores), valid if masked else None, **given_names)
+    same(by_torch, by_numpy)
+    same(on_host, by_numpy)
+
+
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("score_type", ["float32", "float64"])
+def test_scores_in_bins(invert, exact, score_type):
+    rng = np.random.default_rng(5)
+    labels = rng.random((2, 300, 300)) < 0.2
+    scores = np.where(labels, 1 / (1 + np.exp(-rng.normal(0, 8, labels.shape))), rng.normal(0, 50, labels.shape))
+    scores = scores.astype(score_type)
+    scores[0, :3] = [[-0.0], [0.0], [1.0]]
+    by_torch, by_numpy = (Accumulator(Pixels(invert=invert, exact=exact), count_on=on) for on in ("device", "host"))
+    by_torch.update(torch.from_numpy(labels), torch.from_numpy(scores), names=["a", "b"])
+    by_torch.update(torch.from_numpy(labels), torch.from_numpy(scores))
+    by_numpy.update(labels, scores, names=["a", "b"])
+    by_numpy.update(labels, scores)
+    same(by_torch, by_numpy)
+    assert by_torch.compute().counts["a"].binned != exact
+
+
+@pytest.mark.parametrize("count_on", ["auto", "device", "host"])
+def test_gradients_strides_and_mixed_arrays(count_on):
+    labels, scores, valid = tensors(3, "int64", "float32")
+    accumulator, expected = Accumulator(count_on=count_on), Accumulator()
+    turned = scores.transpose(1, 2).contiguous().transpose(1, 2).requires_grad_()
+    accumulator.update(labels, turned * 1, names=torch.arange(2))
+    accumulator.update(labels.numpy()[:, ::-1], scores.flip(1), valid[:, ::-1])
+    expected.update(labels.numpy(), scores.numpy(), names=["0", "1"])
+    expected.update(labels.numpy(), scores.numpy(), valid)
+    same(accumulator, expected)
+    assert turned.grad is None
+
+
+@pytest.mark.parametrize("count_on", ["auto", "device"])
+def test_errors_are_those_of_arrays(count_on):
+    accumulator = Accumulator(count_on=count_on)
+    labels = torch.tensor([[0, 1], [0, 1]])
+    with pytest.raises(DataError, match="scores of 'b': 1 NaN and 1 infinite scores"):
+        accumulator.update(labels, torch.tensor([[0.1, 0.2], [math.nan, -math.inf]]), names=["a", "b"])
+    with pytest.raises(DataError, match=r"labels: 3 distinct values \(0, 1, 2\), expected two"):
+        accumulator.update(torch.tensor([0, 1, 2]), torch.rand(3))
+    with pytest.raises(DataError, match="labels: holds 1 NaN"):
+        accumulator.update(torch.tensor([0, math.nan]), torch.rand(2))
+    with pytest.raises(DataError, match=r"of type .*complex64, expected numbers"):
+        accumulator.update(torch.tensor([0, 1]), torch.zeros(2, dtype=torch.complex64))
+    with pytest.raises(ArgumentError, match=r"take one channel: scores\[:, 0\]"):
+        accumulator.update(torch.zeros(2, 3, 3), torch.zeros(2, 1, 3, 3))
+    with pytest.raises(ArgumentError, match=r"dtype torch.int64, expected \(2,\) and bool|dtype int64, expected"):
+        accumulator.update(labels[0], torch.rand(2), labels[0])
+    with pytest.raises(ArgumentError, match="cannot be read"):
+        accumulator.update(labels.to("meta"), torch.rand(2, 2, device="meta"))
+    with pytest.raises(DataError, match="nothing was added"):
+        accumulator.compute()
+
+
+def test_no_pixel_counts():
+    by_torch, by_numpy = Accumulator(count_on="device"), Accumulator()
+    nothing = np.zeros((2, 3), bool)
+    by_torch.update(torch.ones(2, 3), torch.rand(2, 3), torch.from_numpy(nothing), names=["a", "b"])
+    by_numpy.update(np.ones((2, 3), np.float32), np.ones((2, 3), np.float32), nothing, names=["a", "b"])
+    same(by_torch, by_numpy)
+    assert by_torch.compute().summary["ignored"] == 6
+
+
+def test_tensors_of_a_boundary_benchmark_are_counted_on_the_host():
+    from segbench import Boundaries
+
+    labels, scores, _ = tensors(1, "uint8", "uint8", (2, 1, 12, 15))
+    one, other = Accumulator(Boundaries(thresholds=3), count_on="device"), Accumulator(Boundaries(thresholds=3))
+    one.update(labels, scores, names=["a", "b"])
+    other.update(labels.numpy(), scores.numpy(), names=["a", "b"])
+    same(one, other)

@@ -1,0 +1,180 @@
+"""Repairs of whole runs: never without being asked for, always in the signature and in the notes."""
+
+import json
+
+import numpy as np
+import pytest
+from cases import write_folder
+
+from segbench import (
+    Annotators,
+    ArgumentError,
+    Boundaries,
+    FailedImages,
+    Pixels,
+    Regions,
+    Repairs,
+    count_pixels,
+    evaluate,
+    export_overlays,
+    load_results,
+)
+from segbench.report.documents import json_document
+
+RNG = np.random.default_rng(5)
+MASKS = {f"{name}.png": (RNG.random((40, 60)) < 0.3) * np.uint8(255) for name in "abc"}
+SCORES = {name: (mask // 3 + RNG.integers(0, 150, mask.shape)).astype(np.uint8) for name, mask in MASKS.items()}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Evaluate predictions, made of the scores one by one, the first of which fits."""
+
+    def made(change, protocol=None, *, suffix=".png", truths=MASKS, **options):
+        changed = {
+            name.replace(".png", suffix): scores if place == 0 and suffix == ".png" else change(scores)
+            for place, (name, scores) in enumerate(SCORES.items())
+        }
+        gt, pred = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", changed)
+        return evaluate(gt, pred, protocol or Pixels(), results=tmp_path / "r.segbench", **options)
+
+    return made
+
+
+@pytest.mark.parametrize("protocol", [Pixels(), Boundaries(thresholds=3)], ids=["pixels", "boundaries"])
+@pytest.mark.parametrize(
+    ("change", "mending", "signed", "note"),
+    [
+        (
+            lambda scores: scores[:-1],
+            Repairs(crop=True),
+            "|crop:lower right|",
+            "ground truth cropped at the lower right (2 of 3 images)",
+        ),
+        (
+            lambda scores: scores[::2, ::2],
+            Repairs(resize="bilinear"),
+            "|resize:bilinear|",
+            "prediction resized, bilinear (2 of 3 images)",
+        ),
+        (
+            lambda scores: scores[:33, :47],
+            Repairs(resize="nearest"),
+            "|resize:nearest|",
+            "prediction resized, nearest (2 of 3 images)",
+        ),
+    ],
+)
+def test_sizes_are_mended_only_when_asked_for(run, protocol, change, mending, signed, note):
+    with pytest.warns(FailedImages, match="2 of 3 images .*without it nothing is changed"):
+        refused = run(change, protocol)
+    assert list(refused.counts) == ["a"]
+    result = run(change, protocol, repairs=mending)
+    assert list(result.counts) == ["a", "b", "c"]
+    assert signed in result.signature
+    assert result.notes == (note,)
+    assert result.counts["a"] == refused.counts["a"]
+    assert all(text.partition(" (")[0] in result.image_notes["b"][0] for text in result.notes)
+    assert "a" not in result.image_notes
+
+
+def test_numbers_are_those_of_the_map_repaired_by_hand(run):
+    result = run(lambda scores: np.pad(scores, ((0, 3), (0, 5))), repairs=Repairs(crop=True))
+    for name, mask in MASKS.items():
+        assert result.counts[name.removesuffix(".png")] == count_pixels(mask > 0, SCORES[name])
+
+
+def test_scores_out_of_range_are_brought_back(run, tmp_path):
+    result = run(lambda scores: scores.astype(np.float32), suffix=".npy", repairs=Repairs(scale=255))
+    assert result.notes == ("prediction: score = value / 255 (3 of 3 images)",)
+    for name, mask in MASKS.items():
+        assert result.counts[name.removesuffix(".png")] == count_pixels(mask > 0, SCORES[name])
+    (again,) = load_results(tmp_path / "r.segbench")
+    assert (again.notes, again.image_notes) == (result.notes, result.image_notes)
+
+
+def test_wide_integers_divided_by_a_number_are_not_called_levels(run):
+    result = run(lambda scores: scores.astype(np.int32), suffix=".npy", repairs=Repairs(scale=255))
+    assert result.notes == ("prediction: score = value / 255 (3 of 3 images)",)
+
+
+def test_other_repairs_are_another_run(run, tmp_path):
+    for repairs in (Repairs(resize="nearest"), Repairs(resize="bilinear"), Repairs(resize="bilinear", scale=255)):
+        run(lambda scores: scores[::2, ::2], repairs=repairs)
+    results = load_results(tmp_path / "r.segbench")
+    assert len({result.signature for result in results}) == 3
+    assert results[0].pooled != results[1].pooled
+    assert results[1].pooled == results[2].pooled  # 8-bit levels are divided by 255 in any case
+
+
+def test_a_repair_that_nothing_needed_is_said_to_have_done_nothing(run):
+    result = run(lambda scores: scores, repairs=Repairs(crop=True))
+    assert result.notes == ("crop changed nothing in the images counted: each has the size of its ground truth",)
+    assert result.pooled == run(lambda scores: scores).pooled
+
+
+def test_invert_is_counted_like_a_repair(run):
+    for protocol in (Pixels(invert=True), Boundaries(invert=True, thresholds=3)):
+        result = run(lambda scores: scores, protocol)
+        assert result.settings["invert"] == "yes"
+        assert result.notes == ("prediction inverted: low values mean positive (3 of 3 images)",)
+
+
+def test_several_annotators_and_a_field_are_cropped_together(run, tmp_path):
+    truths = {f"{name[0]}.{k}.png": mask for name, mask in MASKS.items() for k in (1, 2)}
+    inside = np.indices((40, 60)).sum(0) % 3 > 0
+    field = write_folder(tmp_path / "field", dict.fromkeys(MASKS, inside * np.uint8(255)))
+    result = run(
+        lambda scores: scores[:, :-1],
+        Pixels(annotators="each"),
+        truths=truths,
+        gt_pattern="*.#",
+        field=field,
+        repairs=Repairs(crop=True),
+    )
+    window = np.s_[:, :-1]
+    one = count_pixels(MASKS["b.png"][window] > 0, SCORES["b.png"][window], inside[window])
+    assert result.counts["b"] == one + one
+    wrong = write_folder(tmp_path / "field", {"b.png": np.ones((39, 60), np.uint8)})
+    with pytest.warns(FailedImages, match="b.png: 39 x 60 .*save all maps of an image at one size"):
+        run(
+            lambda scores: scores[:-1],
+            Pixels(annotators="each"),
+            truths=truths,
+            gt_pattern="*.#",
+            field=wrong,
+            repairs=Repairs(crop=True),
+        )
+
+
+def test_label_maps_of_the_regions_protocol_are_resized_nearest(run):
+    result = run(lambda scores: scores[::2, ::2] // 64, Regions(), repairs=Repairs(resize="nearest"))
+    assert result.notes == ("prediction resized, nearest (2 of 3 images)",)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "repairs"),
+    [
+        (Regions(), Repairs(resize="bilinear")),
+        (Regions(), Repairs(scale="minmax")),
+        (Annotators(settings=Boundaries()), Repairs(crop=True)),
+    ],
+)
+def test_repairs_without_meaning_are_refused_before_a_file_is_read(tmp_path, protocol, repairs):
+    with pytest.raises(ArgumentError):
+        evaluate(tmp_path / "nowhere", None, protocol, repairs=repairs)
+
+
+def test_json_tells_image_by_image(run):
+    result = run(lambda scores: scores[:-1], repairs=Repairs(crop=True))
+    (document,) = json.loads(json_document([result], per_image=True))["runs"]
+    assert document["image_notes"] == {
+        name: ["ground truth cropped at the lower right [40 x 60 to 39 x 60]"] for name in ("b", "c")
+    }
+    assert document["settings"]["crop"] == "lower right"
+    assert "image_notes" not in json.loads(json_document([result]))["runs"][0]
+
+
+def test_pictures_are_drawn_of_the_repaired_maps(run, tmp_path):
+    result = run(lambda scores: scores[::2, ::2], repairs=Repairs(resize="bilinear"))
+    assert export_overlays([result], tmp_path / "overlays") == []

@@ -1,0 +1,109 @@
+"""Annotators and repairs on the command line."""
+
+import json
+
+import numpy as np
+import pytest
+from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder
+
+from segbench import count_pixels
+
+
+@pytest.fixture
+def folders(tmp_path):
+    truths = {"first.1.png": FIRST_TRUTH * 255, "first.2.png": SECOND_TRUTH * 255, "second.1.png": SECOND_TRUTH * 255}
+    return (
+        write_folder(tmp_path / "gt", truths),
+        write_folder(tmp_path / "pred", {"first.npy": FIRST_SCORES, "second.npy": SECOND_SCORES}),
+        "--gt-pattern",
+        "*.#",
+    )
+
+
+def the_run(answer):
+    assert answer.code == 0, answer.err
+    (run,) = json.loads(answer.out)["runs"]
+    return run
+
+
+@pytest.mark.parametrize("rule", ["any", "all", "majority", "each"])
+def test_annotators_count_by_the_rule(segbench, folders, rule):
+    run = the_run(segbench("run", *folders, "--annotators", rule, "--format", "json"))
+    expected = count_pixels([FIRST_TRUTH, SECOND_TRUTH], FIRST_SCORES, annotators=rule)
+    expected += count_pixels(SECOND_TRUTH, SECOND_SCORES)
+    assert run["summary"]["positives"] == expected.total_positives
+    assert run["summary"]["negatives"] == expected.total_negatives
+    assert f"|annotators:{rule}|" in run["signature"]
+
+
+def test_without_a_rule_the_flag_is_named(segbench, folders):
+    answer = segbench("run", *folders)
+    assert answer.code == 1
+    assert "first: 2 annotators" in answer.out
+    assert "--annotators any, all, majority or each" in answer.out
+
+
+def test_repairs_reach_the_run(segbench, folders):
+    write_folder(folders[1], {"second.npy": np.pad(SECOND_SCORES * 100, ((0, 1), (0, 2)))})
+    write_folder(folders[1], {"first.npy": FIRST_SCORES * 100})
+    run = the_run(segbench("run", *folders, "--annotators", "any", "--crop", "--scale", "100", "--format", "json"))
+    assert (run["settings"]["crop"], run["settings"]["scale"]) == ("lower right", "100")
+    assert run["notes"] == [
+        "prediction: score = value / 100 (2 of 2 images)",
+        "prediction cropped at the lower right (1 of 2 images)",
+    ]
+    assert run["summary"]["positives"] == 12
+    run = the_run(
+        segbench("run", *folders, "--annotators", "all", "--resize-predictions", "bilinear", "--format", "json")
+    )
+    assert "|resize:bilinear|" in run["signature"]
+    assert run["notes"] == ["prediction resized, bilinear (1 of 2 images)"]
+
+
+def test_a_tuning_set_is_repaired_alike(segbench, folders, tmp_path):
+    smaller = write_folder(
+        tmp_path / "other", {"first.npy": FIRST_SCORES[::2, ::2], "second.npy": SECOND_SCORES[::2, ::2]}
+    )
+    options = [*folders[2:], "--annotators", "any", "--resize-predictions", "nearest"]
+    run = the_run(
+        segbench("run", folders[0], smaller, *options, "--tuning-set", folders[0], smaller, "--format", "json")
+    )
+    assert run["settings"]["resize"] == "nearest"
+    assert run["settings"]["thresholds"].startswith("tuning set of 2 images")
+    kept = tmp_path / "tuned.segbench"
+    segbench("run", folders[0], f"m={smaller}", *options, "-o", kept)
+    assert segbench("run", folders[0], f"m={smaller}", *options, "--tuning-results", kept).code == 0
+    other = [*options[:-1], "bilinear"]
+    answer = segbench("run", folders[0], f"m={smaller}", *other, "--tuning-results", kept)
+    assert (answer.code, "no run of m under the settings of this one" in answer.err) == (2, True)
+
+
+def test_the_human_point_stands_beside_repaired_predictions(segbench, folders, tmp_path):
+    smaller = write_folder(
+        tmp_path / "other", {"first.npy": FIRST_SCORES[::2, ::2], "second.npy": SECOND_SCORES[::2, ::2]}
+    )
+    answer = segbench(
+        "run", "-p", "boundaries", folders[0], smaller, *folders[2:], "--thresholds", "3", "--human",
+        "--resize-predictions", "nearest", "--format", "json",
+    )  # fmt: skip
+    runs = json.loads(answer.out)["runs"]
+    assert [run["settings"].get("resize") for run in runs] == ["nearest", None]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--annotators", "most"], "choose any, all, majority or each"),
+        (["--annotators", "any", "-p", "boundaries"], "--annotators has no meaning for the boundaries protocol"),
+        (["--annotators", "any", "-p", "regions"], "--annotators has no meaning for the regions protocol"),
+        (["--resize-predictions", "cubic"], "choose nearest or bilinear"),
+        (["--resize-predictions", "nearest", "--crop"], "give one of them"),
+        (["--resize-predictions", "bilinear", "-p", "regions"], "label maps are resized 'nearest'"),
+        (["--scale", "much"], "minmax or sigmoid"),
+        (["--scale", "0"], "a number above 0"),
+    ],
+)
+def test_wrong_use_is_one_clear_sentence(segbench, folders, arguments, message):
+    answer = segbench("run", *folders, *arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert message in answer.err

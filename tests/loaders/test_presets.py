@@ -1,0 +1,229 @@
+"""Every preset on a miniature made in its layout; presets of one's own; what is wrong with one."""
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy.io import savemat
+from scipy.sparse import csc_matrix
+from typer.testing import CliRunner
+
+import segbench
+from segbench.cli.main import app
+
+RNG = np.random.default_rng(7)
+DRAWN = np.zeros((24, 32), np.uint8)
+DRAWN[6:18, 16] = 255
+SOFT = (RNG.random((24, 32)) * 100).astype(np.uint8)
+SOFT[6:18, 16] = 220
+LABELS = np.ones((24, 32), np.uint16)
+LABELS[6:18, 17:] = 2
+
+
+def image(path, array=DRAWN):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(array).save(path)
+
+
+def mat(path, **variables):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    savemat(path, variables)
+
+
+def cell(*items):
+    made = np.empty((1, len(items)), dtype=object)
+    made[0, :] = items
+    return made
+
+
+def bsds(path, annotators=2):
+    one = {"Boundaries": (DRAWN > 0).astype(np.uint8), "Segmentation": LABELS}
+    mat(path, groundTruth=cell(*[one] * annotators))
+
+
+def crackforest(root):
+    mat(root / "groundTruth/001.mat", groundTruth={"Boundaries": DRAWN > 0, "Segmentation": LABELS})
+    return ["001"]
+
+
+def sbd(root):
+    boundaries = np.empty((20, 1), dtype=object)
+    for k in range(20):
+        boundaries[k, 0] = csc_matrix((DRAWN > 0) & (k == 2))
+    mat(root / "dataset/cls/2008_000002.mat", GTcls={"Boundaries": boundaries, "Segmentation": LABELS})
+    return ["2008_000002"]
+
+
+def drive(root):
+    image(root / "test/1st_manual/01_manual1.gif")
+    image(root / "test/mask/01_test_mask.gif", np.full((24, 32), 255, np.uint8))
+    return ["01_test"]
+
+
+def mvtec(root):
+    image(root / "ground_truth/broken_large/000_mask.png")
+    return ["broken_large/000", "good/000", "good/001"]
+
+
+def cityscapes(root):
+    labels = np.zeros((24, 32), np.uint8)
+    labels[6:18, 16] = 13
+    labels[0] = 255
+    image(root / "gtFine/val/lindau/lindau_000000_000019_gtFine_labelTrainIds.png", labels)
+    return ["lindau/lindau_000000_000019"]
+
+
+def smiyc(root):
+    labels = DRAWN // 255
+    labels[0] = 255
+    image(root / "labels_masks/validation0000_labels_semantic.png", labels)
+    return ["validation0000"]
+
+
+def one(file, name):
+    def made(root):
+        (bsds if file.endswith(".mat") else image)(root / file)
+        return [name]
+
+    return made
+
+
+def pascal(root):
+    mat(root / "trainval/2008_000002.mat", LabelMap=LABELS)
+    return ["2008_000002"]
+
+
+def multicue(root):
+    for tag in ("1", "10", "6"):
+        image(root / f"ground-truth/images/edges/4680_left_0170.{tag}.png")
+    return ["4680_left_0170"]
+
+
+MINIATURES = {
+    "biped": (one("BIPED/edges/edge_maps/test/rgbr/RGB_008.png", "RGB_008"), ()),
+    "bsds500": (one("BSDS500/data/groundTruth/test/100007.mat", "100007"), ()),
+    "chase-db1": (one("Image_01L_1stHO.png", "Image_01L"), ()),
+    "cityscapes": (cityscapes, ("--positive", "13")),
+    "crackforest": (crackforest, ()),
+    "drive": (drive, ()),
+    "duts": (one("DUTS-TE-Mask/ILSVRC2012_test_00000003.png", "ILSVRC2012_test_00000003"), ()),
+    "multicue": (multicue, ()),
+    "mvtec-ad": (mvtec, ()),
+    "nyudv2": (one("groundTruth/img_5001.mat", "img_5001"), ()),
+    "pascal-context": (pascal, ()),
+    "sbd": (sbd, ("--category", "3")),
+    "smiyc": (smiyc, ()),
+    "stare": (one("labels-ah/im0001.ah.ppm", "im0001"), ()),
+}
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["run", *map(str, arguments)])
+
+
+def test_every_preset_has_a_miniature():
+    assert list(segbench.presets()) == sorted(MINIATURES)
+
+
+@pytest.mark.parametrize("name", sorted(MINIATURES))
+def test_a_preset_fits_its_layout(name, tmp_path):
+    make, further = MINIATURES[name]
+    images = make(tmp_path / "root")
+    for stem in images:
+        image(tmp_path / f"pred/{stem}.png", SOFT)
+    ended = run("--preset", name, tmp_path / "root", tmp_path / "pred", "-o", tmp_path / "r.segbench", *further)
+    assert ended.exit_code == 0, ended.output
+    (result,) = segbench.load_results(tmp_path / "r.segbench")
+    assert not result.failed
+    assert len(result.counts) == len(images)
+    # Two of MVTec's three images are negative, and the lower half of PASCAL's region has no line in the scores.
+    assert result.summary["ods_f"] >= {"mvtec-ad": 0.5, "pascal-context": 0.4}.get(name, 0.9)
+    assert segbench.load_preset(name).title in ended.stderr
+
+
+def test_presets_are_printed_whole():
+    ended = CliRunner().invoke(app, ["presets", "drive"])
+    assert ended.exit_code == 0
+    assert (
+        "segbench run ROOT/test/1st_manual PREDICTION --field ROOT/test/mask --gt-pattern '*_manual1'" in ended.stdout
+    )
+    assert "from the data set's public documents" in ended.stdout
+    listed = CliRunner().invoke(app, ["presets"]).stdout
+    assert [line.split()[0] for line in listed.splitlines()] == sorted(MINIATURES)
+
+
+def test_options_by_hand_come_before_those_of_the_preset(tmp_path):
+    bsds(tmp_path / "root/groundTruth/100007.mat")
+    image(tmp_path / "pred/100007.png", SOFT)
+    ended = run(
+        "--preset", "bsds500", tmp_path / "root", tmp_path / "pred", "-p", "pixels", "--gt-pattern", "*", "--no-check"
+    )
+    assert "protocol:pixels" in ended.output
+    assert "2 annotators" in ended.output
+    ended = run("--preset", "nyudv2", tmp_path / "root", tmp_path / "pred", "--max-dist", "0.1")
+    assert "max_dist:0.1|" in ended.output
+
+
+def test_images_without_ground_truth_are_negative_only_where_they_fit(tmp_path):
+    for stem in mvtec(tmp_path / "root"):
+        image(tmp_path / f"pred/{stem}.png", SOFT)
+    where = tmp_path / "root/ground_truth", tmp_path / "pred"
+    result = segbench.evaluate(*where, gt_pattern="*_mask", negatives="good/*")
+    good = result.counts["good/000"]
+    assert good.positives.sum() == 0
+    assert good.negatives.sum() == SOFT.size
+    assert "2 images without ground truth that fit 'good/*': all negative" in "\n".join(result.notes)
+    with pytest.raises(segbench.DataError, match="1 predictions have no ground truth"):
+        segbench.evaluate(*where, gt_pattern="*_mask", negatives="good/*1")
+
+
+class TestOnesOwn:
+    def test_is_used_by_path(self, tmp_path):
+        image(tmp_path / "root/truth/a_gt.png")
+        image(tmp_path / "pred/a.png", SOFT)
+        file = tmp_path / "mine.toml"
+        file.write_text('title = "Mine"\n[layout]\nground_truth = "truth"\n[options]\ngt_pattern = "*_gt"\n')
+        ended = run("--preset", file, tmp_path / "root", tmp_path / "pred")
+        assert ended.exit_code == 0, ended.output
+        assert "from memory; check it against your files" in ended.stderr
+
+    def test_all_its_faults_are_listed(self, tmp_path):
+        file = tmp_path / "mine.toml"
+        file.write_text('titel = "Mine"\nsource = "hearsay"\n[layout]\nmasks = "m"\nfield = "../up"\n')
+        ended = CliRunner().invoke(app, ["presets", str(file)])
+        assert ended.exit_code == 1 or isinstance(ended.exception, segbench.DataError)
+        said = str(ended.exception)
+        for fault in ("'titel'", "'hearsay'", "lacks ground_truth", "knows no 'masks'", "'../up'"):
+            assert fault in said
+
+    @pytest.mark.parametrize(("text", "said"), [("[layout", "is no TOML"), (None, "cannot be read as a preset")])
+    def test_that_is_none(self, tmp_path, text, said):
+        file = tmp_path / "mine.toml"
+        if text:
+            file.write_text(text)
+        with pytest.raises(segbench.DataError, match=said):
+            segbench.load_preset(str(file))
+
+    def test_an_option_that_is_none_is_refused(self, tmp_path):
+        file = tmp_path / "mine.toml"
+        file.write_text('[layout]\nground_truth = "."\n[options]\npositives = "1"\n')
+        ended = run("--preset", file, tmp_path, tmp_path)
+        assert "holds positives, which is no option" in str(ended.exception)
+
+
+def test_names_that_are_none_and_folders_that_are_not_there(tmp_path):
+    with pytest.raises(segbench.ArgumentError, match="did you mean bsds500"):
+        segbench.load_preset("BSDS50")
+    with pytest.raises(segbench.DataError, match="has none of the folders in which drive keeps its ground truth"):
+        segbench.load_preset("drive").place("ground_truth", tmp_path)
+
+
+def test_a_category_must_be_chosen_and_be_there(tmp_path):
+    (name,) = sbd(tmp_path)
+    image(tmp_path / f"pred/{name}.png", SOFT)
+    where = tmp_path / "dataset/cls", tmp_path / "pred"
+    for category, said in ((None, "none is chosen"), (21, "21 is none of them")):
+        with pytest.warns(segbench.FailedImages, match=said):
+            segbench.evaluate(*where, segbench.Boundaries(category=category))
+    other = segbench.evaluate(*where, segbench.Boundaries(category=4))
+    assert other.pooled.total_gt[0] == 0
+    assert "category:4" in other.signature

@@ -1,0 +1,249 @@
+"""Repairs made on request: what they do to arrays, and what they refuse."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from PIL import Image
+from scipy.ndimage import zoom
+
+from segbench import ArgumentError, DataError, Repairs
+from segbench.loaders.repairs import ImageMaps, repaired
+from segbench.loaders.resizing import bilinear, nearest
+
+sizes = st.tuples(st.integers(1, 40), st.integers(1, 40))
+TRUTH = np.zeros((40, 60), np.uint8)
+
+
+def mended(prediction, kind="soft", truths=(TRUTH,), field=None, **repairs):
+    predictions = prediction if isinstance(prediction, list) else [prediction]
+    maps = ImageMaps([("gt", truth) for truth in truths], [("pred", one) for one in predictions], kind, field)
+    return repaired(maps, Repairs(**repairs))
+
+
+def only(maps):
+    ((_, array),) = maps.predictions
+    return array
+
+
+class TestNearest:
+    def test_a_drawing_by_hand(self):
+        drawing = np.array([[1, 2], [3, 4]], np.uint8)
+        np.testing.assert_array_equal(
+            nearest(drawing, (3, 4)), np.array([[1, 1, 2, 2], [3, 3, 4, 4], [3, 3, 4, 4]], np.uint8)
+        )
+
+    @given(sizes, sizes, st.integers(0, 2**32 - 1))
+    def test_agrees_with_pillow_where_no_centre_lies_on_an_edge(self, given_size, wanted, seed):
+        levels = np.random.default_rng(seed).integers(0, 256, given_size, np.uint8)
+        ours = nearest(levels, wanted)
+        theirs = np.asarray(Image.fromarray(levels).resize(wanted[::-1], Image.Resampling.NEAREST))
+        rows, columns = (((2 * np.arange(m) + 1) * n) % (2 * m) != 0 for n, m in zip(given_size, wanted, strict=True))
+        np.testing.assert_array_equal(ours[np.ix_(rows, columns)], theirs[np.ix_(rows, columns)])
+
+
+class TestBilinear:
+    def test_a_drawing_by_hand(self):
+        drawing = np.array([[0.0, 1.0], [2.0, 3.0]])
+        row = np.array([0, 0.25, 0.75, 1])
+        np.testing.assert_array_equal(bilinear(drawing, (4, 4)), row + 2 * row[:, np.newaxis])
+        # Halved, a pixel lies amid four and is their mean; thirded, it lies on one: nothing else is smoothed in.
+        np.testing.assert_array_equal(bilinear(drawing, (1, 1)), [[1.5]])
+        np.testing.assert_array_equal(bilinear(np.array([[9.0, 1, 9]]), (1, 1)), [[1]])
+
+    @given(sizes, sizes, st.integers(0, 2**32 - 1))
+    def test_agrees_with_scipy(self, given_size, wanted, seed):
+        scores = np.random.default_rng(seed).random(given_size)
+        factors = np.divide(wanted, given_size)
+        theirs = zoom(scores, factors, order=1, mode="nearest", grid_mode=True)
+        np.testing.assert_allclose(bilinear(scores, wanted), theirs, atol=1e-13)
+
+    @given(sizes, sizes, st.floats(-1e6, 1e6))
+    def test_an_area_of_one_score_keeps_it_to_the_bit(self, given_size, wanted, score):
+        assert np.all(bilinear(np.full(given_size, score), wanted) == score)
+
+    @given(sizes, sizes, st.integers(0, 2**32 - 1))
+    def test_flips_and_transposes_commute(self, given_size, wanted, seed):
+        scores = np.random.default_rng(seed).random(given_size)
+        resized = bilinear(scores, wanted)
+        np.testing.assert_allclose(bilinear(scores[::-1], wanted)[::-1], resized, atol=1e-13)
+        np.testing.assert_allclose(bilinear(scores.T, wanted[::-1]).T, resized, atol=1e-13)
+
+
+class TestResize:
+    @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.bool_])
+    def test_nearest_keeps_values_as_stored(self, dtype):
+        small = (np.arange(600).reshape(20, 30) % 2).astype(dtype)
+        maps = mended(small, resize="nearest")
+        np.testing.assert_array_equal(only(maps), np.kron(small, np.ones((2, 2), dtype)))
+        assert only(maps).dtype == dtype
+        assert maps.notes == ("prediction resized, nearest [20 x 30 to 40 x 60]",)
+
+    @pytest.mark.parametrize(
+        ("dtype", "full"), [(np.uint8, 255), (np.uint16, 65535), (np.int32, 2**31 - 1), (np.bool_, 1), (np.float32, 1)]
+    )
+    def test_bilinear_interpolates_scores_not_levels(self, dtype, full):
+        small = np.zeros((20, 30), dtype)
+        small[:, 15:] = full
+        resized = only(mended(small, resize="bilinear"))
+        assert resized.dtype == np.float64
+        np.testing.assert_array_equal(resized[7, 28:32], [0, 0.25, 0.75, 1])
+
+    def test_what_fits_is_left_to_the_bit(self):
+        levels = np.full((40, 60), 7, np.uint8)
+        for how in ("nearest", "bilinear"):
+            maps = mended(levels, resize=how)
+            assert only(maps) is levels
+            assert maps.notes == ()
+
+    def test_label_maps_never_mix(self):
+        scales = [np.ones((20, 30), np.uint16), np.full((40, 60), 3, np.uint16)]
+        maps = mended(scales, "labels", resize="nearest")
+        assert [array.shape for _, array in maps.predictions] == [(40, 60)] * 2
+        with pytest.raises(DataError, match="bilinear would mix labels"):
+            mended(scales, "labels", resize="bilinear")
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf])
+    def test_what_is_not_finite_does_not_spread(self, value):
+        small = np.zeros((20, 30))
+        small[3, 3] = value
+        with pytest.raises(DataError, match="1 NaN and infinite scores, which bilinear"):
+            mended(small, resize="bilinear")
+        assert np.count_nonzero(~np.isfinite(only(mended(small, resize="nearest")))) == 4
+
+
+class TestCrop:
+    def test_cuts_whichever_is_larger_and_all_annotators_and_the_field_alike(self):
+        truth = np.arange(2400).reshape(40, 60)
+        prediction = np.arange(39 * 62).reshape(39, 62)
+        maps = mended(prediction, truths=(truth, truth + 1), field=truth > 5, crop=True)
+        np.testing.assert_array_equal(only(maps), prediction[:, :60])
+        np.testing.assert_array_equal(maps.truths[0][1], truth[:39])
+        np.testing.assert_array_equal(maps.truths[1][1], truth[:39] + 1)
+        np.testing.assert_array_equal(maps.field, truth[:39] > 5)
+        assert maps.notes == (
+            "prediction cropped at the lower right [39 x 62 to 39 x 60]",
+            "ground truth cropped at the lower right [40 x 60 to 39 x 60]",
+        )
+
+    def test_all_predictions_of_an_image_come_to_one_size(self):
+        maps = mended([np.zeros((41, 60), int), np.zeros((40, 59), int)], "labels", crop=True)
+        assert {array.shape for _, array in (*maps.truths, *maps.predictions)} == {(40, 59)}
+
+    @pytest.mark.parametrize("shape", [(44, 66), (36, 54), (40, 60)])
+    def test_a_tenth_may_go(self, shape):
+        assert only(mended(np.zeros(shape), crop=True)).shape == tuple(np.minimum(shape, (40, 60)))
+
+    @pytest.mark.parametrize("shape", [(45, 60), (35, 60), (20, 30), (40, 120)])
+    def test_more_may_not(self, shape):
+        with pytest.raises(DataError, match=r"cropping cuts at most a tenth, or 2 pixels; --resize-predictions"):
+            mended(np.zeros(shape), crop=True)
+
+
+class TestSizesNoOptionMends:
+    @pytest.mark.parametrize("repairs", [{}, {"crop": True}, {"resize": "nearest"}, {"resize": "bilinear"}])
+    @pytest.mark.parametrize(
+        ("shape", "truth", "said"),
+        [
+            ((60, 40), (40, 60), "it looks transposed"),
+            ((40, 41), (41, 40), "it looks transposed"),
+            ((81, 121), (40, 60), "as a ucm2 has"),
+        ],
+    )
+    def test_are_refused_whatever_is_asked_for(self, repairs, shape, truth, said):
+        with pytest.raises(DataError, match=rf"{said}.*; no option mends that"):
+            mended(np.zeros(shape), truths=(np.zeros(truth),), **repairs)
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "option"),
+    [
+        ((39, 61), "soft", "; --crop "),
+        ((42, 60), "soft", "; --crop "),
+        ((20, 30), "soft", "; --resize-predictions nearest or bilinear"),
+        ((80, 120), "labels", "; --resize-predictions nearest brings"),
+        ((33, 70), "soft", "; --resize-predictions nearest or bilinear"),
+        ((44, 64), "soft", "; --resize-predictions .*; if it was padded, --crop"),
+    ],
+)
+def test_without_repairs_the_option_that_mends_it_is_named(shape, kind, option):
+    with pytest.raises(DataError, match=f"{option}.*; without it nothing is changed"):
+        mended(np.zeros(shape, int), kind)
+
+
+class TestScale:
+    levels = np.random.default_rng(3).integers(0, 256, (40, 60), np.uint8)
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint16, np.int32])
+    def test_a_number_divides_stored_values_of_any_type(self, dtype):
+        maps = mended(self.levels.astype(dtype), scale=255)
+        np.testing.assert_array_equal(only(maps), self.levels / 255)
+        assert maps.notes == ("prediction: score = value / 255",)
+
+    @pytest.mark.parametrize(
+        ("dtype", "scale"), [(np.uint8, 255), (np.uint16, 65535), (np.float32, 1), (np.bool_, 255)]
+    )
+    def test_values_that_are_scores_already_stay(self, dtype, scale):
+        stored = self.levels.astype(dtype)
+        maps = mended(stored, scale=scale)
+        assert only(maps) is stored
+        assert maps.notes == ()
+
+    def test_the_sigmoid_is_for_floats(self):
+        logits = np.tile([-800.0, 0, np.log(3), 800], (40, 15))
+        np.testing.assert_allclose(only(mended(logits, scale="sigmoid"))[0, :4], [0, 0.5, 0.75, 1], atol=1e-15)
+        with pytest.raises(DataError, match="uint8 values, and logits are floats"):
+            mended(self.levels, scale="sigmoid")
+
+    def test_minmax_stretches_each_image_but_one_of_a_single_value(self):
+        stretched = mended(np.clip(self.levels, 50, 150), scale="minmax")
+        assert (only(stretched).min(), only(stretched).max()) == (0, 1)
+        np.testing.assert_array_equal(only(stretched), (np.clip(self.levels, 50, 150).astype(float) - 50) / 100)
+        assert stretched.notes == ("prediction stretched to its own minimum and maximum [50 to 150]",)
+        flat = np.full((40, 60), 9, np.uint8)
+        assert only(mended(flat, scale="minmax")) is flat
+        with pytest.raises(DataError, match="1 NaN and infinite scores, so the map has no minimum"):
+            mended(np.where(np.arange(60) + 60 * np.arange(40)[:, None], 0.5, np.nan), scale="minmax")
+
+    def test_scales_before_it_resizes(self):
+        logits = np.zeros((20, 30))
+        logits[:, 15:] = np.log(3)
+        resized = only(mended(logits, scale="sigmoid", resize="bilinear"))
+        np.testing.assert_allclose(resized[0, 28:32], [0.5, 0.5625, 0.6875, 0.75], atol=1e-12)
+
+    def test_what_has_no_scale_is_refused(self):
+        with pytest.raises(DataError, match="label maps, which have no scale"):
+            mended(self.levels, "labels", scale=255)
+        with pytest.raises(DataError, match="0 between contours"):
+            mended(np.zeros((81, 121)), "ucm2", scale="sigmoid")
+        assert only(mended(np.full((81, 121), 51.0), "ucm2", scale=255)).max() == 0.2
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("wrong", "said"),
+        [
+            ({"resize": "cubic"}, "nearest or bilinear"),
+            ({"scale": 0}, "a number above 0"),
+            ({"scale": -1}, "a number above 0"),
+            ({"scale": float("nan")}, "a number above 0"),
+            ({"scale": float("inf")}, "a number above 0"),
+            ({"scale": "stretch"}, "minmax or sigmoid"),
+            ({"resize": "nearest", "crop": True}, "give one of them"),
+        ],
+    )
+    def test_wrong_ones_are_refused(self, wrong, said):
+        with pytest.raises(ArgumentError, match=said):
+            Repairs(**wrong)
+
+    @given(
+        st.sampled_from([None, "nearest", "bilinear"]),
+        st.booleans(),
+        st.none() | st.sampled_from(["minmax", "sigmoid"]) | st.floats(1e-300, 1e300),
+    )
+    def test_are_read_again_from_the_signature(self, resize, crop, scale):
+        repairs = Repairs(resize=resize, crop=crop and resize is None, scale=scale)
+        assert Repairs.from_fields({"void": "none"} | repairs.signature_fields()) == repairs
+
+    def test_none_at_all_leave_the_signature_as_it_was(self):
+        assert Repairs().signature_fields() == {}

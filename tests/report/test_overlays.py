@@ -1,0 +1,162 @@
+"""Pictures of true, false and missed pixels: they show what was counted."""
+
+import numpy as np
+import pytest
+from cases import write_folder
+from PIL import Image
+from typer.testing import CliRunner
+
+import segbench
+from segbench.aggregator.rereading import protocol_of
+from segbench.cli.main import app
+from segbench.protocols.states import State
+from segbench.report.overlays import painted
+
+RNG = np.random.default_rng(4)
+MASK = RNG.random((20, 30)) < 0.3
+SCORES = (RNG.random((20, 30)) * 200 + 55 * MASK).astype(np.uint8)
+LINES = np.zeros((40, 60), np.uint8)
+LINES[10, 5:50] = LINES[30, 5:50] = 255
+SOFT = np.zeros((40, 60), np.uint8)
+SOFT[11, 5:50] = SOFT[20, 5:50] = 200
+
+
+def states_in(path):
+    picture = Image.open(path)
+    assert picture.mode == "P"
+    states = np.asarray(picture)
+    np.testing.assert_array_equal(np.asarray(picture.convert("RGB")), painted(states))
+    return states
+
+
+def how_many(states, state):
+    return int(np.count_nonzero(states == state))
+
+
+@pytest.fixture
+def run(tmp_path):
+    def made(protocol, truths, predictions, **options):
+        write_folder(tmp_path / "gt", truths)
+        write_folder(tmp_path / "pred", predictions)
+        return segbench.evaluate(
+            tmp_path / "gt", tmp_path / "pred", protocol, results=tmp_path / "r.segbench", **options
+        )
+
+    return made
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        segbench.Pixels(),
+        segbench.Pixels(positive="255", void=(7,), invert=True),
+        segbench.Pixels(positive=">=128"),
+    ],
+    ids=["two values", "void, inverted", "rule"],
+)
+def test_pixels_are_those_counted(run, tmp_path, protocol):
+    truth = MASK * np.uint8(255)
+    if protocol.void:
+        truth[:3] = 7
+    result = run(protocol, {"a.png": truth, "sub/b.png": truth}, {"a.png": SCORES, "sub/b.png": 255 - SCORES})
+    assert segbench.export_overlays([result], tmp_path / "out") == []
+    threshold = result.summary["ods_threshold"]
+    for name, file in (("a", "a.png"), ("sub/b", "sub%2Fb.png")):
+        states = states_in(tmp_path / "out/pred" / file)
+        counts = result.counts[name]
+        above = counts.scores >= threshold
+        true, false = int(counts.positives[above].sum()), int(counts.negatives[above].sum())
+        assert how_many(states, State.TRUE) == true
+        assert how_many(states, State.FALSE) == false
+        assert how_many(states, State.MISSED) == int(counts.positives.sum()) - true
+        assert how_many(states, State.IGNORED) == counts.ignored
+
+
+def test_an_image_of_positives_alone_has_no_false_pixel(run, tmp_path):
+    result = run(
+        segbench.Pixels(),
+        {"a.png": MASK * np.uint8(255), "b.png": np.full((20, 30), 255, np.uint8)},
+        {"a.png": SCORES, "b.png": SCORES},
+    )
+    segbench.export_overlays([result], tmp_path / "out", threshold=0.5, names=["b"])
+    states = states_in(tmp_path / "out/pred/b.png")
+    assert set(np.unique(states)) == {State.TRUE, State.MISSED}
+    assert not (tmp_path / "out/pred/a.png").exists()
+
+
+def test_boundaries_are_those_counted(run, tmp_path):
+    result = run(segbench.Boundaries(thresholds=(0.5,), max_dist=0.03), {"a.png": LINES}, {"a.png": SOFT})
+    segbench.export_overlays([result], tmp_path / "out")
+    states = states_in(tmp_path / "out/pred/a.png")
+    counts = result.counts["a"]
+    assert how_many(states, State.TRUE) == counts.matched_pred[0] == 45
+    assert how_many(states, State.FALSE) == counts.total_pred[0] - counts.matched_pred[0] == 45
+    assert how_many(states, State.MISSED) == counts.total_gt[0] - counts.matched_gt[0] == 45
+    assert how_many(states, State.PARTNER) == counts.matched_gt[0]
+    assert (states[11, 5:50] == State.TRUE).all()
+    assert (states[20, 5:50] == State.FALSE).all()
+
+
+def test_regions_found_and_run_together_and_in_fragments(run, tmp_path):
+    truth = np.ones((4, 12), np.uint8)
+    truth[:, 6:] = 2
+    predicted = np.ones((4, 12), np.uint8)
+    predicted[:, 7:] = 2
+    predicted[0, 11] = 3
+    result = run(segbench.Regions(), {"a.png": truth}, {"a.png": predicted})
+    segbench.export_overlays([result], tmp_path / "out")
+    states = states_in(tmp_path / "out/pred/a.png")
+    expected = np.full((4, 12), State.TRUE)
+    expected[:, 6] = State.FALSE
+    expected[0, 11] = State.MISSED
+    np.testing.assert_array_equal(states, expected)
+
+
+def test_the_command_says_what_colours_mean_and_goes_on_past_a_changed_image(run, tmp_path):
+    truth = MASK * np.uint8(255)
+    run(
+        segbench.Pixels(),
+        {"a.png": truth, "b.png": truth, "c.png": truth},
+        dict.fromkeys(["a.png", "b.png", "c.png"], SCORES),
+    )
+    write_folder(tmp_path / "pred", {"b.png": SCORES // 2})
+    (tmp_path / "pred/c.png").unlink()
+    ended = CliRunner().invoke(app, ["overlay", str(tmp_path / "r.segbench"), "-o", str(tmp_path / "out")])
+    assert ended.exit_code == 1
+    assert "b.png: has changed since it was counted" in ended.stderr
+    assert "c: its files are gone" in ended.stderr
+    assert "blue: true, vermilion: false, orange: missed" in ended.stderr
+    assert [path.name for path in (tmp_path / "out/pred").iterdir()] == ["a.png"]
+
+
+def test_a_name_never_leads_out_of_the_folder(run, tmp_path):
+    truth = MASK * np.uint8(255)
+    result = run(segbench.Pixels(), {"a.png": truth}, {"a.png": SCORES}, method="../../up")
+    segbench.export_overlays([result], tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["%2E.%2F..%2Fup"]
+
+
+def test_imported_results_and_unknown_images_are_refused(run, tmp_path):
+    truth = MASK * np.uint8(255)
+    result = run(segbench.Pixels(), {"a.png": truth}, {"a.png": SCORES})
+    with pytest.raises(segbench.DataError, match="counted no image called 'z'"):
+        segbench.export_overlays([result], tmp_path / "out", names=["z"])
+    counts = segbench.BoundaryCounts([0.5], [1], [1], [1], [1])
+    imported = segbench.Result("m", "boundaries", {}, "protocol:boundaries|data:0", {"a": counts})
+    with pytest.raises(segbench.DataError, match="counted by others"):
+        segbench.export_overlays([imported], tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        segbench.Pixels(positive="1,3", void=(255.0,), exact=True, annotators="each"),
+        segbench.Boundaries(max_dist=0.01234567, thresholds=(0.1, 1 / 3), nms=(1, 5, 1.0123456789)),
+        segbench.Regions(thresholds=(0.25, 0.5), void=(0,)),
+    ],
+)
+def test_settings_come_back_from_the_results_file(run, tmp_path, protocol):
+    files = {"a.png": (MASK * np.uint8(1)).astype(np.uint8)}
+    run(protocol, files, files)
+    (result,) = segbench.load_results(tmp_path / "r.segbench")
+    assert protocol_of(result) == protocol
