@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-
-from segbench.aggregator.codec import EncodedCounts, decode, decode_published, encode
-from segbench.aggregator.executors import answers
+from segbench.aggregator.assembling import assemble
+from segbench.aggregator.codec import decode_published
+from segbench.aggregator.counting import count_all
 from segbench.aggregator.figures import Protocol
 from segbench.aggregator.result import Result
-from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile, StoredRun
-from segbench.aggregator.tasks import Outcome, Task, count_images
-from segbench.counts import ScoreCounts, Thresholds
-from segbench.counts.bins import bin_floor
-from segbench.errors import ArgumentError, DataError
+from segbench.aggregator.tasks import Outcome
+from segbench.counts import Thresholds
+from segbench.errors import DataError
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import pair
-from segbench.protocols.labels import agree_on_positive
 from segbench.protocols.pixels import Pixels
 
-_IMAGES_A_BATCH = 16
-_BATCHES_WANTED = 64
 _PIXELS = Pixels()
 
 
@@ -50,6 +42,7 @@ def evaluate(
     method: str | None = None,
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
+    fresh: bool = False,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
@@ -74,9 +67,12 @@ def evaluate(
         of at every distinct score: the honest use of a hull.
     results : path, optional
         Results file to keep the counts in. Images that lie there under the same settings and whose files have not
-        changed are not counted again.
+        changed are not counted again, unless they failed.
+    fresh : bool
+        Forget what lies in `results` of this method and these settings, and count every image.
     executor : concurrent.futures.Executor, optional
-        Where to count; by default here, one image after another. The result does not depend on it.
+        Where to count; by default here, one image after another. The result does not depend on it. `process_pool` and
+        `dask_pool` give some.
     progress : callable, optional
         Called with the number of images done and the number of all.
 
@@ -89,6 +85,8 @@ def evaluate(
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
+    WorkerError
+        If the executor takes no more work.
     """
     inputs = Inputs(
         ground_truth=str(ground_truth),
@@ -102,27 +100,20 @@ def evaluate(
     method = method or ("human" if inputs.prediction is None else Path(inputs.prediction).stem)
     fields = protocol.signature_fields() | ({} if thresholds is None else {"thresholds": thresholds.source})
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
-    outcomes: dict[str, Outcome] = {}
+    outcomes: list[Outcome] = []
     with ExitStack() as stack:
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
         known: dict[str, Outcome] = {}
         if store:
-            run = store.begin(method, protocol.name, fields, cuts, inputs)
+            run = store.begin(method, protocol.name, fields, cuts, inputs, fresh=fresh)
             known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
-        tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
-        size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
-        batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
-        for batch in answers(executor, partial(count_images, protocol), batches):
+        for batch in count_all(protocol, pairing.files, known, executor):
             if store:
-                store.save(run, batch)
-            outcomes |= {
-                outcome.name: outcome if outcome.counts or outcome.failure else known[outcome.name] for outcome in batch
-            }
+                store.save(run, [outcome for outcome in batch if outcome is not known.get(outcome.name)])
+            outcomes += batch
             if progress:
-                progress(len(outcomes), len(tasks))
-        result = assemble(
-            method, protocol.name, fields, outcomes.values(), notes=pairing.notes, cuts=cuts, inputs=inputs
-        )
+                progress(len(outcomes), len(pairing.files))
+        result = assemble(method, protocol.name, fields, outcomes, notes=pairing.notes, cuts=cuts, inputs=inputs)
         if store:
             store.finish(run, outcomes, result.signature, pairing.notes)
     if result.failed:
@@ -154,70 +145,7 @@ def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
     if run.published:
         curve = decode_published(run.published)
         return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
-    return assemble(
+    result = assemble(
         run.method, run.protocol, run.settings, outcomes, notes=run.notes, cuts=run.thresholds, inputs=run.inputs
     )
-
-
-def assemble(
-    method: str,
-    protocol: str,
-    settings: Mapping[str, str],
-    outcomes: Iterable[Outcome],
-    *,
-    notes: tuple[str, ...] = (),
-    cuts: tuple[float, ...] = (),
-    inputs: Inputs | None = None,
-) -> Result:
-    """Put together what came of each image, in sorted order of names, cut at thresholds where there are any."""
-    by_name = sorted(outcomes, key=lambda outcome: outcome.name)
-    counted = {outcome.name: outcome for outcome in by_name if outcome.counts}
-    truths = {name: outcome.ground_truth_digest for name, outcome in counted.items()}
-    if cuts and settings["thresholds"].endswith(data_digest(truths)):
-        notes = (*notes, "the tuning set is the test set: figures at its thresholds are optimistic")
-    packed = _with_positive_agreed(counted)
-    if cuts:
-        packed, lowered = _cut(packed, Thresholds(np.array(cuts), settings["thresholds"]))
-        notes = (*notes, *lowered)
-    repeated = Counter(note for outcome in counted.values() for note in outcome.notes)
-    return Result(
-        method,
-        protocol,
-        settings,
-        signature(protocol, settings, truths),
-        EncodedCounts(packed),
-        {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
-        (*notes, *(f"{note} (images: {count})" for note, count in repeated.items())),
-        inputs,
-    )
-
-
-def _cut(packed: dict[str, bytes], thresholds: Thresholds) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """Count at thresholds; where they fall inside the bins of any image, at the lower edges of these, and say so."""
-    edges = Thresholds(bin_floor(thresholds.values), thresholds.source)
-    moved = not np.array_equal(edges.values, thresholds.values)
-    lowered = moved and any(_scores_of(data).binned for data in packed.values())
-    cuts = edges if lowered else thresholds
-    notes = ("scores are in bins: thresholds of the tuning set moved down to the edges of theirs",) if lowered else ()
-    return {name: encode(_scores_of(data).at(cuts)) for name, data in packed.items()}, notes
-
-
-def _scores_of(data: bytes) -> ScoreCounts:
-    counts = decode(data)
-    if not isinstance(counts, ScoreCounts):
-        raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
-    return counts
-
-
-def _with_positive_agreed(counted: Mapping[str, Outcome]) -> dict[str, bytes]:
-    """Count as positive the images that hold nothing but the value which the set shows to be positive."""
-    packed = {name: outcome.counts for name, outcome in counted.items() if outcome.counts}
-    unruled = {name: outcome.label_values for name, outcome in counted.items() if outcome.label_values}
-    if not unruled:
-        return packed
-    positive = agree_on_positive(unruled)
-    for name, values in unruled.items():
-        if values == (positive,):
-            counts = _scores_of(packed[name])
-            packed[name] = encode(replace(counts, positives=counts.negatives, negatives=counts.positives))
-    return packed
+    return replace(result, signature=run.signature)  # which names the version that counted

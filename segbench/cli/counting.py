@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from segbench.cli.workers import Workers
 from segbench.errors import ArgumentError
 
 if TYPE_CHECKING:
     from segbench.aggregator.figures import Protocol
     from segbench.aggregator.result import Result
+    from segbench.cli.progress import Tally
     from segbench.counts import Thresholds
+
+_HERE = Workers()
+_WORTH_TELLING = 1.0  # seconds
+
+
+class Stopped(Exception):  # noqa: N818  a wish of the user's, no error
+    """Ctrl-C while images were counted; the text says how far it came."""
 
 
 def methods_of(predictions: list[str]) -> dict[str, Path]:
@@ -49,7 +59,8 @@ def count_methods(
     field: Path | None = None,
     patterns: Mapping[str, str],
     output: Path | None = None,
-    jobs: int | None = None,
+    fresh: bool = False,
+    workers: Workers = _HERE,
     human: bool = False,
     tuning: Mapping[str, Thresholds] | None = None,
 ) -> list[Result]:
@@ -57,19 +68,20 @@ def count_methods(
 
     Raises
     ------
+    Stopped
+        On Ctrl-C: says how far it came.
     ArgumentError
         If the human point is asked of a protocol that has none.
     DataError
         If a folder does not pair with the ground truth: found before the first image is read.
     """
     from segbench.aggregator.benchmark import FailedImages, evaluate
-    from segbench.aggregator.executors import jobs_for, process_pool
     from segbench.cli.progress import progress_bar
     from segbench.loaders.inputs import Inputs
     from segbench.loaders.pairing import pair
 
-    where = Inputs(ground_truth=str(ground_truth), field=None if field is None else str(field), **patterns)
-    pairs = sum(len(pair(replace(where, prediction=str(folder))).files) for folder in methods.values())
+    where = Inputs(ground_truth=str(ground_truth), field=None if field is None else str(field), **patterns).absolute()
+    files = [pair(replace(where, prediction=str(folder.absolute()))).files for folder in methods.values()]
     work: list[tuple[str, Path | None, Protocol]] = [(method, folder, protocol) for method, folder in methods.items()]
     if protocol.name == "boundaries":
         from segbench.protocols.boundaries import Annotators, Boundaries, compile_kernels, kernels_cached
@@ -85,26 +97,42 @@ def count_methods(
         from segbench.protocols.regions import compile_kernels as compile_region_kernels
 
         compile_region_kernels()  # before workers start, each of which would do it
-    workers = jobs_for(pairs, jobs)
+    samples = [path for first, *_ in files for path in (*first.ground_truths, first.prediction)]
+    results: list[Result] = []
     with (
-        process_pool(workers) if workers > 1 else nullcontext() as executor,
+        workers.open(samples, sum(map(len, files))) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
     ):
-        results = []
+        started = time.perf_counter()
         for method, folder, settings in work:
-            with progress_bar(method) as progress:
-                results.append(
-                    evaluate(
-                        ground_truth,
-                        folder,
-                        settings,
-                        field=field,
-                        **patterns,
-                        method=method,
-                        results=output,
-                        executor=executor,
-                        thresholds=(tuning or {}).get(method),
-                        progress=progress,
-                    )
+            with progress_bar(method) as tally, _stoppable(method, tally):
+                result = evaluate(
+                    ground_truth,
+                    folder,
+                    settings,
+                    field=field,
+                    **patterns,
+                    method=method,
+                    results=output,
+                    fresh=fresh,
+                    executor=executor,
+                    thresholds=(tuning or {}).get(method),
+                    progress=tally,
                 )
+            results.append(result)
+        _tell_time(time.perf_counter() - started, sum(len(result.counts) + len(result.failed) for result in results))
     return results
+
+
+@contextmanager
+def _stoppable(method: str, tally: Tally) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = f"{tally.done} of {tally.total} images" if tally.total else "no image"
+        raise Stopped(f"stopped with {done} of {method!r} done") from None
+
+
+def _tell_time(seconds: float, images: int) -> None:
+    if seconds >= _WORTH_TELLING:
+        typer.echo(f"{images} images in {seconds:.1f} s, {1000 * seconds / images:.1f} ms an image", err=True)

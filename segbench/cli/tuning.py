@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from segbench.cli.workers import Workers
 from segbench.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def thresholds_of(
     protocol: Protocol,
     patterns: Mapping[str, str],
     *,
-    jobs: int | None = None,
+    workers: Workers,
 ) -> dict[str, Thresholds]:
     """Find each method's thresholds on its tuning set; empty where none is given.
 
@@ -55,7 +56,7 @@ def thresholds_of(
     from segbench.cli.counting import count_methods
 
     try:
-        (tuning,) = count_methods(folders[0], {methods[0]: folders[1]}, protocol, patterns=patterns, jobs=jobs)
+        (tuning,) = count_methods(folders[0], {methods[0]: folders[1]}, protocol, patterns=patterns, workers=workers)
     except DataError as error:
         raise DataError(f"tuning set, {error.path}", error.what, error.hint) from error
     return {methods[0]: tuned_thresholds(tuning)}

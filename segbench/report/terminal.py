@@ -101,10 +101,26 @@ def _show_remarks(name: str, result: Result, console: Console) -> None:
         say(f"undefined ({reason}): {', '.join(keys)}", "yellow")
     if result.failed:
         say(f"{len(result.failed)} image{'s'[: len(result.failed) > 1]} failed, in no figure:", "red")
-        for reason in list(result.failed.values())[:_SHOWN_FAILURES]:
+        reasons_shown = grouped_failures(result.failed)
+        for reason in reasons_shown[:_SHOWN_FAILURES]:
             console.print(f"  {reason}", style="red", highlight=False, markup=False, soft_wrap=True)
-        if len(result.failed) > _SHOWN_FAILURES:
-            say(f"... and {len(result.failed) - _SHOWN_FAILURES} more, all listed by --format json", "red")
+        if len(reasons_shown) > _SHOWN_FAILURES:
+            say(f"... and {len(reasons_shown) - _SHOWN_FAILURES} reasons more, all listed by --format json", "red")
+
+
+def grouped_failures(failed: Mapping[str, str]) -> list[str]:
+    """Give a line a reason: that of a single image as it is, of several with their number and the first.
+
+    A reason begins with the file at fault, ``gt/a.png: ...``; what follows says whether two are the same.
+    """
+    groups: dict[str, list[str]] = {}
+    for failure in failed.values():
+        _, separator, reason = failure.partition(": ")
+        groups.setdefault(reason if separator else failure, []).append(failure)
+    return [
+        failures[0] if len(failures) == 1 else f"{len(failures)} images: {reason} (first: {failures[0].split(': ')[0]})"
+        for reason, failures in groups.items()
+    ]
 
 
 def _add_ends(table: Table, columns: Sequence[Column], intervals: Intervals) -> None:
