@@ -57,7 +57,9 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
     """Open a database for writing where one may write, else for reading alone."""
     if create:
         mode = "mode=rwc"
-    elif os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+    elif all(
+        os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for place in (path, path.parent)
+    ):
         mode = "mode=rw"
     else:
         # Readers of a write-ahead log keep a file beside it. Where there is no log, nothing changes: none is needed.
@@ -65,6 +67,10 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
         mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
     uri = f"{path.absolute().as_uri()}?{mode}"
     return sqlite3.connect(uri, timeout=_PATIENCE, isolation_level=None, uri=True)
+
+
+def _writable(place: Path) -> bool:
+    return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def prepare(database: sqlite3.Connection, path: Path) -> None:
