@@ -25,7 +25,7 @@ import numpy as np
 import psutil
 from scipy.ndimage import gaussian_filter
 
-SHAPES = {"pixels": (321, 481), "boundaries": (120, 160)}
+SHAPES = {"pixels": (321, 481), "boundaries": (80, 120)}
 
 
 def write_images(folder: Path, count: int, shape: tuple[int, int]) -> None:
@@ -63,19 +63,33 @@ def kept(file: Path) -> int:
 
 def kill_one(process: subprocess.Popen[bytes], *, worker: bool) -> bool:
     """Kill the parent, or one of those that count; tell whether there was one."""
-    family = psutil.Process(process.pid)
-    children = family.children(recursive=True)
     if not worker:
-        family.kill()
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
         process.wait()
         _, alive = psutil.wait_procs(children, timeout=10)
         if alive:
             raise SystemExit(f"{len(alive)} workers outlived their parent: {[child.cmdline() for child in alive]}")
         return True
-    grandchildren = [child for child in children if child.ppid() != process.pid]
-    if grandchildren:
-        random.choice(grandchildren).kill()  # noqa: S311  no secret
-    return bool(grandchildren)
+    workers = workers_of(process)
+    if workers:
+        random.choice(workers).kill()  # noqa: S311  no secret
+    return bool(workers)
+
+
+def workers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """List the workers, which are children of the server that forks them."""
+    try:
+        children = psutil.Process(process.pid).children(recursive=True)
+        return [child for child in children if child.ppid() != process.pid]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def wait_for_workers(process: subprocess.Popen[bytes]) -> None:
+    """Wait until there are workers, or the run is over."""
+    while process.poll() is None and not workers_of(process):
+        time.sleep(0.02)
 
 
 def check(protocol: str, kills: int, images: int) -> None:
@@ -91,7 +105,9 @@ def check(protocol: str, kills: int, images: int) -> None:
                 command(folder, protocol, "-j", "2", "-o", str(file)), stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
             )  # fmt: skip
-            time.sleep(random.uniform(0.2, 1.6))  # noqa: S311  no secret
+            if worker:
+                wait_for_workers(process)
+            time.sleep(random.uniform(0.1, 0.6) if worker else random.uniform(0.2, 2.5))  # noqa: S311  no secret
             if process.poll() is not None:
                 write_images(folder, images, SHAPES[protocol])
                 continue
@@ -104,7 +120,8 @@ def check(protocol: str, kills: int, images: int) -> None:
             if now < held:
                 raise SystemExit(f"{held} images were kept, now {now}")
             held, done, of_workers = now, done + killed, of_workers + (worker and killed)
-            print(f"  {'worker' if worker else 'parent'} killed, {held} images kept", flush=True)
+            if killed:
+                print(f"  {'worker' if worker else 'parent'} killed, {held} images kept", flush=True)
             if worker:
                 write_images(folder, images // 4, SHAPES[protocol])
         total = len(list((folder / "gt").iterdir()))
@@ -121,7 +138,7 @@ def main() -> None:
     """Check both protocols."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--images", type=int, default=400)
+    parser.add_argument("--images", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     random.seed(options.seed)

@@ -11,6 +11,7 @@ from segbench.cli.compare import compare
 from segbench.cli.demo import demo
 from segbench.cli.export import export
 from segbench.cli.import_ import import_
+from segbench.cli.merge import merge
 from segbench.cli.nms import nms
 from segbench.cli.plot import plot
 from segbench.cli.run import run
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, show, compare, plot, export, import_, nms, demo):
+for verb in (run, show, compare, plot, export, import_, merge, nms, demo):
     app.command(verb.__name__.rstrip("_"))(verb)
 
 
