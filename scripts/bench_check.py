@@ -76,7 +76,7 @@ def median_seconds(function: Callable[[], object], rounds: int) -> float:
 
 def command(*words: str) -> None:
     """Run the program as a user does."""
-    subprocess.run([sys.executable, "-m", "segbench", *words], check=True, capture_output=True)  # noqa: S603  our own program
+    subprocess.run([sys.executable, "-m", "segbench", *words], check=True, capture_output=True)
 
 
 def main() -> None:

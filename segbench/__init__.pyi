@@ -2,8 +2,11 @@ from .aggregator.accumulator import Accumulator as Accumulator
 from .aggregator.benchmark import FailedImages as FailedImages
 from .aggregator.benchmark import evaluate as evaluate
 from .aggregator.benchmark import load_results as load_results
+from .aggregator.clusters import dask_pool as dask_pool
 from .aggregator.comparing import compare_results as compare_results
 from .aggregator.importing import import_bsds as import_bsds
+from .aggregator.merging import merge_results as merge_results
+from .aggregator.pools import process_pool as process_pool
 from .aggregator.result import Result as Result
 from .aggregator.tuning import tuned_thresholds as tuned_thresholds
 from .counts import BoundaryCounts as BoundaryCounts
@@ -53,6 +56,7 @@ from .curves.regions import region_curve as region_curve
 from .errors import ArgumentError as ArgumentError
 from .errors import DataError as DataError
 from .errors import SegbenchError as SegbenchError
+from .errors import WorkerError as WorkerError
 from .loaders.inputs import Inputs as Inputs
 from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset

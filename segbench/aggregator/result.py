@@ -110,7 +110,7 @@ class Result(Displayed):
         """The sum of the counts of all images."""
         if self.published:
             raise ArgumentError(f"{self.method} is a published curve, without counts")
-        if not self.counts and self.protocol == "boundaries":
+        if not self.counts and self.protocol != "pixels":
             raise DataError(self.method, "no image was counted, so there is no curve", "mend what failed and run again")
         rest = () if self.unnamed is None else (self.unnamed,)
         pooled: Counts = PROTOCOLS[self.protocol].pool((*self.counts.values(), *rest))

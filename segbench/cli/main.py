@@ -12,6 +12,7 @@ from segbench.cli.compare import compare
 from segbench.cli.demo import demo
 from segbench.cli.export import export
 from segbench.cli.import_ import import_
+from segbench.cli.merge import merge
 from segbench.cli.nms import nms
 from segbench.cli.overlay import overlay
 from segbench.cli.plot import plot
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, check, show, compare, plot, report, overlay, export, import_, nms, presets, demo):
+for verb in (run, check, show, compare, plot, report, overlay, export, import_, merge, nms, presets, demo):
     app.command(verb.__name__.rstrip("_"))(verb)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from segbench.cli.choices import Form, ProtocolName, print_results
-from segbench.cli.counting import chosen_methods, count_methods
+from segbench.cli.counting import Stopped, chosen_methods, count_methods
 from segbench.cli.look_first import inputs_of, look_first
 from segbench.cli.options import (
     ANNOTATORS,
@@ -35,6 +36,8 @@ from segbench.cli.repairing import CROP, RESIZE, SCALE, repairs_of
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.settings import Options
 from segbench.cli.tuning import thresholds_of
+from segbench.cli.workers import Dask, Jobs, Threads, Workers
+from segbench.errors import ArgumentError
 
 INTERRUPTED = 130
 
@@ -53,9 +56,10 @@ def run(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Results file to write, or to go on with (.segbench).")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", min=1, help="Worker processes [default: as many as the work fills].")
-    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Count anew what the results file holds of this run.")] = False,
+    jobs: Jobs = None,
+    threads: Threads = False,
+    dask: Dask = None,
     positive: Annotated[str | None, POSITIVE] = None,
     void: Annotated[str | None, VOID] = None,
     field: Annotated[str | None, FIELD] = None,
@@ -121,8 +125,13 @@ def run(
     patterns["negatives"] = negatives
     if not no_check:
         look_first(inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs), settings, repairs)
-    tuning = thresholds_of(tuning_set, tuning_results, list(methods), settings, patterns, jobs=jobs, repairs=repairs)
+    workers = Workers(jobs=jobs, threads=threads, dask=dask)
+    if fresh and output is None:
+        raise ArgumentError("--fresh is about a results file; name it with -o")
     try:
+        tuning = thresholds_of(
+            tuning_set, tuning_results, list(methods), settings, patterns, workers=workers, repairs=repairs
+        )
         results = count_methods(
             ground_truth,
             methods,
@@ -131,21 +140,26 @@ def run(
             field=field,
             patterns=patterns,
             output=output,
-            jobs=jobs,
+            fresh=fresh,
+            workers=workers,
             human=human,
             repairs=repairs,
             tuning=tuning,
         )
-    except KeyboardInterrupt:
-        kept = (
-            f"what was counted is kept in {output}, and the same command goes on with it" if output else "nothing kept"
-        )
-        typer.echo(f"stopped; {kept}", err=True)
+    except (Stopped, KeyboardInterrupt) as stopped:
+        typer.echo(f"\n{str(stopped) or 'stopped'}; {_going_on(output)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     drawn = [] if intervals is None else [result.intervals(**interval_settings(intervals)) for result in results]
     print_results(results, form, intervals=drawn)
     if output:
         typed = shlex.quote(str(output))
         typer.echo(f"kept in {output}: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
-    if any(result.failed for result in results):
+    if any(result.failed or result.summary.empty for result in results):
         raise typer.Exit(1)
+
+
+def _going_on(output: Path | None) -> str:
+    if output is None:
+        return "nothing is kept, for no results file was named (-o)"
+    command = shlex.join(["segbench", *(argument for argument in sys.argv[1:] if argument != "--fresh")])
+    return f"what was counted is kept in {output}; go on with:\n  {command}"

@@ -78,8 +78,8 @@ def panels(
     drawn: dict[str, Mapping[str, Any]] = {**trial.drawn}
     tasks = tasks if most else tasks[: trial.fitting]
     missing = [replace(task, longest=trial.longest) for task in tasks if task.name not in drawn]
-    for name, panel in answers(executor, draw, missing):
-        drawn[name] = panel
+    for batch in answers(executor, _draw, ([task] for task in missing), lost=_worker_died):
+        drawn |= batch
         if progress:
             progress(len(drawn), len(tasks))
     kept: dict[str, Mapping[str, Any]] = {}
@@ -89,6 +89,15 @@ def panels(
         if room >= 0 or most or not kept:
             kept[task.name] = drawn[task.name]
     return Panels(kept, _remark(len(kept), len(names)))
+
+
+def _draw(tasks: Sequence[Task]) -> list[tuple[str, dict[str, Any]]]:
+    return [draw(task) for task in tasks]
+
+
+def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
+    problem = {"problem": "the worker died while drawing it, twice"}
+    return task.name, {"name": task.name, "truths": [], "methods": [problem] * len(task.seen)}
 
 
 def _in_order(results: Sequence[Result]) -> list[str]:
