@@ -3,8 +3,8 @@
     python scripts/bench_scaling.py [--images 400] [--rounds 5] [--no-dask]
 
 For pixels (8-bit PNGs of 481x321) and boundaries (the same, 99 thresholds): medians over rounds in which every way is
-taken once, in turn, with workers already warm. Then what the scheduler costs an image: images found unchanged in a
-results file against a function that returns at once, spread over the same workers.
+taken once, in turn, with workers already warm, and the ratio of the best times, which a busy machine disturbs less.
+Then what the scheduler costs an image: a function that returns at once, spread over the same workers.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import logging
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
@@ -86,7 +88,12 @@ def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator
 
                 place: Any = stack.enter_context(
                     distributed.LocalCluster(
-                        n_workers=workers or cores(), threads_per_worker=1, processes=True, dashboard_address=None
+                        n_workers=workers or cores(),
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address=":0",  # whichever port is free
+                        silence_logs=logging.ERROR,
+                        preload=[__name__],
                     )
                 )
             else:
@@ -103,6 +110,11 @@ def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator
             yield pool
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def dask_setup(_worker: object) -> None:
+    """Leave Ctrl-C to the process that started the worker; Dask calls this in workers that preload this module."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def code_identity() -> str:
