@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from functools import partial
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +24,9 @@ from segbench.aggregator.tasks import Outcome, Task, count_images
 from segbench.counts import ScoreCounts, Thresholds
 from segbench.counts.bins import bin_floor
 from segbench.errors import ArgumentError, DataError
+from segbench.loaders.archives import method_name
+from segbench.loaders.decoded import shown
+from segbench.loaders.file_list import column_of
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import pair
 from segbench.loaders.repairs import Repairs, idle
@@ -43,10 +46,11 @@ class FailedImages(UserWarning):
 
 
 def evaluate(
-    ground_truth: str | PathLike[str],
-    prediction: str | PathLike[str] | None,
+    ground_truth: str | PathLike[str] | None = None,
+    prediction: str | PathLike[str] | None = None,
     protocol: Protocol = _PIXELS,
     *,
+    pairs: str | PathLike[str] | None = None,
     field: str | PathLike[str] | None = None,
     gt_pattern: str = "*",
     pred_pattern: str = "*",
@@ -63,12 +67,16 @@ def evaluate(
 
     Parameters
     ----------
-    ground_truth, prediction : path
-        Two folders, whose files pair by name without extension, sub-folders kept; or two files. `prediction` is None
-        for `Annotators`, who are compared with each other.
+    ground_truth, prediction : path or URL
+        Two folders, whose files pair by name without extension, sub-folders kept; or two files. A ``.zip``, ``.tar`` or
+        ``.tar.gz`` archive, a folder of such, or a URL (``"s3://bucket/gt"``, with the extra ``remote``) is read as a
+        folder. `prediction` is None for `Annotators`, who are compared with each other.
     protocol : Pixels, Boundaries, Annotators or Regions, optional
         What counts as right, with its settings; ``Pixels()`` if left out.
-    field : path, optional
+    pairs : path or URL, optional
+        A file list (CSV) in place of all these: columns ``name``, ``ground_truth`` (one an annotator), ``prediction``
+        or ``prediction:METHOD``, and perhaps ``field``; paths in it are relative to its folder.
+    field : path or URL, optional
         Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``; in `gt_pattern` ``#`` stands
@@ -77,7 +85,7 @@ def evaluate(
         Predictions whose name this shell pattern fits, as in ``"good/*"``, need no ground truth: all their pixels are
         negative.
     method : str, optional
-        Name of the method; by default that of the prediction folder.
+        Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
     repairs : Repairs, optional
         What may be done to predictions of another size or range; left out, they are refused. What was done stands in
         the signature and, with the number of images, in ``result.notes``.
@@ -99,23 +107,32 @@ def evaluate(
     Raises
     ------
     ArgumentError
-        If repairs have no meaning for the protocol.
+        If `pairs` is given beside folders, neither is given, a list leaves the method open, a URL needs a package that
+        is not installed, or repairs have no meaning for the protocol.
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
     """
     repairs.check(protocol.reads)
     inputs = Inputs(
-        ground_truth=str(ground_truth),
-        prediction=None if prediction is None else str(prediction),
-        field=None if field is None else str(field),
+        ground_truth="" if ground_truth is None else fspath(ground_truth),
+        prediction=None if prediction is None else fspath(prediction),
+        field=None if field is None else fspath(field),
         gt_pattern=gt_pattern,
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
         negatives=negatives,
-    ).absolute()
+    )
+    if pairs is not None:
+        if inputs != Inputs():
+            raise ArgumentError("a list of pairs holds all files: give no folder, mask or pattern beside it")
+        column = None if protocol.reads == "annotators" else column_of(fspath(pairs), method)
+        inputs = Inputs(pairs=fspath(pairs), column=column)
+    elif ground_truth is None:
+        raise ArgumentError("give folders of ground truth and predictions, or a list of pairs")
+    inputs = inputs.absolute()
     pairing = pair(inputs)
-    method = method or ("human" if inputs.prediction is None else Path(inputs.prediction).stem)
+    method = shown(method or _method_of(inputs))
     fields = protocol.signature_fields() | repairs.signature_fields()
     fields |= {} if thresholds is None else {"thresholds": thresholds.source}
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
@@ -125,7 +142,12 @@ def evaluate(
         known: dict[str, Outcome] = {}
         if store:
             run = store.begin(
-                method, protocol.name, fields, thresholds=cuts, inputs=inputs, protocol_json=protocol_to_json(protocol)
+                method,
+                protocol.name,
+                fields,
+                thresholds=cuts,
+                inputs=inputs.masked(),
+                protocol_json=protocol_to_json(protocol),
             )
             known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
         tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
@@ -146,7 +168,7 @@ def evaluate(
             outcomes.values(),
             notes=pairing.notes,
             cuts=cuts,
-            inputs=inputs,
+            inputs=inputs.masked(),
             protocol_json=protocol_to_json(protocol),
         )
         if store:
@@ -159,6 +181,12 @@ def evaluate(
             stacklevel=2,
         )
     return result
+
+
+def _method_of(inputs: Inputs) -> str:
+    if inputs.pairs is not None and inputs.column is not None:
+        return inputs.column.partition(":")[2] or method_name(inputs.pairs)
+    return "human" if inputs.prediction is None else method_name(inputs.prediction)
 
 
 def load_results(path: str | PathLike[str]) -> list[Result]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from segbench.cli.choices import ProtocolName
-from segbench.cli.counting import methods_of
-from segbench.cli.look_first import inputs_of
+from segbench.cli.counting import chosen_methods, inputs_of
 from segbench.cli.options import (
     ANNOTATORS,
     CATEGORY,
@@ -23,6 +21,7 @@ from segbench.cli.options import (
     MAX_DIST,
     NEGATIVES,
     NMS,
+    PAIRS,
     POSITIVE,
     PRED_PATTERN,
     PREDICTION,
@@ -43,12 +42,13 @@ class ReportForm(StrEnum):
 
 
 def check(
-    ground_truth: Annotated[Path, GROUND_TRUTH],
-    prediction: Annotated[list[str], PREDICTION],
+    ground_truth: Annotated[str | None, GROUND_TRUTH] = None,
+    prediction: Annotated[list[str] | None, PREDICTION] = None,
+    pairs: Annotated[str | None, PAIRS] = None,
     protocol: Annotated[ProtocolName, PROTOCOL] = ProtocolName.PIXELS,
     positive: Annotated[str | None, POSITIVE] = None,
     void: Annotated[str | None, VOID] = None,
-    field: Annotated[Path | None, FIELD] = None,
+    field: Annotated[str | None, FIELD] = None,
     invert: Annotated[bool, INVERT] = False,
     annotators: Annotated[str | None, ANNOTATORS] = None,
     resize_predictions: Annotated[str | None, RESIZE] = None,
@@ -85,13 +85,13 @@ def check(
         category=category,
         annotators=annotators,
     )
-    if preset is not None:
+    methods = chosen_methods(pairs, ground_truth, prediction)
+    if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
-    methods = inputs_of(ground_truth, methods_of(prediction), field=field, patterns=patterns)
     reports = check_methods(
-        methods,
+        inputs_of(ground_truth, methods, pairs=pairs, field=field, patterns=patterns),
         options.protocol(protocol),
         repairs_of(resize_predictions, scale, crop=crop),
         sample=None if everything else sample,

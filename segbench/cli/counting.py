@@ -17,37 +17,80 @@ if TYPE_CHECKING:
     from segbench.aggregator.figures import Protocol
     from segbench.aggregator.result import Result
     from segbench.counts import Thresholds
+    from segbench.loaders.inputs import Inputs
     from segbench.loaders.repairs import Repairs
 
 
-def methods_of(predictions: list[str]) -> dict[str, Path]:
-    """Read ``FOLDER`` and ``name=FOLDER`` into methods by name.
+def methods_of(predictions: list[str]) -> dict[str, str]:
+    """Read ``PLACE`` and ``name=PLACE`` into methods by name; a place is a folder, an archive, a file or a URL.
 
     Raises
     ------
     ArgumentError
         If two methods have one name.
     """
-    methods: dict[str, Path] = {}
+    from segbench.loaders.archives import method_name
+    from segbench.loaders.decoded import shown
+    from segbench.loaders.urls import is_url, masked
+
+    methods: dict[str, str] = {}
     for text in predictions:
-        name, equals, folder = text.partition("=")
-        named = bool(equals) and not Path(text).exists()
-        path = Path(folder if named else text)
-        method = name if named else path.absolute().stem
-        if not method or (named and not folder):
-            raise ArgumentError(f"{text!r} gives no name; write name=FOLDER")
+        name, equals, place = text.partition("=")
+        named = bool(equals) and not is_url(text) and not Path(text).exists()
+        place = place if named else text
+        method = shown(name) if named else method_name(place)
+        if not method or not place:
+            raise ArgumentError(f"{masked(text)!r} gives no name; write name=FOLDER")
         if method in methods:
-            raise ArgumentError(f"two methods are called {method!r}; give one another name: other={path}")
-        methods[method] = path
+            raise ArgumentError(
+                f"two methods are called {method!r}; give one another name: other={shown(masked(place))}"
+            )
+        methods[method] = place
     return methods
 
 
+def chosen_methods(pairs: str | None, ground_truth: str | None, predictions: list[str] | None) -> dict[str, str]:
+    """Give the methods to count, as `count_methods` takes them.
+
+    Raises
+    ------
+    ArgumentError
+        If neither folders nor a file list is given, or both are.
+    """
+    if pairs is None:
+        if ground_truth is None or not predictions:
+            raise ArgumentError("give GROUND_TRUTH and PREDICTION, or a list of files with --pairs")
+        return methods_of(predictions)
+    if ground_truth is not None:
+        raise ArgumentError("--pairs names all files: give no folders beside it")
+    from segbench.loaders.file_list import column_of, methods_in
+
+    return {method: column_of(pairs, method) for method in methods_in(pairs)}
+
+
+def inputs_of(
+    ground_truth: str | None,
+    methods: Mapping[str, str],
+    *,
+    pairs: str | None = None,
+    field: str | None = None,
+    patterns: Mapping[str, str],
+) -> dict[str, Inputs]:
+    """Say where the images of each method lie; arguments are those of `count_methods`."""
+    from segbench.loaders.inputs import Inputs
+
+    where = Inputs(ground_truth=ground_truth or "", field=field, **patterns, pairs=pairs)
+    key = "prediction" if pairs is None else "column"
+    return {method: replace(where, **{key: place}) for method, place in methods.items()}
+
+
 def count_methods(
-    ground_truth: Path,
-    methods: Mapping[str, Path],
+    ground_truth: str | None,
+    methods: Mapping[str, str],
     protocol: Protocol,
     *,
-    field: Path | None = None,
+    pairs: str | None = None,
+    field: str | None = None,
     patterns: Mapping[str, str],
     output: Path | None = None,
     jobs: int | None = None,
@@ -56,6 +99,8 @@ def count_methods(
     tuning: Mapping[str, Thresholds] | None = None,
 ) -> list[Result]:
     """Evaluate methods one after another, the images of each spread over workers.
+
+    `methods` maps names to places of predictions, or with the file list `pairs` to its columns.
 
     Raises
     ------
@@ -67,15 +112,14 @@ def count_methods(
     from segbench.aggregator.benchmark import FailedImages, evaluate
     from segbench.aggregator.executors import jobs_for, process_pool
     from segbench.cli.progress import progress_bar
-    from segbench.loaders.inputs import Inputs
     from segbench.loaders.pairing import pair
     from segbench.loaders.repairs import Repairs
 
     repairs = repairs or Repairs()
     repairs.check(protocol.reads)
-    where = Inputs(ground_truth=str(ground_truth), field=None if field is None else str(field), **patterns)
-    pairs = sum(len(pair(replace(where, prediction=str(folder))).files) for folder in methods.values())
-    work: list[tuple[str, Path | None, Protocol]] = [(method, folder, protocol) for method, folder in methods.items()]
+    found = inputs_of(ground_truth, methods, pairs=pairs, field=field, patterns=patterns)
+    images = sum(len(pair(inputs).files) for inputs in found.values())
+    work: list[tuple[str, str | None, Protocol]] = [(method, place, protocol) for method, place in methods.items()]
     if protocol.name == "boundaries":
         from segbench.protocols.boundaries import Annotators, Boundaries, compile_kernels, kernels_cached
 
@@ -90,23 +134,24 @@ def count_methods(
         from segbench.protocols.regions import compile_kernels as compile_region_kernels
 
         compile_region_kernels()  # before workers start, each of which would do it
-    workers = jobs_for(pairs, jobs)
+    workers = jobs_for(images, jobs)
     with (
         process_pool(workers) if workers > 1 else nullcontext() as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
     ):
         results = []
-        for method, folder, settings in work:
+        for method, place, settings in work:
             with progress_bar(method) as progress:
                 results.append(
                     evaluate(
                         ground_truth,
-                        folder,
+                        None if pairs else place,
                         settings,
+                        pairs=pairs,
                         field=field,
                         **patterns,
                         method=method,
-                        repairs=Repairs() if folder is None else repairs,
+                        repairs=Repairs() if place is None else repairs,
                         results=output,
                         executor=executor,
                         thresholds=(tuning or {}).get(method),

@@ -16,6 +16,7 @@ from segbench.cli.nms import nms
 from segbench.cli.overlay import overlay
 from segbench.cli.plot import plot
 from segbench.cli.presets import presets
+from segbench.cli.report import report
 from segbench.cli.run import run
 from segbench.cli.show import show
 from segbench.errors import ArgumentError, SegbenchError
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, check, show, compare, plot, overlay, export, import_, nms, presets, demo):
+for verb in (run, check, show, compare, plot, report, overlay, export, import_, nms, presets, demo):
     app.command(verb.__name__.rstrip("_"))(verb)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from segbench.errors import ArgumentError, DataError
+
+if TYPE_CHECKING:
+    from segbench.loaders.source import Source
 
 
 def nms(
@@ -38,7 +41,7 @@ def nms(
                 target.parent.mkdir(parents=True, exist_ok=True)
                 notes |= dict.fromkeys(
                     _suppress(
-                        Path(entry.path),
+                        entry.source,
                         target,
                         (radius, border, multiplier, smoothing),
                         bits=bits,
@@ -46,7 +49,7 @@ def nms(
                     )
                 )
             except DataError as error:
-                failures.append(str(DataError(entry.path, error.what, error.hint)))
+                failures.append(str(DataError(str(entry.source), error.what, error.hint)))
             except OSError as error:
                 raise DataError(
                     str(target), f"cannot be written ({error.strerror or error})", "give another folder"
@@ -60,7 +63,7 @@ def nms(
 
 
 def _suppress(
-    source: Path, target: Path, settings: tuple[int, int, float, int], *, bits: int, invert: bool
+    source: Source, target: Path, settings: tuple[int, int, float, int], *, bits: int, invert: bool
 ) -> tuple[str, ...]:
     """Write one map, and give notes on what its values were taken for."""
     import imageio.v3 as iio

@@ -32,7 +32,7 @@ PRESET = typer.Option(
 )
 
 
-def placed(name: str, root: Path, field: Path | None) -> tuple[Path, Path | None]:
+def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
     """Find ground truth and masks of a data set below its folder, and say where; a mask given by hand comes first.
 
     Raises
@@ -43,9 +43,9 @@ def placed(name: str, root: Path, field: Path | None) -> tuple[Path, Path | None
     from segbench.loaders.presets import load_preset
 
     preset = load_preset(name)
-    found = preset.place("ground_truth", root) or root
-    masks = field or preset.place("field", root)
+    found = preset.place("ground_truth", Path(root)) or Path(root)
+    masks = field or preset.place("field", Path(root))
     typer.echo(f"{preset.title}: ground truth in {found}" + (f", masks in {masks}" if masks else ""), err=True)
     if preset.source == "memory":
         typer.echo(f"this layout is {preset.known_from}", err=True)
-    return found, masks
+    return str(found), None if masks is None else str(masks)

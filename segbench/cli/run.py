@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from segbench.cli.choices import Form, ProtocolName, print_results
-from segbench.cli.counting import count_methods, methods_of
-from segbench.cli.look_first import inputs_of, look_first
+from segbench.cli.counting import chosen_methods, count_methods, inputs_of
+from segbench.cli.look_first import look_first
 from segbench.cli.options import (
     ANNOTATORS,
     CATEGORY,
@@ -22,6 +23,7 @@ from segbench.cli.options import (
     MAX_DIST,
     NEGATIVES,
     NMS,
+    PAIRS,
     POSITIVE,
     PRED_PATTERN,
     PREDICTION,
@@ -39,8 +41,9 @@ INTERRUPTED = 130
 
 
 def run(
-    ground_truth: Annotated[Path, GROUND_TRUTH],
-    prediction: Annotated[list[str], PREDICTION],
+    ground_truth: Annotated[str | None, GROUND_TRUTH] = None,
+    prediction: Annotated[list[str] | None, PREDICTION] = None,
+    pairs: Annotated[str | None, PAIRS] = None,
     protocol: Annotated[ProtocolName, PROTOCOL] = ProtocolName.PIXELS,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Results file to write, or to go on with (.segbench).")
@@ -50,7 +53,7 @@ def run(
     ] = None,
     positive: Annotated[str | None, POSITIVE] = None,
     void: Annotated[str | None, VOID] = None,
-    field: Annotated[Path | None, FIELD] = None,
+    field: Annotated[str | None, FIELD] = None,
     invert: Annotated[bool, INVERT] = False,
     exact: Annotated[bool, typer.Option("--exact", help="Keep every distinct float score, never bins.")] = False,
     annotators: Annotated[str | None, ANNOTATORS] = None,
@@ -73,7 +76,7 @@ def run(
     preset: Annotated[str | None, PRESET] = None,
     intervals: Annotated[float | None, INTERVALS] = None,
     tuning_set: Annotated[
-        tuple[Path, Path] | None,
+        tuple[str, str] | None,
         typer.Option(
             metavar="GT PRED",
             help="Pixels, one method: take the thresholds of this set's hull instead of the scores themselves.",
@@ -87,7 +90,10 @@ def run(
     ] = False,
     form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
 ) -> None:
-    """Count two folders of images and print the pooled figures of each method."""
+    """Count two folders of images and print the pooled figures of each method.
+
+    A folder may be an archive (.zip, .tar, .tar.gz), a folder of archives, or a URL.
+    """
     options = Options(
         positive=positive,
         void=void,
@@ -102,20 +108,22 @@ def run(
         annotators=annotators,
     )
     repairs = repairs_of(resize_predictions, scale, crop=crop)
-    methods = methods_of(prediction)
+    methods = chosen_methods(pairs, ground_truth, prediction)
     settings = options.protocol(protocol)
-    if preset is not None:
+    if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
     if not no_check:
-        look_first(inputs_of(ground_truth, methods, field=field, patterns=patterns), settings, repairs)
+        found = inputs_of(ground_truth, methods, pairs=pairs, field=field, patterns=patterns)
+        look_first(found, settings, repairs)
     tuning = thresholds_of(tuning_set, tuning_results, list(methods), settings, patterns, jobs=jobs, repairs=repairs)
     try:
         results = count_methods(
             ground_truth,
             methods,
             settings,
+            pairs=pairs,
             field=field,
             patterns=patterns,
             output=output,
@@ -133,6 +141,7 @@ def run(
     drawn = [] if intervals is None else [result.intervals(**interval_settings(intervals)) for result in results]
     print_results(results, form, intervals=drawn)
     if output:
-        typer.echo(f"kept in {output}: segbench show {output}, segbench plot {output} -o pr.pdf", err=True)
+        typed = shlex.quote(str(output))
+        typer.echo(f"kept in {output}: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
     if any(result.failed for result in results):
         raise typer.Exit(1)

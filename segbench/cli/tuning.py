@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def thresholds_of(
-    folders: tuple[Path, Path] | None,
+    folders: tuple[str, str] | None,
     results: Path | None,
     methods: Sequence[str],
     protocol: Protocol,

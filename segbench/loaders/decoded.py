@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -44,6 +45,18 @@ def shown(name: object) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def listed(problems: Sequence[str], most: int = 100) -> str:
+    r"""Give problems one a line, and of those beyond `most` their number.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    '\n  a\n  b\n  and 1 more\n'
+    """
+    more = [f"and {len(problems) - most} more"] if len(problems) > most else []
+    return "".join(f"\n  {line}" for line in (*problems[:most], *more)) + "\n"
 
 
 def size(shape: tuple[int, ...]) -> str:

@@ -21,6 +21,7 @@ from segbench.loaders.decoded import Role, shown
 from segbench.loaders.images import EMPTY, not_readable
 from segbench.loaders.quiet import quiet
 from segbench.loaders.raster import FORMATS
+from segbench.loaders.source import Source
 
 _HEAD = 4096
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -37,7 +38,7 @@ class Header:
     Parameters
     ----------
     size : int
-        Length of the file in bytes.
+        Length of the file in bytes; 0 where it was not asked for.
     shape : tuple of int, optional
         (H, W) of the map; None where only decoding tells.
     dtype : str
@@ -55,13 +56,14 @@ class Header:
     odd: bool = False
 
 
-def read_header(path: Path, role: Role) -> Header:
+def read_header(path: Source, role: Role) -> Header:
     """Read the header of an image or array file.
 
     Parameters
     ----------
-    path : Path
-        The file; its extension says how it is read.
+    path : Source
+        The file; its extension says how it is read. Of members of archives and files at URLs, which are fetched
+        whole, nothing is read here.
     role : {"prediction", "ground truth", "field"}
         What the file is read as: of several arrays the one named after it counts.
 
@@ -70,6 +72,8 @@ def read_header(path: Path, role: Role) -> Header:
     DataError
         For a file that is missing, may not be read or is empty; nothing else leaves, whatever the bytes.
     """
+    if not isinstance(path, Path):
+        return Header(0)
     try:
         with path.open("rb") as file:
             size = file.seek(0, io.SEEK_END)

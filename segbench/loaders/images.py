@@ -16,6 +16,7 @@ from segbench.loaders.arrays import as_map, decode_npy, decode_npz
 from segbench.loaders.decoded import Decoded, Role, shown
 from segbench.loaders.quiet import quiet
 from segbench.loaders.raster import FORMATS, decode_raster
+from segbench.loaders.source import Source
 
 EXTENSIONS = (*FORMATS, *tiff.EXTENSIONS, *netpbm.EXTENSIONS, *matlab.EXTENSIONS, ".npy", ".npz")
 """Every extension that `decode` reads, in lower case."""
@@ -44,12 +45,12 @@ MAGIC = {
 }
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Source) -> bytes:
     """Read a whole file.
 
     Parameters
     ----------
-    path : Path
+    path : Source
         The file.
 
     Returns
@@ -71,13 +72,15 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def not_readable(path: Path, error: OSError | ValueError) -> DataError:
+def not_readable(path: Source, error: OSError | ValueError) -> DataError:
     """Say why a file cannot be opened or read."""
     name = shown(path)
     if isinstance(error, FileNotFoundError):
         return DataError(name, "there is no such file", "check the path")
     # Windows answers the reading of a folder with a lack of permission.
-    if isinstance(error, IsADirectoryError) or (isinstance(error, PermissionError) and path.is_dir()):
+    if isinstance(error, IsADirectoryError) or (
+        isinstance(error, PermissionError) and isinstance(path, Path) and path.is_dir()
+    ):
         return DataError(name, "is a folder, expected a file", "give the file, or folders on both sides")
     if isinstance(error, PermissionError):
         return DataError(name, "may not be read (permission denied)", "change its permissions")
@@ -87,14 +90,14 @@ def not_readable(path: Path, error: OSError | ValueError) -> DataError:
     return DataError(name, "is no name a file can have", "check the path")
 
 
-def decode(data: bytes, path: Path, *, role: Role) -> Decoded:
+def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     """Decode the bytes of one image or array file.
 
     Parameters
     ----------
     data : bytes
         The whole file, as `read_bytes` gives it.
-    path : Path
+    path : Source
         Its name: the extension says how it is read, errors name it.
     role : {"prediction", "ground truth", "field"}
         What the file is read as.
@@ -121,7 +124,7 @@ def decode(data: bytes, path: Path, *, role: Role) -> Decoded:
         raise _damaged(data, path, error) from error
 
 
-def _decode(data: bytes, path: Path, role: Role) -> Decoded:
+def _decode(data: bytes, path: Source, role: Role) -> Decoded:
     extension, name = path.suffix.lower(), shown(path)
     if extension in FORMATS:
         return decode_raster(data, FORMATS[extension], name, role)
@@ -138,7 +141,7 @@ def _decode(data: bytes, path: Path, role: Role) -> Decoded:
     raise DataError(name, f"extension {shown(extension)!r}, expected one of {' '.join(EXTENSIONS)}", "convert the file")
 
 
-def _damaged(data: bytes, path: Path, error: Exception) -> DataError:
+def _damaged(data: bytes, path: Source, error: Exception) -> DataError:
     """Say in one sentence why a decoder gave up."""
     expected = path.suffix.lower().removeprefix(".").upper()
     looks = next((form for magic, form in MAGIC.items() if data.startswith(magic)), "")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Self
+
+from segbench.loaders.urls import is_url, masked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +18,7 @@ class Inputs:
     Parameters
     ----------
     ground_truth : str
-        A folder, or one file.
+        A folder, an archive (or a folder of them), a URL, or one file; empty where `pairs` is given.
     prediction : str, optional
         The same; None where annotators are compared with each other.
     field : str, optional
@@ -26,24 +29,33 @@ class Inputs:
     negatives : str
         Predictions whose name this shell pattern fits (``"good/*"``) need no ground truth: all their pixels are
         negative. Empty for none.
+    pairs : str, optional
+        A file list, in place of all the above; see `segbench.loaders.file_list`.
+    column : str, optional
+        Its column of predictions; None where annotators are compared with each other.
     """
 
-    ground_truth: str
+    ground_truth: str = ""
     prediction: str | None = None
     field: str | None = None
     gt_pattern: str = "*"
     pred_pattern: str = "*"
     field_pattern: str = "*"
     negatives: str = ""
+    pairs: str | None = None
+    column: str | None = None
 
     def absolute(self) -> Self:
         """Give the same places wherever one stands."""
-        return replace(
-            self,
-            ground_truth=_absolute(self.ground_truth),
-            prediction=None if self.prediction is None else _absolute(self.prediction),
-            field=None if self.field is None else _absolute(self.field),
-        )
+        return self._with_places(_absolute)
+
+    def masked(self) -> Self:
+        """Give the same places without users, passwords and queries of URLs, to be kept and shown."""
+        return self._with_places(masked)
+
+    def _with_places(self, change: Callable[[str], str]) -> Self:
+        places = {key: getattr(self, key) for key in ("ground_truth", "prediction", "field", "pairs")}
+        return replace(self, **{key: change(place) for key, place in places.items() if place})
 
     def to_json(self) -> str:
         """Write them as a JSON object."""
@@ -56,4 +68,4 @@ class Inputs:
 
 
 def _absolute(place: str) -> str:
-    return str(Path(place).absolute())
+    return place if is_url(place) else str(Path(place).absolute())

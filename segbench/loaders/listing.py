@@ -1,57 +1,57 @@
-"""What a folder holds: the files that could be images or arrays, and what was left out and why."""
+"""What a folder holds, wherever it lies: on disk, in an archive, in a folder of archives, or at a URL."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from segbench.errors import DataError
+from segbench.loaders.archives import is_archive, list_archive, list_shards
 from segbench.loaders.decoded import shown
-from segbench.loaders.images import EXTENSIONS
+from segbench.loaders.entries import KNOWN, Listing, gathered, is_clutter, split_extension
+from segbench.loaders.remote import Remote, list_url
+from segbench.loaders.source import Source
+from segbench.loaders.urls import is_url, masked, url_path
 
-CLUTTER = frozenset({"thumbs.db", "desktop.ini", "__macosx", "ehthumbs.db", "$recycle.bin"})
+
+def is_file(place: str) -> bool:
+    """Whether a place is one image or array, not a folder or what is read as one."""
+    if is_url(place):
+        return split_extension(url_path(place))[1] in KNOWN
+    return os.path.isfile(place) and not is_archive(place)  # noqa: PTH113  a str, which may hold a null
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One file of a folder.
+def source_of(place: str) -> Source:
+    """Give the one file at a path or URL."""
+    return Remote(place) if is_url(place) else Path(place)
 
-    Parameters
-    ----------
-    stem : str
-        Its path within the folder, posix, without extension.
-    extension : str
-        In lower case.
-    path : str
-        Where it lies.
+
+def list_place(place: str) -> Listing:
+    """List a folder with its sub-folders, an archive, a folder of archives, or all that lies under a URL.
+
+    Raises
+    ------
+    ArgumentError
+        For a URL that needs a package which is not installed.
+    DataError
+        Where the place cannot be listed, or holds no file with a known extension.
     """
-
-    stem: str
-    extension: str
-    path: str
-
-
-@dataclass(frozen=True)
-class Listing:
-    """The files of a folder and its sub-folders, in order of their stems.
-
-    Parameters
-    ----------
-    entries : tuple of Entry
-        Files with a known extension. Dotfiles and what file managers leave behind are passed over in silence.
-    notes : tuple of str
-        What else was left out.
-    """
-
-    entries: tuple[Entry, ...]
-    notes: tuple[str, ...]
+    if is_url(place):
+        if is_archive(url_path(place)) and "::" not in place:
+            kind = "zip" if url_path(place).lower().endswith(".zip") else "tar"
+            name = shown(masked(place))
+            raise DataError(name, "is an archive at a URL", f"fetch it first, or write {kind}://::{name}")
+        return list_url(place)
+    if is_archive(place) and not os.path.isdir(place):  # noqa: PTH112  as above
+        return list_archive(place)
+    return list_folder(Path(place))
 
 
 def list_folder(folder: Path) -> Listing:
-    """List a folder and its sub-folders.
+    """List a folder and its sub-folders; where these hold archives but no image, what the archives hold.
 
     Parameters
     ----------
@@ -68,28 +68,19 @@ def list_folder(folder: Path) -> Listing:
     DataError
         Where there is no such folder, it may not be read, or holds no file with a known extension.
     """
-    name = shown(folder)
     others: Counter[str] = Counter()
-    entries = []
-    known = frozenset(EXTENSIONS)
-    for prefix, file in _walk(str(folder), others):
-        stem, dot, extension = file.name.rpartition(".")
-        extension = (dot + extension).lower()
-        if extension in known and stem:
-            entries.append(Entry(prefix + stem, extension, file.path))
-        else:
-            others[shown(extension) if stem else "no extension"] += 1
-    left_out = ", ".join(f"{kind} ({count})" for kind, count in sorted(others.items()))
-    if not entries:
-        what = f"has no image or array in it, only {left_out}" if left_out else "is an empty folder"
-        raise DataError(name, what, f"files may end in {' '.join(EXTENSIONS)}")
-    entries.sort(key=lambda entry: (entry.stem, entry.extension))
-    notes = (f"{name}: {others.total()} other files left out: {left_out}",) if others else ()
-    return Listing(tuple(entries), notes)
+    found = list(_walk(str(folder), others))
+    shards = [path for inside, path in found if is_archive(inside)]
+    if shards and not any(split_extension(inside)[1] in KNOWN for inside, _ in found):
+        listing = list_shards(shown(folder), sorted(shards))
+        beside = others.total() + len(found) - len(shards)
+        notes = (f"{shown(folder)}: {beside} files beside the archives left out",) if beside else ()
+        return replace(listing, notes=(*notes, *listing.notes))
+    return gathered(shown(folder), found, others)
 
 
-def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Give every file with the sub-folder it lies in; a list of folders, not recursion, so depth has no limit."""
+def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Give every file's path in the folder and its path; a list of folders, not recursion, so depth has no limit."""
     seen: set[tuple[int, int]] = set()
     waiting = [("", root)]
     while waiting:
@@ -105,13 +96,13 @@ def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, os.DirEntry[st
         except OSError as error:
             raise _unreadable(folder, error) from None
         for file in files:
-            if file.name.startswith(".") or file.name.lower() in CLUTTER:
+            if is_clutter(file.name):
                 continue
             kind = _kind(file)
             if kind == "folder":
                 waiting.append((f"{prefix}{file.name}/", file.path))
             elif kind == "file":
-                yield prefix, file
+                yield prefix + file.name, file.path
             else:
                 others[kind] += 1
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from itertools import repeat
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -22,6 +21,7 @@ from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import ImageMaps, Kind, Repairs, repaired
 from segbench.loaders.sizes import require_doubled_size, require_same_size
+from segbench.loaders.source import Source
 from segbench.sample import Reads, Sample
 
 """What a protocol needs the files to be read as."""
@@ -161,6 +161,7 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
     notes |= dict.fromkeys(f"prediction: {note}" for note in said)
     if not truths:
         truths.append((shown(files.prediction), np.zeros(predictions[0].shape, np.uint8)))
+        notes |= dict.fromkeys(repairs.without_truth(predictions[0].shape))
     sizes = [(name, array.shape) for name, array in truths]
     field = None
     if files.field is not None and raw.field is not None:
@@ -187,7 +188,7 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
     )
 
 
-def _ground_truths(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...], bool]:
+def _ground_truths(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple[str, ...], bool]:
     """Give one map an annotator in the file, notes, and whether it is one a category instead."""
     if path.suffix.lower() in matlab.EXTENSIONS:
         contents = matlab.read_mat(data, path)
@@ -211,7 +212,7 @@ def _scales(raw: RawFiles, form: Form, reads: Reads) -> Maps:
     return tuple(decode(data, path, role="ground truth").array for path, data in files)
 
 
-def _predictions(data: bytes, path: Path, reads: Reads) -> tuple[Maps, tuple[str, ...], Form]:
+def _predictions(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple[str, ...], Form]:
     """Give the soft map or the label maps in the file, notes, and which it is."""
     if reads == "annotators":
         return (), (), "map"

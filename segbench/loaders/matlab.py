@@ -7,7 +7,6 @@ resolution, of (2 h + 1) x (2 w + 1) pixels; ``segs`` a cell of label maps, one 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +16,7 @@ from segbench.errors import DataError
 from segbench.loaders.arrays import as_map
 from segbench.loaders.decoded import Decoded, Role, shown, size
 from segbench.loaders.matfile import BadMatError, Value, variables
+from segbench.loaders.source import Source
 
 EXTENSIONS = (".mat",)
 HDF5 = (b"MATLAB 7.3", b"\x89HDF")
@@ -24,14 +24,14 @@ HDF5 = (b"MATLAB 7.3", b"\x89HDF")
 Part = Literal["Boundaries", "Segmentation"]
 
 
-def read_mat(data: bytes, path: Path) -> dict[str, Value]:
+def read_mat(data: bytes, path: Source) -> dict[str, Value]:
     """Read the variables of a .mat file.
 
     Parameters
     ----------
     data : bytes
         The whole file.
-    path : Path
+    path : Source
         Its name, for errors.
 
     Returns
@@ -62,14 +62,14 @@ def read_mat(data: bytes, path: Path) -> dict[str, Value]:
     return found
 
 
-def annotators(contents: dict[str, Value], path: Path, part: Part) -> tuple[NDArray[Any], ...]:
+def annotators(contents: dict[str, Value], path: Source, part: Part) -> tuple[NDArray[Any], ...]:
     """Give one part of a BSDS ground truth, one map an annotator.
 
     Parameters
     ----------
     contents : dict
         What `read_mat` gave.
-    path : Path
+    path : Source
         The file, for errors.
     part : {"Boundaries", "Segmentation"}
         Which map of each annotator.
@@ -97,14 +97,14 @@ def annotators(contents: dict[str, Value], path: Path, part: Part) -> tuple[NDAr
     return _same_size(maps, path, "annotators")
 
 
-def categories(contents: dict[str, Value], path: Path) -> tuple[NDArray[Any], ...]:
+def categories(contents: dict[str, Value], path: Source) -> tuple[NDArray[Any], ...]:
     """Give the boundaries of an SBD ground truth ``GTcls``, one map a category.
 
     Parameters
     ----------
     contents : dict
         What `read_mat` gave.
-    path : Path
+    path : Source
         The file, for errors.
 
     Returns
@@ -127,7 +127,7 @@ def categories(contents: dict[str, Value], path: Path) -> tuple[NDArray[Any], ..
     return _same_size([array != 0 for array in maps], path, "categories")
 
 
-def ucm2(contents: dict[str, Value], path: Path) -> NDArray[Any]:
+def ucm2(contents: dict[str, Value], path: Source) -> NDArray[Any]:
     """Give the ultrametric contour map at twice the resolution.
 
     Returns
@@ -150,7 +150,7 @@ def ucm2(contents: dict[str, Value], path: Path) -> NDArray[Any]:
     return found
 
 
-def segs(contents: dict[str, Value], path: Path) -> tuple[NDArray[Any], ...]:
+def segs(contents: dict[str, Value], path: Source) -> tuple[NDArray[Any], ...]:
     """Give the label maps of a set of segmentations.
 
     Returns
@@ -174,14 +174,14 @@ def segs(contents: dict[str, Value], path: Path) -> tuple[NDArray[Any], ...]:
     return _same_size(maps, path, "segmentations")
 
 
-def one_map(contents: dict[str, Value], path: Path, role: Role) -> Decoded:
+def one_map(contents: dict[str, Value], path: Source, role: Role) -> Decoded:
     """Give the only map among the variables, or the one named after its role.
 
     Parameters
     ----------
     contents : dict
         What `read_mat` gave.
-    path : Path
+    path : Source
         The file, for errors.
     role : {"prediction", "ground truth", "field"}
         Of several maps the one named ``prediction``, ``ground_truth`` or ``field`` is taken.
@@ -206,7 +206,7 @@ def one_map(contents: dict[str, Value], path: Path, role: Role) -> Decoded:
     return as_map(maps[wanted] if wanted in maps else next(iter(maps.values())), shown(path), role)
 
 
-def _same_size(maps: list[NDArray[Any]], path: Path, what: str) -> tuple[NDArray[Any], ...]:
+def _same_size(maps: list[NDArray[Any]], path: Source, what: str) -> tuple[NDArray[Any], ...]:
     sizes = sorted({array.shape for array in maps})
     if len(sizes) != 1:
         found = " and ".join(size(shape) for shape in sizes) or "none"
@@ -214,6 +214,6 @@ def _same_size(maps: list[NDArray[Any]], path: Path, what: str) -> tuple[NDArray
     return tuple(maps)
 
 
-def _lacks(wanted: str, contents: dict[str, Value], path: Path) -> DataError:
+def _lacks(wanted: str, contents: dict[str, Value], path: Source) -> DataError:
     names = ", ".join(sorted(shown(name) for name in contents))
     return DataError(shown(path), f"has no {wanted}, only {names}", "check that this is the file meant")

@@ -10,14 +10,17 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from segbench.errors import DataError
 from segbench.loaders.decoded import shown
+from segbench.loaders.entries import Entry, split_extension
+from segbench.loaders.file_list import read_list
 from segbench.loaders.hints import mending_patterns, nearest
 from segbench.loaders.inputs import Inputs
-from segbench.loaders.listing import Entry, list_folder
+from segbench.loaders.listing import is_file, list_place, source_of
 from segbench.loaders.patterns import Pattern, natural
+from segbench.loaders.source import Source
+from segbench.loaders.urls import masked
 
 
 @dataclass(frozen=True)
@@ -28,21 +31,21 @@ class SampleFiles:
     ----------
     name : str
         The name they share, in Unicode's composed form; characters that cannot be printed are escaped.
-    ground_truths : tuple of Path
+    ground_truths : tuple of Source
         One an annotator, in natural order of the annotators' tags; none for an image that is negative all over.
-    prediction : Path
+    prediction : Source
         The soft map.
-    field : Path, optional
+    field : Source, optional
         The mask of the pixels that count.
-    scales : tuple of Path
+    scales : tuple of Source
         Label maps of the same image after `prediction`, one a scale, in natural order of their tags.
     """
 
     name: str
-    ground_truths: tuple[Path, ...]
-    prediction: Path
-    field: Path | None = None
-    scales: tuple[Path, ...] = ()
+    ground_truths: tuple[Source, ...]
+    prediction: Source
+    field: Source | None = None
+    scales: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,13 +104,17 @@ def survey(inputs: Inputs) -> Pairing:
         Pattern.parse(inputs.pred_pattern, "--pred-pattern", tagged=True),
         Pattern.parse(inputs.field_pattern, "--field-pattern", tagged=False),
     )
-    ground_truth, field = Path(inputs.ground_truth), None if inputs.field is None else Path(inputs.field)
-    prediction = ground_truth if inputs.prediction is None else Path(inputs.prediction)
-    one_field = field is not None and field.is_file()
-    if ground_truth.is_file() and prediction.is_file():
+    if inputs.pairs is not None:
+        return _from_list(inputs.pairs, inputs.column)
+    ground_truth, field = inputs.ground_truth, inputs.field
+    prediction = ground_truth if inputs.prediction is None else inputs.prediction
+    one_field = source_of(field) if field is not None and is_file(field) else None
+    if is_file(ground_truth) and is_file(prediction):
         if field is not None and not one_field:
-            raise DataError(shown(field), "expected a file, as the others are", "give one mask")
-        return Pairing((SampleFiles(shown(ground_truth.stem), (ground_truth,), prediction, field),))
+            raise DataError(_shown(field), "expected a file, as the others are", "give one mask")
+        truth = source_of(ground_truth)
+        name = shown(split_extension(truth.name)[0])
+        return Pairing((SampleFiles(name, (truth,), source_of(prediction), one_field),))
     truths, truth_notes = _named(ground_truth, patterns[0])
     predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
     fields, field_notes = _named(field, patterns[2]) if field is not None and not one_field else ({}, ())
@@ -117,10 +124,10 @@ def survey(inputs: Inputs) -> Pairing:
     files = tuple(
         SampleFiles(
             name,
-            tuple(Path(entry.path) for entry in truths.get(name, ())),
-            Path(predictions[name][0].path),
-            Path(fields[name][0].path) if name in fields else field if one_field else None,
-            () if inputs.prediction is None else tuple(Path(entry.path) for entry in predictions[name][1:]),
+            tuple(entry.source for entry in truths.get(name, ())),
+            predictions[name][0].source,
+            fields[name][0].source if name in fields else one_field,
+            () if inputs.prediction is None else tuple(entry.source for entry in predictions[name][1:]),
         )
         for name in sorted((truths.keys() & predictions.keys()) | blank)
     )
@@ -135,9 +142,18 @@ def survey(inputs: Inputs) -> Pairing:
     )
 
 
-def _named(folder: Path, pattern: Pattern) -> tuple[dict[str, list[Entry]], tuple[str, ...]]:
+def _from_list(place: str, column: str | None) -> Pairing:
+    rows, notes = read_list(place, column)
+    files = []
+    for row in rows:
+        prediction, *scales = row.predictions or row.ground_truths[:1]
+        files.append(SampleFiles(row.name, row.ground_truths, prediction, row.field, tuple(scales)))
+    return Pairing(tuple(files), notes)
+
+
+def _named(folder: str, pattern: Pattern) -> tuple[dict[str, list[Entry]], tuple[str, ...]]:
     """Give the files of each image, in the order of their tags."""
-    listing = list_folder(folder)
+    listing = list_place(folder)
     found: dict[str, list[tuple[str, Entry]]] = {}
     unfit = 0
     for entry in listing.entries:
@@ -150,27 +166,27 @@ def _named(folder: Path, pattern: Pattern) -> tuple[dict[str, list[Entry]], tupl
     if not found:
         example = shown(listing.entries[0].stem)
         raise DataError(
-            shown(folder),
+            _shown(folder),
             f"none of {unfit} files fits the pattern {pattern.text!r} (the first is {example!r})",
             "in a pattern * stands for the image's name; the extension may be left out",
         )
     _refuse_doubles(folder, found)
     notes = listing.notes
     if unfit:
-        notes += (f"{shown(folder)}: {unfit} files that do not fit {pattern.text!r} left out",)
+        notes += (f"{_shown(folder)}: {unfit} files that do not fit {pattern.text!r} left out",)
     return {name: [e for _, e in sorted(tags, key=lambda tag: natural(tag[0]))] for name, tags in found.items()}, notes
 
 
-def _refuse_doubles(folder: Path, found: dict[str, list[tuple[str, Entry]]]) -> None:
+def _refuse_doubles(folder: str, found: dict[str, list[tuple[str, Entry]]]) -> None:
     doubles = []
     for tags in found.values():
         if len(tags) > 1:
             counts = Counter(tag for tag, _ in tags)
-            doubles += [entry.path for tag, entry in tags if counts[tag] > 1]
+            doubles += [entry.where for tag, entry in tags if counts[tag] > 1]
     if doubles:
         listed = "".join(f"\n  {shown(path)}" for path in doubles)
         raise DataError(
-            shown(folder),
+            _shown(folder),
             f"{len(doubles)} files share their name with another:{listed}",
             "remove all but one, or say which to take with a pattern such as '*.png'",
         )
@@ -181,14 +197,14 @@ def _unpaired(pairing: Pairing, inputs: Inputs) -> DataError:
     total = len(pairing.files) + len(pairing.missing)
     if pairing.missing:
         parts.append(
-            f"{len(pairing.missing)} of {total} ground truths have no prediction:"
+            f"{len(pairing.missing)} of {total} ground truths {_have(pairing.missing)} no prediction:"
             + _listed(pairing.missing, nearest(pairing.missing, pairing.extra))
         )
     if pairing.extra:
-        parts.append(f"{len(pairing.extra)} predictions have no ground truth:" + _listed(pairing.extra, {}))
+        parts.append(f"{_counted(pairing.extra, 'prediction')} no ground truth:" + _listed(pairing.extra, {}))
     if pairing.without_field:
         parts.append(
-            f"{len(pairing.without_field)} images have no mask in {shown(inputs.field)}:"
+            f"{_counted(pairing.without_field, 'image')} no mask in {_shown(inputs.field)}:"
             + _listed(pairing.without_field, {})
         )
     where = f"{shown(inputs.prediction)} against {shown(inputs.ground_truth)}"
@@ -204,6 +220,18 @@ def mending_hint(pairing: Pairing) -> str:
     if not pairing.missing and not pairing.extra:
         return "add the masks, or say with --field-pattern which part of a mask's name is the image's"
     return "add or remove files so that names pair, or say with --gt-pattern and --pred-pattern which part is the name"
+
+
+def _counted(names: tuple[str, ...], what: str) -> str:
+    return f"{len(names)} {what}{'s'[: len(names) != 1]} {_have(names)}"
+
+
+def _have(names: tuple[str, ...]) -> str:
+    return "has" if len(names) == 1 else "have"
+
+
+def _shown(place: object) -> str:
+    return shown(masked(str(place)))
 
 
 def _listed(names: tuple[str, ...], close: dict[str, str]) -> str:

@@ -100,6 +100,12 @@ class Repairs:
             scale=None if scale is None else as_scale(scale.removesuffix(_PER_IMAGE)),
         )
 
+    def without_truth(self, shape: tuple[int, ...]) -> tuple[str, ...]:
+        """Say that sizes are not mended where there is no ground truth to take them from."""
+        if self.resize is None and not self.crop:
+            return ()
+        return (f"no ground truth, so the prediction keeps its own size [{_sides(shape)}]",)
+
     def check(self, reads: Reads) -> None:
         """Refuse repairs that have no meaning for what a protocol reads.
 
@@ -186,7 +192,7 @@ def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
     if maps.kind == "labels":
         raise DataError(maps.predictions[0][0], "label maps, which have no scale", "leave out --scale")
     if maps.kind == "ucm2" and isinstance(scale, str):
-        raise DataError(maps.predictions[0][0], f"a ucm2, which is 0 between contours: {scale} would change that")
+        raise DataError(maps.predictions[0][0], f"a ucm2, which is 0 between contours, and {scale} would change that")
     ((name, stored),) = maps.predictions
     scores, notes = scaled(stored, scale, name)
     return replace(maps, predictions=[(name, scores)], notes=(*maps.notes, *notes))
@@ -207,7 +213,7 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
             require_finite(array, name, "which bilinear resizing would spread")
             predictions.append((name, bilinear(scores_of(array), shape)))
         else:
-            raise DataError(name, "label maps, and bilinear would mix labels", "--resize-predictions nearest")
+            raise DataError(name, "label maps, and bilinear would mix labels", "take --resize-predictions nearest")
         notes[f"{_RESIZED}, {how} [{_sides(array.shape)} to {_sides(shape)}]"] = None
     return replace(maps, predictions=predictions, notes=tuple(notes))
 
@@ -220,7 +226,7 @@ def _cropped(maps: ImageMaps) -> ImageMaps:
         if array.shape == common:
             continue
         if not (mendable(array.shape, truth[1].shape) and croppable(array.shape, common)):
-            found = (name, array) if what == "prediction" else maps.predictions[0]
+            found = (name, array) if what == "prediction" else min(maps.predictions, key=lambda named: named[1].size)
             refused = "; cropping cuts at most a tenth, or 2 pixels" if mendable(found[1].shape, truth[1].shape) else ""
             raise misfit(_of(found), _of(truth), soft=maps.kind == "soft", refused=refused)
         notes[f"{what} {_CROPPED} [{_sides(array.shape)} to {_sides(common)}]"] = None

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
-from os import PathLike
-from pathlib import Path
+from os import PathLike, fspath
+from typing import cast
 
 from segbench.errors import DataError
+from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import Role, shown
 from segbench.loaders.headers import read_header
 from segbench.loaders.inputs import Inputs
@@ -54,12 +55,13 @@ def check(
 ) -> Report:
     """Find what does not line up between two folders, before anything is counted.
 
-    Names and headers of all files are read, and a few images, evenly spread, are decoded.
+    Names and headers of all files are read, and a few images, evenly spread, are decoded. Of members of archives and
+    files at URLs only those decoded are read.
 
     Parameters
     ----------
     ground_truth, prediction : path
-        Two folders, or two files, as in `evaluate`.
+        Two folders, archives, URLs or files, as in `evaluate`.
     protocol : Pixels, Boundaries or Regions, optional
         What the folders are to be counted by; ``Pixels()`` if left out.
     field : path, optional
@@ -86,15 +88,15 @@ def check(
         For a pattern that cannot be, and for repairs that have no meaning for the protocol.
     """
     inputs = Inputs(
-        ground_truth=str(ground_truth),
-        prediction=str(prediction),
-        field=None if field is None else str(field),
+        ground_truth=fspath(ground_truth),
+        prediction=fspath(prediction),
+        field=None if field is None else fspath(field),
         gt_pattern=gt_pattern,
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
         negatives=negatives,
     )
-    (report,) = check_methods({method or Path(prediction).absolute().stem: inputs}, protocol, repairs, sample=sample)
+    (report,) = check_methods({method or method_name(fspath(prediction)): inputs}, protocol, repairs, sample=sample)
     return report
 
 
@@ -112,7 +114,7 @@ def check_methods(
     duplicates: bool = True,
 ) -> list[Report]:
     """Check several methods; each file's header is read once, whatever number of methods it serves."""
-    read = cache(read_header)
+    read = cast("Read", cache(read_header))
     asked = asked_of(protocol, repairs)
     return [
         replace(

@@ -12,6 +12,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.headers import Header
 from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.source import Source
 from segbench.preflight.findings import Finding, Place, many
 
 _PIECE = 4096
@@ -20,9 +21,10 @@ _MOST_OPENED = 64
 """How many groups are decoded to see whether they are one value only, which is a finding of its own."""
 
 
-def duplicate_findings(samples: Sequence[SampleFiles], headers: Mapping[Path, Header]) -> list[Finding]:
-    """Find predictions that are copies of each other, or of the ground truth of their image."""
-    copies = [files for files in samples if files.prediction in headers and _is_its_truth(files, headers)]
+def duplicate_findings(samples: Sequence[SampleFiles], headers: Mapping[Source, Header]) -> list[Finding]:
+    """Find predictions on disk that are copies of each other, or of the ground truth of their image."""
+    sizes = {path: header.size for path, header in headers.items() if isinstance(path, Path)}
+    copies = [files for files in samples if _is_its_truth(files, sizes)]
     found = []
     if copies:
         found.append(
@@ -37,7 +39,7 @@ def duplicate_findings(samples: Sequence[SampleFiles], headers: Mapping[Path, He
             )
         )
     own = {files.prediction for files in copies}
-    groups = [group for group in _identical(headers) if not own.issuperset(group)]
+    groups = [group for group in _identical(sizes) if not own.issuperset(group)]
     groups = [group for group in groups[:_MOST_OPENED] if not _one_value(group[0])] + groups[_MOST_OPENED:]
     if groups:
         found.append(
@@ -53,23 +55,26 @@ def duplicate_findings(samples: Sequence[SampleFiles], headers: Mapping[Path, He
     return found
 
 
-def _is_its_truth(files: SampleFiles, headers: Mapping[Path, Header]) -> bool:
-    size = headers[files.prediction].size
+def _is_its_truth(files: SampleFiles, sizes: Mapping[Path, int]) -> bool:
+    prediction = files.prediction
+    if not isinstance(prediction, Path) or prediction not in sizes:
+        return False
     try:
         return any(
-            truth.stat().st_size == size
-            and _pieces(truth) == _pieces(files.prediction)
-            and _digest(truth) == _digest(files.prediction)
+            truth.stat().st_size == sizes[prediction]
+            and _pieces(truth) == _pieces(prediction)
+            and _digest(truth) == _digest(prediction)
             and not _one_value(truth)
             for truth in files.ground_truths
+            if isinstance(truth, Path)
         )
     except OSError:
         return False
 
 
-def _identical(headers: Mapping[Path, Header]) -> list[list[Path]]:
+def _identical(sizes: Mapping[Path, int]) -> list[list[Path]]:
     """Give groups of two or more files with the same bytes: of one length, then of like pieces, then read whole."""
-    by_size = _groups(headers, lambda path: headers[path].size)
+    by_size = _groups(sizes, lambda path: sizes[path])
     like = [same for group in by_size for same in _groups(group, _pieces)]
     return [same for group in like for same in _groups(group, _digest)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,10 +15,11 @@ from segbench.loaders.headers import Header
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import HINT, mendable, mending, nearly, relation
+from segbench.loaders.source import Source
 from segbench.preflight.asked import Asked
 from segbench.preflight.findings import Finding, Place, many
 
-Read: TypeAlias = Callable[[Path, Role], Header]
+Read: TypeAlias = Callable[[Source, Role], Header]
 
 
 class Misfit(NamedTuple):
@@ -40,7 +40,7 @@ class Surveyed(NamedTuple):
     """Images with a file that cannot even be opened."""
     odd: tuple[str, ...]
     """Images with a file that looks damaged."""
-    predictions: Mapping[Path, Header]
+    predictions: Mapping[Source, Header]
 
 
 def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> Surveyed:
@@ -48,9 +48,9 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> 
     misfits: list[Misfit] = []
     broken: dict[str, DataError] = {}
     odd: dict[str, None] = {}
-    predictions: dict[Path, Header] = {}
+    predictions: dict[Source, Header] = {}
     for files in samples:
-        roles: list[tuple[Path, Role]] = [(path, "ground truth") for path in files.ground_truths]
+        roles: list[tuple[Source, Role]] = [(path, "ground truth") for path in files.ground_truths]
         # One map for all images lies in memory once it is read, so the headers of fields cost nothing.
         roles += [(files.field, "field")] if files.field is not None else []
         roles += [(path, "prediction") for path in (files.prediction, *files.scales)]
@@ -70,7 +70,7 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> 
     return Surveyed(tuple(misfits), broken, tuple(odd), predictions)
 
 
-def _misfits(image: str, headers: Sequence[tuple[Path, Role, Header]], asked: Asked) -> Iterable[Misfit]:
+def _misfits(image: str, headers: Sequence[tuple[Source, Role, Header]], asked: Asked) -> Iterable[Misfit]:
     known = [(path, role, header, header.shape) for path, role, header in headers if header.shape and not header.odd]
     if not known or known[0][1] != "ground truth":
         return
@@ -152,9 +152,9 @@ def unreadable(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     ]
 
 
-def type_findings(predictions: Mapping[Path, Header]) -> list[Finding]:
+def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
     """Find predictions whose types mean different scales."""
-    by_type: dict[str, list[Path]] = {}
+    by_type: dict[str, list[Source]] = {}
     for path, header in predictions.items():
         if header.dtype and not header.odd:
             by_type.setdefault(header.dtype, []).append(path)

@@ -111,7 +111,7 @@ class Pixels:
         if len(sample.ground_truths) > 1 and self.annotators is None:
             what = f"{len(sample.ground_truths)} annotators, and nothing says how they count together"
             raise DataError(sample.name, what, _ANNOTATORS_HINT)
-        prediction = self._soft_map(sample)
+        prediction = self.soft_map(sample)
         drawn, values = self.labelled(sample)
         file = sample.prediction_file or sample.name
         counts = [
@@ -139,11 +139,11 @@ class Pixels:
         """
         drawn, _ = self.labelled(sample)
         ((labels, valid),) = brought_together(drawn, "majority" if self.annotators == "each" else self.annotators)
-        prediction = self._soft_map(sample)
+        prediction = self.soft_map(sample)
         full = np.iinfo(prediction.dtype).max if prediction.dtype.kind == "u" else 1
         return states_of_labels(labels | all_positive, prediction / np.float64(full) >= threshold, valid)
 
-    def _soft_map(self, sample: Sample) -> NDArray[Any]:
+    def soft_map(self, sample: Sample) -> NDArray[Any]:
         """Give levels or scores that are high where positive."""
         prediction = as_shares(sample.predictions[0])
         if self.invert:

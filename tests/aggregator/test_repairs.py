@@ -178,3 +178,14 @@ def test_json_tells_image_by_image(run):
 def test_pictures_are_drawn_of_the_repaired_maps(run, tmp_path):
     result = run(lambda scores: scores[::2, ::2], repairs=Repairs(resize="bilinear"))
     assert export_overlays([result], tmp_path / "overlays") == []
+
+
+def test_images_that_need_no_ground_truth_keep_their_size_and_it_is_said(run):
+    defects = {name: mask for name, mask in MASKS.items() if name != "c.png"}
+    options = {"truths": defects, "negatives": "c"}
+    result = run(lambda scores: scores[::2, ::2], repairs=Repairs(resize="nearest"), **options)
+    assert result.counts["c"] == count_pixels(np.zeros((20, 30), bool), SCORES["c.png"][::2, ::2])
+    assert set(result.notes) >= {
+        "prediction resized, nearest (1 of 3 images)",
+        "no ground truth, so the prediction keeps its own size (1 of 3 images)",
+    }

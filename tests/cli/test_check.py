@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -113,6 +114,16 @@ class TestReport:
         where = folders(tmp_path, made)
         assert "constant" not in segbench("check", *where, "--sample", "2").out
         assert "n17.png: all 0" in segbench("check", *where, "--all").out
+
+    def test_archives_and_lists_of_pairs_are_looked_into(self, segbench, tmp_path):
+        made = blobs()
+        each("scores", np.invert)(made)
+        truth, scores = folders(tmp_path, made)
+        archive = shutil.make_archive(tmp_path / "packed", "zip", scores)
+        assert "look   inverted" in segbench("check", truth, archive).out
+        rows = "".join(f"{name},gt/{name}.png,pred/{name}.png\n" for name in NAMES)
+        (tmp_path / "pairs.csv").write_text("name,ground_truth,prediction\n" + rows)
+        assert "look   inverted" in segbench("check", "--pairs", tmp_path / "pairs.csv").out
 
     def test_names_are_printed_whatever_they_hold(self, segbench, tmp_path):
         made = blobs()

@@ -144,8 +144,8 @@ class TestWrongUse:
     @pytest.mark.parametrize(
         ("arguments", "code", "message"),
         [
-            (["run"], 2, "Missing argument"),
-            (["run", "{gt}"], 2, "Missing argument"),
+            (["run"], 2, "give GROUND_TRUTH and PREDICTION"),
+            (["run", "{gt}"], 2, "give GROUND_TRUTH and PREDICTION"),
             (["run", "{gt}", "{pred}", "--frobnicate"], 2, "No such option"),
             (["run", "{gt}", "{pred}", "-p", "voxels"], 2, "voxels"),
             (["run", "{gt}", "{pred}", "-j", "0"], 2, "-j"),

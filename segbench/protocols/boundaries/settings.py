@@ -117,7 +117,7 @@ class Boundaries:
             maps = [label_boundaries(segmentation) for segmentation in sample.predictions]
             return Counted(count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin))
         try:
-            soft = self._soft_map(sample)
+            soft = self.soft_map(sample)
             counts = count_boundaries(soft, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
         except DataError as error:
             raise DataError(sample.prediction_file or sample.name, error.what, error.hint) from error
@@ -131,10 +131,10 @@ class Boundaries:
         if sample.labels_predicted:
             predicted = label_boundaries(sample.predictions[int(threshold) - 1])
         else:
-            predicted = as_scores(self._soft_map(sample), "prediction") >= threshold
+            predicted = as_scores(self.soft_map(sample), "prediction") >= threshold
         return boundary_states(predicted, self.boundary_maps(sample), max_dist=self.max_dist, thin=self.thin)
 
-    def _soft_map(self, sample: Sample) -> NDArray[Any]:
+    def soft_map(self, sample: Sample) -> NDArray[Any]:
         """Give the map that thresholds are put to: of image size, high where boundary, suppressed if asked for."""
         prediction = sample.predictions[0]
         if prediction.shape != sample.ground_truths[0].shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -86,12 +87,19 @@ class Regions:
         ArgumentError
             If the threshold is none of those counted.
         """
+        return self.states_of(sample, self.regions(sample, [threshold])[0], annotator)
+
+    def states_of(self, sample: Sample, regions: NDArray[Any], annotator: int = 0) -> NDArray[np.uint8]:
+        """Tell where an annotator's regions were found, of regions that `regions` gave."""
         truth, _ = dense(sample.ground_truths[annotator])
         kept = ~np.isin(sample.ground_truths[annotator], np.asarray(self.void))
-        kept = kept if sample.field is None else kept & sample.field
+        return region_states(regions, truth, kept if sample.field is None else kept & sample.field)
+
+    def regions(self, sample: Sample, thresholds: Sequence[float]) -> list[NDArray[Any]]:
+        """Give the predicted regions at each of some thresholds, as labels from 0; raises as `states`."""
         prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions
-        hierarchies, cuts = hierarchies_of(prediction, truth.shape, self.thresholds)
-        return region_states(regions_at(hierarchies, cuts, threshold), truth, kept)
+        hierarchies, cuts = hierarchies_of(prediction, sample.ground_truths[0].shape, self.thresholds)
+        return [regions_at(hierarchies, cuts, threshold) for threshold in thresholds]
 
 
 def _file_of(sample: Sample, name: str) -> str:

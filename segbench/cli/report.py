@@ -1,0 +1,64 @@
+"""``segbench report``: a results file as one page for a browser."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from segbench.cli.resampling import REPLICATES, SEED, interval_settings
+from segbench.cli.selection import ONLY, chosen_results
+
+_WORTH_PAIRS = 5
+"""Drawing an image takes as long as counting so many."""
+
+
+def report(
+    results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Page to write: .html.")],
+    images: Annotated[
+        Path | None, typer.Option(help="Folder of the photographs, named as the images.", show_default=False)
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Heading of the page.", show_default=False)] = None,
+    panels: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="How many images get pictures, the worst before the best [default: as many as keep it below 25 MB].",
+        ),
+    ] = None,
+    intervals: Annotated[float, typer.Option(help="Bootstrap intervals that hold so many per cent.")] = 95,
+    no_intervals: Annotated[bool, typer.Option("--no-intervals", help="No intervals, and no bands.")] = False,
+    replicates: Annotated[int, REPLICATES] = 2000,
+    seed: Annotated[int, SEED] = 0,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", min=1, help="Worker processes [default: as many as the work fills].")
+    ] = None,
+    only: Annotated[str | None, ONLY] = None,
+) -> None:
+    """Write one page with tables, curves to hover over, and pictures of the images; it needs no network."""
+    from segbench.aggregator.executors import jobs_for, process_pool
+    from segbench.cli.progress import progress_bar
+    from segbench.report.page.document import export_report
+
+    level = None if no_intervals else interval_settings(intervals)["level"]
+    loaded = chosen_results(results, only)
+    counted = [result for result in loaded if result.counts]
+    pictures = sum(len(result.counts) if panels is None else min(panels, len(result.counts)) for result in counted)
+    workers = jobs_for(_WORTH_PAIRS * pictures, jobs)
+    with process_pool(workers) if workers > 1 else nullcontext() as executor, progress_bar("pictures") as progress:
+        export_report(
+            loaded,
+            output,
+            title=title,
+            intervals=level,
+            replicates=replicates,
+            seed=seed,
+            images=images,
+            most_panels=panels,
+            executor=executor,
+            progress=progress,
+        )
+    typer.echo(f"written: {output} ({output.stat().st_size / 1e6:.1f} MB)", err=True)

@@ -1,0 +1,124 @@
+"""What a listing holds, whatever was listed: files that could be images or arrays, and what was left out and why."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from segbench.errors import DataError
+from segbench.loaders.decoded import shown
+from segbench.loaders.images import EXTENSIONS
+from segbench.loaders.source import Source
+
+CLUTTER = frozenset({"thumbs.db", "desktop.ini", "__macosx", "ehthumbs.db", "$recycle.bin"})
+KNOWN = frozenset(EXTENSIONS)
+"""The extensions of files that are listed."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of a folder, an archive or a place on the net.
+
+    Parameters
+    ----------
+    stem : str
+        Its path within the folder, posix, without extension.
+    extension : str
+        In lower case.
+    where : str or Source
+        The path of a local file, as 100 000 `Path` take a second to make; else where the file lies.
+    """
+
+    stem: str
+    extension: str
+    where: str | Source
+
+    @property
+    def source(self) -> Source:
+        """Where it lies."""
+        return Path(self.where) if isinstance(self.where, str) else self.where
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files of a folder and its sub-folders, in order of their stems.
+
+    Parameters
+    ----------
+    entries : tuple of Entry
+        Files with a known extension. Dotfiles and what file managers leave behind are passed over in silence.
+    notes : tuple of str
+        What else was left out.
+    """
+
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...]
+
+
+def gathered(place: str, files: Iterable[tuple[str, str | Source]], others: Counter[str]) -> Listing:
+    """Keep the files with a known extension, in order, and say what the others are.
+
+    Parameters
+    ----------
+    place : str
+        What was listed, as it is shown to people.
+    files : iterable of (str, str or Source)
+        Path within the folder, posix, and where the file lies, as in `Entry`.
+    others : Counter of str
+        What else was found, by kind; added to while `files` are gone through.
+
+    Raises
+    ------
+    DataError
+        Where no file has a known extension.
+    """
+    entries = []
+    for inside, where in files:
+        stem, extension = split_extension(inside)
+        if extension in KNOWN:
+            entries.append(Entry(stem, extension, where))
+        else:
+            others[shown(extension) or "no extension"] += 1
+    left_out = ", ".join(f"{kind} ({count})" for kind, count in sorted(others.items()))
+    if not entries:
+        what = f"has no image or array in it, only {left_out}" if left_out else "is an empty folder"
+        raise DataError(place, what, f"files may end in {' '.join(EXTENSIONS)}")
+    entries.sort(key=lambda entry: (entry.stem, entry.extension))
+    notes = (f"{place}: {others.total()} other files left out: {left_out}",) if others else ()
+    return Listing(tuple(entries), notes)
+
+
+def split_extension(name: str) -> tuple[str, str]:
+    """Part a path from its extension, which is given in lower case; a name that is only dot and letters has none.
+
+    Examples
+    --------
+    >>> split_extension("a.b/c.PNG"), split_extension("a.b/.png")
+    (('a.b/c', '.png'), ('a.b/.png', ''))
+    """
+    stem, dot, extension = name.rpartition(".")
+    if not stem or stem.endswith("/") or "/" in extension:
+        return name, ""
+    return stem, (dot + extension).lower()
+
+
+def is_clutter(name: str) -> bool:
+    """Whether a file or folder is one that people do not see."""
+    return name.startswith(".") or name.lower() in CLUTTER
+
+
+def inner_name(name: str) -> str | None:
+    r"""Give a name found in an archive or on a server as a path that stays inside; None for clutter.
+
+    Leading slashes and ``..`` go, as archivers drop them: nothing may be written outside by such a name.
+
+    Examples
+    --------
+    >>> inner_name("./gt/a.png"), inner_name("/../../etc/x.png"), inner_name("__MACOSX/gt/._a.png")
+    ('gt/a.png', 'etc/x.png', None)
+    """
+    parts = [part for part in name.replace(os.sep, "/").split("/") if part not in ("", ".", "..")]
+    return None if not parts or any(map(is_clutter, parts)) else "/".join(parts)

@@ -1,0 +1,208 @@
+"""File lists: a CSV file that says which prediction belongs to which ground truth.
+
+The first line names the columns, in any order:
+
+``name``
+    The image's name; each once.
+``ground_truth``
+    Its ground truth; the column may stand several times, one an annotator (`ground_truth:ANNOTATOR` does as well), and
+    all but one cell may be empty.
+``prediction`` or ``prediction:METHOD``
+    Its prediction, of one method or of several; a column that stands several times holds the scales of one method.
+``field``
+    Its mask; if there is such a column, every image has one.
+
+Other columns are left out with a note. Paths are relative to the folder of the list; URLs may stand for paths.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from segbench.errors import ArgumentError, DataError
+from segbench.loaders.decoded import listed, shown
+from segbench.loaders.entries import KNOWN, split_extension
+from segbench.loaders.images import read_bytes
+from segbench.loaders.listing import source_of
+from segbench.loaders.source import Source
+from segbench.loaders.urls import is_url, masked, url_path
+
+_HINT = "see the page on inputs for the columns; cells are parted by commas"
+_METHOD = "prediction:"
+
+
+@dataclass(frozen=True)
+class Row:
+    """The files of one image, as `SampleFiles` has them; of predictions there are none where none are asked for."""
+
+    name: str
+    ground_truths: tuple[Source, ...]
+    predictions: tuple[Source, ...]
+    field: Source | None
+
+
+def methods_in(place: str) -> tuple[str, ...]:
+    """Name the methods of a file list, in order of their columns; one without name is called as the list.
+
+    Raises
+    ------
+    DataError
+        If the list cannot be read, or has no column of predictions.
+    """
+    header, _ = _table(place)
+    columns = [column for column in dict.fromkeys(header) if column == "prediction" or column.startswith(_METHOD)]
+    if not columns:
+        raise DataError(shown(masked(place)), f"has no column of predictions ({_named(header)})", _HINT)
+    own = split_extension(os.path.basename(url_path(place) if is_url(place) else place))[0]  # noqa: PTH119
+    return tuple(shown(column.removeprefix(_METHOD)) if column != "prediction" else shown(own) for column in columns)
+
+
+def column_of(place: str, method: str | None) -> str:
+    """Name the column in which the predictions of a method stand.
+
+    Parameters
+    ----------
+    place : str
+        The list.
+    method : str, optional
+        A method of `methods_in`; any name if the list has but one.
+
+    Raises
+    ------
+    ArgumentError
+        If it is left open which of several methods is meant.
+    """
+    methods = methods_in(place)
+    header, _ = _table(place)
+    wanted = method if f"{_METHOD}{method}" in header or len(methods) > 1 else methods[0]
+    if wanted not in methods:
+        given = "none is named" if method is None else f"not {method!r}"
+        raise ArgumentError(f"{shown(masked(place))} holds the methods {', '.join(methods)}; {given}")
+    return f"{_METHOD}{wanted}" if f"{_METHOD}{wanted}" in header else "prediction"
+
+
+def read_list(place: str, column: str | None) -> tuple[tuple[Row, ...], tuple[str, ...]]:
+    """Read a file list.
+
+    Parameters
+    ----------
+    place : str
+        The list, a path or a URL.
+    column : str, optional
+        Where the predictions stand; None where annotators are compared with each other.
+
+    Returns
+    -------
+    rows : tuple of Row
+        At least one, sorted by name.
+    notes : tuple of str
+        What was left out.
+
+    Raises
+    ------
+    DataError
+        For a list that cannot be read, a header that lacks a column, and, all at once with their lines, cells that are
+        missing, names that stand twice, and local files that do not exist or have no known extension.
+    """
+    header, lines = _table(place)
+    places = {
+        "name": _places(header, "name"),
+        "ground_truth": [i for i, name in enumerate(header) if name.partition(":")[0] == "ground_truth"],
+        "prediction": _places(header, column) if column else [],
+        "field": _places(header, "field"),
+    }
+    shown_place = shown(masked(place))
+    required = ("name", "ground_truth", *(("prediction",) if column else ()))
+    missing = [kind for kind in required if not places[kind]]
+    twice = [name for name in ("name", "field") if len(places[name]) > 1]
+    if missing or twice:
+        what = " and ".join([f"no column {name!r}" for name in missing] + [f"two columns {name!r}" for name in twice])
+        raise DataError(shown_place, f"{what} ({_named(header)})", _HINT)
+    folder = _folder(place)
+    rows: dict[str, Row] = {}
+    problems: list[str] = []
+    for number, cells in lines:
+        found = _row(cells, header, places, folder)
+        if isinstance(found, Row) and found.name in rows:
+            found = [f"the name {found.name!r} stands twice"]
+        if isinstance(found, Row):
+            rows[found.name] = found
+        else:
+            problems += (f"line {number}: {what}" for what in found)
+    if problems or not rows:
+        what = f"{len(problems)} problems:" + listed(problems) if problems else "lists no image"
+        raise DataError(shown_place, what, "mend the list; its paths are relative to its own folder")
+    known = set(chain.from_iterable(places.values()))
+    others = [name for i, name in enumerate(header) if i not in known and not name.startswith("prediction")]
+    notes = (f"{shown_place}: columns left out: {_named(others)}",) if others else ()
+    return tuple(rows[name] for name in sorted(rows)), notes
+
+
+def _row(cells: Sequence[str], header: Sequence[str], places: dict[str, list[int]], folder: str) -> Row | list[str]:
+    """Give the files of a line, or what is wrong with it."""
+    if len(cells) != len(header):
+        return [f"{len(cells)} cells, expected {len(header)}"]
+    filled = {kind: [cells[i] for i in columns if cells[i]] for kind, columns in places.items()}
+    wrong = [f"no {kind}" for kind, columns in places.items() if columns and not filled[kind]]
+    files = {kind: [_joined(folder, cell) for cell in filled[kind]] for kind in places if kind != "name"}
+    wrong += (what for paths in files.values() for path in paths if (what := _fault(path)))
+    if wrong:
+        return wrong
+    sources = {kind: tuple(map(source_of, paths)) for kind, paths in files.items()}
+    name = shown(unicodedata.normalize("NFC", filled["name"][0]))
+    return Row(name, sources["ground_truth"], sources["prediction"], next(iter(sources["field"]), None))
+
+
+def _fault(path: str) -> str:
+    extension = split_extension(url_path(path) if is_url(path) else path)[1]
+    if extension not in KNOWN:
+        return f"{shown(masked(path))} has no known extension"
+    return "" if is_url(path) or os.path.isfile(path) else f"{shown(path)}: there is no such file"  # noqa: PTH113
+
+
+def _joined(folder: str, cell: str) -> str:
+    if is_url(cell):
+        return cell
+    return folder + cell if is_url(folder) else os.path.join(folder, cell)  # noqa: PTH118  a str is enough
+
+
+def _folder(place: str) -> str:
+    if is_url(place):
+        return place.partition("?")[0].rpartition("/")[0] + "/"
+    return os.path.dirname(os.path.abspath(place))  # noqa: PTH100, PTH120  as above
+
+
+def _places(header: Sequence[str], name: str) -> list[int]:
+    return [i for i, column in enumerate(header) if column == name]
+
+
+def _named(columns: Sequence[str]) -> str:
+    return "columns: " + ", ".join(map(shown, columns))
+
+
+def _table(place: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Give the header, and the other lines with their numbers; empty lines are passed over."""
+    name = shown(masked(place))
+    try:
+        text = read_bytes(source_of(place)).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(name, f"is not in UTF-8 (at byte {error.start})", "save it as UTF-8") from None
+    lines = _numbered(text, name)
+    header = [cell.strip() for cell in next(lines, (0, []))[1]]
+    if not header:
+        raise DataError(name, "holds no line", _HINT)
+    return header, lines
+
+
+def _numbered(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        yield from ((reader.line_num, cells) for cells in reader if cells)
+    except csv.Error as error:
+        raise DataError(name, f"line {reader.line_num}: {error}", "write the list anew") from None

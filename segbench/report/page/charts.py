@@ -1,0 +1,165 @@
+"""Curves and distributions of the page, as plain data for its scripts.
+
+Everything is rounded to what a screen can show; the point of best F is exact. Undefined numbers are None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.aggregator.result import Result
+from segbench.counts import ScoreCounts
+from segbench.curves import Curve, Intervals, curve_band, roc_curve
+from segbench.curves.boundary import BoundaryCurve
+from segbench.curves.regions import RegionCurve
+from segbench.protocols.states import State
+from segbench.report.overlays import WORDS
+from segbench.report.page.figures import IMAGE_HEADLINES
+from segbench.report.palette import COLOURS, DASHES, Dashes, line_style
+from segbench.report.points import boundary_points, envelope, pr_points, roc_points
+
+FloatArray = NDArray[np.float64]
+
+_PROBED = 600
+_IMAGES_AS_POINTS = 2_000
+_PLOTLY_DASHES: dict[Dashes, str] = dict(zip(DASHES, ("solid", "dash", "dashdot", "dot", "longdashdot"), strict=True))
+_DIGITS = 4
+
+
+def charts(results: Sequence[Result], names: Sequence[str], intervals: Sequence[Intervals]) -> dict[str, Any]:
+    """Give what the charts of one protocol show.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Of one protocol.
+    names : sequence of str
+        What the page calls them.
+    intervals : sequence of Intervals
+        One a result, to draw bands of the same replicates; or none.
+
+    Returns
+    -------
+    dict
+        ``protocol``, ``headline`` (of an image), ``states`` (what became of a pixel, in words), and ``methods``: each
+        with name, style, curves, and its images' figure.
+    """
+    protocol = results[0].protocol
+    methods = []
+    for place, (result, name) in enumerate(zip(results, names, strict=True)):
+        drawn = intervals[place] if intervals else None
+        methods.append(
+            {"name": name, **style(place), **_curves(result, drawn), "images": _images(result)},
+        )
+    words = [WORDS[protocol].get(state, "") for state in State]
+    return {"protocol": protocol, "headline": IMAGE_HEADLINES[protocol], "states": words, "methods": methods}
+
+
+def style(place: int) -> dict[str, Any]:
+    """Give the line of the method at that place, as plotly names it.
+
+    Examples
+    --------
+    >>> style(8)
+    {'colour': 1, 'dash': 'dash'}
+    """
+    line = line_style(place)
+    return {"colour": COLOURS.index(line.colour), "dash": _PLOTLY_DASHES[line.dashes]}
+
+
+def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
+    if not result.published and not result.counts:
+        return {}
+    curve = result.curve
+    if isinstance(curve, RegionCurve):
+        return {"levels": _levels(curve)} if curve.thresholds.size else {}
+    best = [_plain(result.summary[f"ods_{key}"]) for key in ("recall", "precision", "threshold", "f")]
+    if isinstance(curve, BoundaryCurve):
+        x, y = boundary_points(curve)
+        pr = {"x": rounded(x), "y": rounded(y), "points": _probes(curve.recall, curve.precision, curve.thresholds)}
+        return {"pr": pr | {"best": best, "areas": _areas(result, drawn, "pr")}}
+    if not curve.positives:
+        return {}
+    both: dict[str, dict[str, Any]] = {}
+    spaces: tuple[tuple[Literal["roc", "pr"], Any], ...] = (("pr", pr_points), ("roc", roc_points))
+    for space, points in spaces:
+        here = curve if space == "pr" else _roc(result)
+        x, y = points(here)
+        ends = (here.recall, here.precision) if space == "pr" else (here.fpr, here.tpr)
+        probes = _probes(*ends, here.thresholds, keep=result.summary["ods_threshold"]) if x.size else []
+        both[space] = {"x": rounded(x), "y": rounded(y), "points": probes, "areas": _areas(result, drawn, space)}
+    both["pr"] |= {"best": best, "prevalence": _plain(curve.positives / (curve.positives + curve.negatives))}
+    return both
+
+
+def _roc(result: Result) -> Curve:
+    return roc_curve(cast("ScoreCounts", result.pooled))
+
+
+def _levels(curve: RegionCurve) -> dict[str, Any]:
+    figures = {"covering": curve.covering, "PRI": curve.rand_index, "VOI": curve.voi}
+    return {"thresholds": rounded(curve.thresholds)} | {name: rounded(values) for name, values in figures.items()}
+
+
+def _probes(x: FloatArray, y: FloatArray, thresholds: ArrayLike, *, keep: float = np.nan) -> list[list[float | None]]:
+    """Give measured points to be read off by hovering: x, y, threshold; at most `_PROBED`, evenly along the curve."""
+    cuts = np.asarray(thresholds, dtype=np.float64)
+    known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    if known.size > _PROBED:
+        way = np.append(0, np.cumsum(np.hypot(np.diff(x[known]), np.diff(y[known]))))
+        kept = known[np.unique(np.searchsorted(way, np.linspace(0, way[-1], _PROBED)))]
+        known = np.union1d(kept, np.flatnonzero(cuts == keep))
+    return [[_plain(x[k]), _plain(y[k]), _plain(cuts[k])] for k in known]
+
+
+def _areas(result: Result, drawn: Intervals | None, space: Literal["roc", "pr"]) -> list[list[list[float | None]]]:
+    """Give areas around a curve as closed outlines: what bins leave open, and the band over images."""
+    outlines = []
+    if isinstance(result.curve, Curve):
+        bounds = envelope(result.curve if space == "pr" else _roc(result))
+        outlines.append((bounds.at, bounds.low, bounds.high))
+    if drawn and len(result.counts) > 1:
+        band = curve_band(result.counts, space=space, level=drawn.level, replicates=drawn.replicates, seed=drawn.seed)
+        outlines.append((band.at, band.low, band.high))
+    return [_outline(*ends) for ends in outlines if np.isfinite(ends[1]).any()]
+
+
+def _outline(at: FloatArray, low: FloatArray, high: FloatArray) -> list[list[float | None]]:
+    known = np.isfinite(low) & np.isfinite(high)
+    at, low, high = at[known], low[known], high[known]
+    return [rounded(np.append(at, at[::-1])), rounded(np.append(high, low[::-1]))]
+
+
+def _images(result: Result) -> dict[str, Any]:
+    """Give the figure of each image; of very many, their quartiles and the ends of the whiskers instead."""
+    key = IMAGE_HEADLINES[result.protocol]
+    figures = {name: float(summary[key]) for name, summary in result.per_image.items()}
+    known = {name: figure for name, figure in figures.items() if not np.isnan(figure)}
+    if len(known) <= _IMAGES_AS_POINTS:
+        return {"names": list(known), "values": rounded(list(known.values()))}
+    values = np.array(list(known.values()))
+    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
+    reach = 1.5 * (high - low)
+    inner = values[(values >= low - reach) & (values <= high + reach)]
+    return {"box": [_plain(end) for end in (inner.min(), low, middle, high, inner.max())]}
+
+
+def rounded(values: ArrayLike) -> list[float | None]:
+    """Give numbers with four digits after the point, None for what is no number.
+
+    Examples
+    --------
+    >>> rounded([0.123456, float("nan")])
+    [0.1235, None]
+    """
+    numbers = np.round(np.asarray(values, dtype=np.float64), _DIGITS)
+    return [value if np.isfinite(value) else None for value in numbers.tolist()]
+
+
+def _plain(value: float) -> float | None:
+    """Give a number with seven digits, None for what is no number."""
+    return float(f"{float(value):.7g}") if np.isfinite(value) else None

@@ -1,0 +1,132 @@
+"""How to repeat a run: the command line that made it, as far as it is known."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from segbench._version import __version__
+from segbench.aggregator.result import Result
+from segbench.counts import MAX_DISTINCT
+
+Options = Callable[[str], list[str]]
+
+
+def _valued(option: str) -> Options:
+    return lambda value: [option, value]
+
+
+def _flag(option: str, when: str = "yes") -> Options:
+    return lambda value: [option] if value == when else []
+
+
+def _suppression(value: str) -> list[str]:
+    numbers, _, smoothing = value.partition(",smoothing ")
+    return ["--nms", numbers] if smoothing == "1" else []
+
+
+_DEFAULTS: Mapping[str, Mapping[str, str]] = {
+    "pixels": {"positive": "larger", "void": "none", "invert": "no", "floats": f"exact<={MAX_DISTINCT}"},
+    "boundaries": {
+        "max_dist": "0.0075",
+        "thresholds": "99",
+        "thin": "yes",
+        "nms": "no",
+        "ground_truth": "nonzero",
+        "invert": "no",
+        "ties": "hash1",
+    },
+    "regions": {"thresholds": "99", "void": "none"},
+}
+_OPTIONS: Mapping[str, Options] = {
+    "positive": _valued("--positive"),
+    "void": _valued("--void"),
+    "invert": _flag("--invert"),
+    "floats": _flag("--exact", "exact"),
+    "max_dist": _valued("--max-dist"),
+    "thresholds": _valued("--thresholds"),
+    "thin": _flag("--no-thin", "no"),
+    "nms": _suppression,
+    "ground_truth": lambda value: ["--label-maps"] if value == "label maps" else ["--positive", value],
+    "annotators": _valued("--annotators"),
+    "category": _valued("--category"),
+    "resize": _valued("--resize-predictions"),
+    "crop": _flag("--crop", "lower right"),
+    "scale": lambda value: ["--scale", value.removesuffix(" per image")],
+}
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """How to get a run's figures again.
+
+    Parameters
+    ----------
+    methods : tuple of str
+        The methods of the run.
+    command : str
+        For a shell; empty where it is not known.
+    remarks : tuple of str
+        What the command leaves out, or why there is none.
+    """
+
+    methods: tuple[str, ...]
+    command: str
+    remarks: tuple[str, ...] = ()
+
+
+def repetitions(results: Sequence[Result]) -> list[Repetition]:
+    """Give one command for all methods that were counted alike, in the order of the results."""
+    alike: dict[object, list[Result]] = {}
+    human = [result for result in results if result.human]
+    for result in results:
+        if result not in human:
+            where = result.inputs and replace(result.inputs, prediction=None)
+            alike.setdefault((result.protocol, tuple(result.settings.items()), where), []).append(result)
+    given = [_repetition(group) for group in alike.values()]
+    for result in human:
+        remark = "the annotators against each other: add --human to the command of a method"
+        given.append(Repetition((result.method,), "", (remark,)))
+    return given
+
+
+def _repetition(group: Sequence[Result]) -> Repetition:
+    methods, first = tuple(result.method for result in group), group[0]
+    inputs = first.inputs
+    if inputs is None:
+        how = "taken from print" if first.published else "counted by others"
+        return Repetition(methods, "", (f"{how}, and read with segbench import",))
+    words = ["segbench", "run", inputs.ground_truth]
+    words += [f"{result.method}={result.inputs.prediction}" for result in group if result.inputs]
+    words += ["-p", first.protocol] if first.protocol != "pixels" else []
+    options, remarks = _options(first)
+    words += options
+    words += ["--field", inputs.field] if inputs.field else []
+    for name in ("gt_pattern", "pred_pattern", "field_pattern"):
+        pattern = getattr(inputs, name)
+        words += [f"--{name.replace('_', '-')}", pattern] if pattern != "*" else []
+    words += ["--negatives", inputs.negatives] if inputs.negatives else []
+    remarks.append(f"counted by segbench {__version__}" if _version(first) == __version__ else _other_version(first))
+    return Repetition(methods, shlex.join([*words, "-o", "results.segbench"]), tuple(remarks))
+
+
+def _options(result: Result) -> tuple[list[str], list[str]]:
+    defaults, words, remarks = _DEFAULTS[result.protocol], [], []
+    for name, value in result.settings.items():
+        if value == defaults.get(name):
+            continue
+        tuned = name == "thresholds" and result.protocol == "pixels"
+        option = [] if tuned or name not in _OPTIONS else _OPTIONS[name](value)
+        words += option
+        if not option:
+            remarks.append(f"not in the command: {name} {value}")
+    return words, remarks
+
+
+def _version(result: Result) -> str:
+    return result.signature.rpartition("|segbench:")[2]
+
+
+def _other_version(result: Result) -> str:
+    return f"counted by segbench {_version(result)}, this page was made by {__version__}"

@@ -1,0 +1,200 @@
+"""The page put together, and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from segbench._version import __version__
+from segbench.aggregator.result import Result
+from segbench.curves import Intervals
+from segbench.errors import ArgumentError, DataError
+from segbench.loaders.decoded import shown
+from segbench.report import overlays, palette
+from segbench.report.columns import FOOTNOTES
+from segbench.report.page.charts import charts, style
+from segbench.report.page.commands import Repetition, repetitions
+from segbench.report.page.embedding import inline_script, security_policy
+from segbench.report.page.figures import Table, by_headline, image_table, method_names, method_table
+from segbench.report.page.panels import Panels, panels
+from segbench.report.page.photos import photographs
+from segbench.report.page.remarks import Remark, remarks
+from segbench.report.tables import by_protocol
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+PICTURES = 17_000_000
+"""Characters that pictures may take, of all protocols together, so that a page stays below 25 MB."""
+
+_SCRIPTS = ("page.js", "charts.js", "pictures.js", "panels.js")
+_LEADS = {
+    "pixels": "Every pixel is a case: its label from the ground truth, its score from the prediction.",
+    "boundaries": "Boundary pixels are matched one to one with each annotator's, within a tolerance.",
+    "regions": "Predicted regions against each annotator's: covering, Rand index, variation of information.",
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the page shows of one protocol."""
+
+    protocol: str
+    lead: str
+    names: tuple[str, ...]
+    styles: tuple[Mapping[str, Any], ...]
+    results: tuple[Result, ...]
+    methods: Table
+    images: Table
+    footnotes: tuple[str, ...]
+    level: str
+    remarks: tuple[Remark, ...]
+    charts: Mapping[str, Any]
+    panels: Panels
+    repetitions: tuple[Repetition, ...]
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The place of each image that has pictures."""
+        return {name: place for place, name in enumerate(self.panels.by_image)}
+
+
+def export_report(
+    results: Sequence[Result],
+    path: str | PathLike[str],
+    *,
+    title: str | None = None,
+    intervals: float | None = 0.95,
+    replicates: int = 2000,
+    seed: int = 0,
+    images: str | PathLike[str] | None = None,
+    most_panels: int | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Write results as one HTML page that needs nothing else: tables, curves to hover over, pictures of the images.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Of any protocols; each gets a section.
+    path : path
+        The file to write, ending in .html or .htm.
+    title : str, optional
+        Heading of the page; by default it says how many methods and images there are.
+    intervals : float, optional
+        Level of bootstrap intervals over images, for instance 0.95; None for none.
+    replicates, seed : int
+        Of the intervals; see `Result.intervals`.
+    images : path, optional
+        Folder of the photographs, named as the images are, shown beside the pictures.
+    most_panels : int, optional
+        How many images get pictures, the worst before the best; 0 for none. By default as many as keep the page below
+        25 MB, and as large as that allows.
+    executor : concurrent.futures.Executor, optional
+        Where to draw pictures; by default here.
+    progress : callable, optional
+        Called with the number of images drawn and the number of all.
+
+    Raises
+    ------
+    ArgumentError
+        For an unknown ending, or without results.
+    DataError
+        If the photographs cannot be found, or the page cannot be written. Pictures whose files are gone or have changed
+        since they were counted are replaced by a sentence that says so.
+
+    Notes
+    -----
+    The page runs its own scripts only, which its content-security policy names by their digests, and loads nothing. The
+    same results and files give the same page, byte for byte.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise ArgumentError(f"{shown(target)}: a report is written as .html; give a name that ends so")
+    if not results:
+        raise ArgumentError("no results to report")
+    photos = {} if images is None else photographs(Path(images))
+    groups = [by_headline([results[place] for place in places]) for places in by_protocol(results).values()]
+    sections = []
+    for group in groups:
+        drawn = []
+        if intervals is not None:
+            drawn = [result.intervals(level=intervals, replicates=replicates, seed=seed) for result in group]
+        pictures = panels(
+            group,
+            photos=photos,
+            most=most_panels,
+            budget=PICTURES // len(groups),
+            executor=executor,
+            progress=progress,
+        )
+        sections.append(_section(group, drawn, pictures))
+    page = _html(sections, title or _title(results))
+    try:
+        target.write_bytes(page.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise DataError(shown(target), f"cannot be written ({error.strerror})", "give another place with -o") from error
+
+
+def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Panels) -> Section:
+    protocol, names = results[0].protocol, method_names(results)
+    return Section(
+        protocol,
+        _LEADS[protocol],
+        tuple(names),
+        tuple(style(place) for place in range(len(results))),
+        tuple(results),
+        method_table(results, drawn),
+        image_table(results),
+        FOOTNOTES[protocol],
+        f"{100 * drawn[0].level:g} % bootstrap intervals over images, {drawn[0].replicates} replicates"
+        if drawn
+        else "",
+        tuple(remarks(results, names, drawn)),
+        charts(results, names, drawn),
+        pictures,
+        tuple(repetitions(results)),
+    )
+
+
+def _html(sections: Sequence[Section], title: str) -> str:
+    from plotly.offline import get_plotlyjs
+
+    scripts = [inline_script(code) for code in (get_plotlyjs(), *map(_part, _SCRIPTS))]
+    return _template().render(
+        sections=sections,
+        title=title,
+        version=__version__,
+        policy=security_policy(scripts),
+        css=_part("style.css"),
+        colours=palette.COLOURS,
+        states={state.name.lower(): colour for state, colour in overlays.COLOURS.items()},
+        scripts=scripts,
+    )
+
+
+def _title(results: Sequence[Result]) -> str:
+    methods = len({result.method for result in results})
+    images = len({name for result in results for name in result.counts})
+    said = f"{methods} method{'s'[: methods != 1]}"
+    return f"{said} on {images} image{'s'[: images != 1]}" if images else said
+
+
+def _part(name: str) -> str:
+    return (files("segbench.report.page") / name).read_text("utf-8")
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    return environment.from_string(_part("template.html"))

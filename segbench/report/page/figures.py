@@ -1,0 +1,149 @@
+"""Figures of the page: a table with a line a method, and one with a line an image and method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+from segbench.aggregator.result import Result
+from segbench.curves import Intervals, Summary
+from segbench.report.columns import COLUMNS, HEADLINES, IMAGE_COLUMNS
+from segbench.report.numbers import number
+from segbench.report.ranking import column_marks
+from segbench.report.tables import names_of
+
+MOST_IMAGE_ROWS = 3_000
+"""Lines of the table of images; a browser sorts so many without a pause."""
+
+IMAGE_HEADLINES: Mapping[str, str] = {"pixels": "f", "boundaries": "f", "regions": "covering"}
+"""The figure by which images are ranked."""
+
+_LOWEST_IS_BEST = ("voi", "are")
+_WORDS = {"auc_roc": "AUC-ROC", "auc_pr": "AUC-PR", "average_precision": "AP", "area_pr": "AP", "f": "F"}
+_WORDS |= {key: key.upper() for key in ("pri", "voi", "are")}
+
+Direction = Literal["ascending", "descending"]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """Head of a column: what it says, the figure's key, and how a first click sorts."""
+
+    title: str
+    key: str
+    first: Direction
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure as text, with what it sorts by (nothing where undefined) and what is known of its certainty."""
+
+    text: str
+    sorts_as: str
+    best: bool = False
+    interval: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Figures of a method, or of an image by a method; `method` is the method's place, `image` the image's name."""
+
+    method: int
+    cells: tuple[Cell, ...]
+    image: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headings and rows, in the order in which they are first shown; `left_out` rows are not in it."""
+
+    headings: tuple[Heading, ...]
+    rows: tuple[Row, ...]
+    left_out: int = 0
+
+
+def by_headline(results: Sequence[Result]) -> list[Result]:
+    """Sort results of one protocol, the best first, undefined ones last."""
+    key = HEADLINES[results[0].protocol]
+    return sorted(results, key=lambda result: (-_or_lowest(result.summary[key]), result.method))
+
+
+def method_table(results: Sequence[Result], intervals: Sequence[Intervals]) -> Table:
+    """Give the figures of the methods of one protocol, in the order given.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Of one protocol.
+    intervals : sequence of Intervals
+        One a result; or none.
+    """
+    columns = COLUMNS[results[0].protocol]
+    headings = tuple(
+        Heading(column.title, column.key, "ascending" if column.best == "lowest" else "descending")
+        for column in columns
+    )
+    marks = {column.key: column_marks(results, column) for column in columns}
+    rows = []
+    for place, result in enumerate(results):
+        drawn: Mapping[str, tuple[float, float]] = intervals[place] if intervals else {}
+        cells = tuple(
+            _cell(result.summary, column.key, best=marks[column.key][place] == "best", ends=drawn) for column in columns
+        )
+        rows.append(Row(place, cells))
+    return Table(headings, tuple(rows))
+
+
+def image_table(results: Sequence[Result]) -> Table:
+    """Give the figures of every image by every method of one protocol, the worst first, undefined ones last.
+
+    Of more than `MOST_IMAGE_ROWS` lines only the worst are kept.
+    """
+    protocol = results[0].protocol
+    keys = IMAGE_COLUMNS[protocol]
+    headings = tuple(Heading(_WORDS.get(key, key.replace("_", " ")), key, _worst_first(key)) for key in keys)
+    headline = IMAGE_HEADLINES[protocol]
+    ranked = sorted(
+        (
+            (math.inf if math.isnan(figures[headline]) else figures[headline], name, place, figures)
+            for place, result in enumerate(results)
+            for name, figures in result.per_image.items()
+        ),
+        key=lambda line: line[:3],
+    )
+    rows = tuple(
+        Row(place, tuple(_cell(figures, key) for key in keys), name)
+        for _, name, place, figures in islice(ranked, MOST_IMAGE_ROWS)
+    )
+    return Table(headings, rows, len(ranked) - len(rows))
+
+
+def method_names(results: Sequence[Result]) -> list[str]:
+    """Name the methods; of runs that share a name, with what tells them apart."""
+    return names_of(results)
+
+
+def _worst_first(key: str) -> Direction:
+    return "descending" if key in _LOWEST_IS_BEST else "ascending"
+
+
+def _cell(
+    figures: Summary, key: str, *, best: bool = False, ends: Mapping[str, tuple[float, float]] | None = None
+) -> Cell:
+    value = figures[key]
+    low, high = (ends or {}).get(key, (math.nan, math.nan))
+    return Cell(
+        number(value, figures.bounds.get(key)),
+        "" if math.isnan(value) else repr(value),
+        best=best,
+        interval="" if math.isnan(low) else f"{number(low)}–{number(high)}",  # noqa: RUF001  a range
+        why=figures.undefined.get(key, ""),
+    )
+
+
+def _or_lowest(value: float) -> float:
+    return -math.inf if math.isnan(value) else value

@@ -1,0 +1,180 @@
+"""Which images get pictures, at which thresholds and how large, so that the page stays small enough to be sent."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.aggregator.executors import answers
+from segbench.aggregator.rereading import files_of
+from segbench.aggregator.result import Result
+from segbench.counts import ScoreCounts
+from segbench.errors import SegbenchError
+from segbench.loaders.pairing import SampleFiles
+from segbench.report.page.figures import IMAGE_HEADLINES
+from segbench.report.page.panel import MOST_CUTS, Seen, Task, draw, with_one_image
+
+FloatArray = NDArray[np.float64]
+
+LONGEST_SIDES = (512, 340, 256, 170)
+"""Longest sides of pictures, in pixels; the first that fits is taken."""
+
+_WORST_TO_BEST = 3
+_FEW_CUTS = 5
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Pictures by the image's name, and what to say about those that are missing or small."""
+
+    by_image: Mapping[str, Mapping[str, Any]]
+    remark: str = ""
+
+
+def panels(
+    results: Sequence[Result],
+    *,
+    photos: Mapping[str, Path],
+    most: int | None,
+    budget: int,
+    executor: Executor | None,
+    progress: Callable[[int, int], None] | None,
+) -> Panels:
+    """Draw images of one protocol, those that a method fails on before those that all find easy.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Of one protocol.
+    photos : mapping of image name to Path
+        Photographs, where there are any.
+    most : int, optional
+        How many images; None for as many as the budget allows.
+    budget : int
+        Characters that the pictures may take in the page. They shrink to fit; where that does not do, images are left
+        out, unless their number was asked for.
+    executor : Executor, optional
+        Where to draw.
+    progress : callable, optional
+        Called with the number of images done and the number of all.
+    """
+    if most == 0:
+        return Panels({}, "no pictures were asked for")
+    names = _in_order(results)
+    wanted = names[:most]
+    if not wanted:
+        return Panels({})
+    looks = [_looks(result) for result in results]
+    tasks = [Task(name, tuple(look(name) for look in looks), photos.get(name), LONGEST_SIDES[0]) for name in wanted]
+    trial = _trial(tasks, budget)
+    drawn: dict[str, Mapping[str, Any]] = {**trial.drawn}
+    tasks = tasks if most else tasks[: trial.fitting]
+    missing = [replace(task, longest=trial.longest) for task in tasks if task.name not in drawn]
+    for name, panel in answers(executor, draw, missing):
+        drawn[name] = panel
+        if progress:
+            progress(len(drawn), len(tasks))
+    kept: dict[str, Mapping[str, Any]] = {}
+    room = budget
+    for task in tasks:
+        room -= _size(drawn[task.name])
+        if room >= 0 or most or not kept:
+            kept[task.name] = drawn[task.name]
+    return Panels(kept, _remark(len(kept), len(names)))
+
+
+def _in_order(results: Sequence[Result]) -> list[str]:
+    """Name the images: three of the worst, then one of the best, and so on; by the method that does worst."""
+    key = IMAGE_HEADLINES[results[0].protocol]
+    worst: dict[str, float] = {}
+    for result in results:
+        for name, figures in result.per_image.items():
+            figure = -1.0 if math.isnan(figures[key]) else float(figures[key])
+            worst[name] = min(worst.get(name, math.inf), figure)
+    waiting = sorted(worst, key=lambda name: (worst[name], name))
+    ordered = []
+    while waiting:
+        ordered += waiting[:_WORST_TO_BEST]
+        del waiting[:_WORST_TO_BEST]
+        ordered += waiting[-1:]
+        del waiting[-1:]
+    return ordered
+
+
+def _looks(result: Result) -> Callable[[str], Seen]:
+    """Give, for a method, how each image is to be drawn."""
+    try:
+        files: Mapping[str, SampleFiles] = files_of(result)
+        problem = ""
+    except SegbenchError as error:
+        files, problem = {}, str(error)
+    cuts, start = _cuts(result) if files else ((), 0)
+
+    def look(name: str) -> Seen:
+        if name in result.failed or name not in result.counts:
+            return Seen(problem=result.failed.get(name, "this method has no such image"))
+        if name not in files:
+            return Seen(problem=problem or f"{name}: its files are gone since it was counted")
+        return Seen(with_one_image(result, name), files[name], cuts, start)
+
+    return look
+
+
+def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
+    """Give thresholds to slide through, and which of them is the best for the pool."""
+    counts = result.pooled
+    if isinstance(counts, ScoreCounts):
+        scores = counts.scores[np.isfinite(counts.scores)][::-1].astype(np.float64)
+        if not scores.size:
+            return (), 0
+        best = float(result.summary["ods_threshold"])
+        if scores.size > MOST_CUTS:
+            even = np.searchsorted(scores, np.linspace(scores[0], scores[-1], MOST_CUTS - 1))
+            scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
+        return tuple(scores.tolist()), _nearest(scores, best)
+    best = float(result.summary["covering_ods_threshold" if result.protocol == "regions" else "ods_threshold"])
+    every = counts.thresholds
+    middle, step = _nearest(every, best), max(1, every.size // 10)
+    around = middle + step * (np.arange(_FEW_CUTS) - _FEW_CUTS // 2)
+    places = np.unique(np.clip(around, 0, every.size - 1))
+    return tuple(every[places].tolist()), int(np.searchsorted(places, middle))
+
+
+def _nearest(values: FloatArray, wanted: float) -> int:
+    return 0 if math.isnan(wanted) else int(np.argmin(np.abs(values - wanted)))
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """The longest side that was settled on, how many images fit into the budget then, and those drawn already."""
+
+    longest: int
+    fitting: int
+    drawn: Mapping[str, Mapping[str, Any]]
+
+
+def _trial(tasks: Sequence[Task], budget: int) -> _Trial:
+    """Draw a few images, smaller and smaller until all would fit into the budget."""
+    some = [tasks[place] for place in sorted({0, len(tasks) // 2, len(tasks) - 1})]
+    for longest in LONGEST_SIDES:
+        drawn = dict(draw(replace(task, longest=longest)) for task in some)
+        mean = sum(map(_size, drawn.values())) / len(some)
+        if mean * len(tasks) <= budget:
+            break
+    return _Trial(longest, max(1, int(budget / mean)), drawn)
+
+
+def _size(panel: Mapping[str, Any]) -> int:
+    return len(json.dumps(panel))
+
+
+def _remark(kept: int, count: int) -> str:
+    return "" if kept == count else f"{kept} of {count} images have pictures, to keep the page small"

@@ -1,0 +1,42 @@
+"""What must be known about a section's figures: notes, what is undefined and why, what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from segbench.aggregator.result import Result
+from segbench.curves import Intervals
+
+SHOWN = 100
+"""Failures listed on the page."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One remark; `details` are lines to unfold."""
+
+    text: str
+    kind: Literal["note", "undefined", "failed"] = "note"
+    details: tuple[str, ...] = ()
+
+
+def remarks(results: Sequence[Result], names: Sequence[str], intervals: Sequence[Intervals]) -> list[Remark]:
+    """Give the remarks on some results, what failed first."""
+    found = []
+    for name, result in zip(names, results, strict=True):
+        if result.failed:
+            count = len(result.failed)
+            listed = tuple(result.failed.values())[:SHOWN]
+            more = (f"and {count - SHOWN} more: segbench show --format json",) if count > SHOWN else ()
+            text = f"{name}: {count} image{'s'[: count != 1]} could not be counted, and in no figure"
+            found.append(Remark(text, "failed", (*listed, *more)))
+    for name, result in zip(names, results, strict=True):
+        reasons: dict[str, list[str]] = {}
+        for key, reason in result.summary.undefined.items():
+            reasons.setdefault(reason, []).append(key)
+        found += [Remark(f"{name}: {', '.join(keys)} undefined: {why}", "undefined") for why, keys in reasons.items()]
+    said = [f"{name}: {note}" for name, result in zip(names, results, strict=True) for note in result.notes]
+    said += [note for drawn in intervals for note in drawn.notes]
+    return found + [Remark(text) for text in dict.fromkeys(said)]

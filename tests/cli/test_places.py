@@ -1,0 +1,160 @@
+"""Archives, file lists and URLs from the command line and from Python: the same images, the same figures."""
+
+import json
+import multiprocessing
+import shutil
+import subprocess
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from cases import write_papers
+
+from segbench import evaluate, load_results
+from segbench.aggregator.executors import process_pool
+from segbench.cli.counting import methods_of
+from segbench.errors import ArgumentError
+from segbench.loaders.inputs import Inputs
+
+
+def test_a_file_list_gives_the_figures_of_its_folders(tmp_path, segbench):
+    rng = np.random.default_rng(0)
+    truth = rng.random((9, 9)) > 0.5
+    for name, array in [("g", truth), ("hed", truth * 0.5 + rng.random((9, 9))), ("rcf", rng.random((9, 9)))]:
+        (tmp_path / name).mkdir()
+        np.save(tmp_path / name / "1.npy", array)
+    place = tmp_path / "all.csv"
+    place.write_text("name,ground_truth,prediction:hed,prediction:rcf\n1,g/1.npy,hed/1.npy,rcf/1.npy\n")
+    listed = evaluate(pairs=place, method="rcf")
+    folders = evaluate(tmp_path / "g", tmp_path / "rcf")
+    assert (listed.method, listed.summary) == ("rcf", folders.summary)
+    assert listed.signature == folders.signature
+    assert listed.inputs == Inputs(pairs=str(place), column="prediction:rcf")
+    results = tmp_path / "r.segbench"
+    answer = segbench("run", "--pairs", place, "-o", results)
+    assert answer.code == 0, answer.err
+    runs = load_results(results)
+    assert [run.method for run in runs] == ["hed", "rcf"]
+    assert runs[1].signature == listed.signature
+    assert runs[1].inputs == listed.inputs
+    assert "all files" in segbench("run", tmp_path / "g", tmp_path / "hed", "--pairs", place).err
+    for wrong in (["run"], ["run", tmp_path / "g"], ["run", tmp_path, tmp_path, "--pairs", place]):
+        assert segbench(*wrong).code == 2
+    assert "--pairs" in segbench("run").err
+    assert segbench("run", "--pairs", place, "--gt-pattern", "*x").code == 2
+    assert segbench("run", "--pairs", tmp_path / "none.csv").code == 1
+    for wrong in ({}, {"ground_truth": "g", "pairs": place}, {"pairs": place}):
+        with pytest.raises(ArgumentError):
+            evaluate(**wrong)
+
+
+@pytest.fixture
+def papers(tmp_path):
+    """Write ground truth and predictions as folders and as archives; give the folder that holds them."""
+    for folder in write_papers(tmp_path):
+        for form in ("zip", "tar", "gztar"):
+            shutil.make_archive(str(folder), form, folder)
+        shutil.make_archive(str(folder.parent / f"{folder.name}-top"), "tar", folder.parent, folder.name)
+    return tmp_path
+
+
+FORMS = [".zip", ".tar", ".tar.gz"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_archive_gives_the_figures_and_the_signature_of_its_folder(papers, form):
+    expected = evaluate(papers / "gt", papers / "pred")
+    found = evaluate(papers / f"gt{form}", papers / f"pred{form}")
+    assert (found.method, found.signature, found.summary) == (expected.method, expected.signature, expected.summary)
+    assert dict(found.counts) == dict(expected.counts)
+    mixed = evaluate(papers / "gt-top.tar", papers / "pred", gt_pattern="gt/*")
+    assert mixed.signature == expected.signature
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("pool", ["forkserver", "fork", "threads"])
+def test_workers_of_any_kind_read_archives(papers, form, pool):
+    expected = evaluate(papers / "gt", papers / "pred")
+    warm = evaluate(papers / f"gt{form}", papers / f"pred{form}")
+    pools = {
+        "forkserver": lambda: process_pool(2),
+        "fork": lambda: ProcessPoolExecutor(2, multiprocessing.get_context("fork")),
+        "threads": lambda: ThreadPoolExecutor(4),
+    }
+    with pools[pool]() as executor:
+        found = evaluate(papers / f"gt{form}", papers / f"pred{form}", executor=executor)
+    assert found.summary == warm.summary == expected.summary
+
+
+def test_a_run_goes_on_with_the_same_images_packed(papers, monkeypatch):
+    file = papers / "r.segbench"
+    first = evaluate(papers / "gt", papers / "pred", results=file)
+    monkeypatch.setattr("segbench.protocols.pixels.Pixels.count", None)
+    again = evaluate(papers / "gt.zip", papers / "pred.tar.gz", results=file)
+    assert not again.failed
+    assert again.signature == first.signature
+    assert again.summary == first.summary
+    (run,) = load_results(file)
+    assert run.inputs == Inputs(ground_truth=str(papers / "gt.zip"), prediction=str(papers / "pred.tar.gz"))
+
+
+def test_archives_on_the_command_line(segbench, papers):
+    folders = segbench("run", papers / "gt", papers / "pred", "--format", "json")
+    archives = segbench("run", papers / "gt.zip", papers / "pred.tar.gz", "--format", "json", "-j", 2)
+    assert (archives.code, archives.err) == (0, "")
+    assert archives.out == folders.out
+    assert segbench("run", papers / "gt.zip", papers / "none.zip").code == 1
+    (papers / "bad.zip").write_bytes(b"junk")
+    answer = segbench("run", papers / "gt.zip", papers / "bad.zip")
+    assert answer.code == 1
+    assert "bad.zip: damaged or truncated archive" in answer.err
+
+
+def test_names_of_methods(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a=b").mkdir()
+    given = [
+        "a=b",
+        "pred.tar.gz",
+        "x=other.zip",
+        "https://host/y?a=b",
+        "z=https://host/y?a=b",
+        "s3://b/hed/",
+        "b\udcff",
+    ]
+    assert methods_of(given) == {
+        "a=b": "a=b",
+        "pred": "pred.tar.gz",
+        "x": "other.zip",
+        "y": "https://host/y?a=b",
+        "z": "https://host/y?a=b",
+        "hed": "s3://b/hed/",
+        "b\\udcff": "b\udcff",
+    }
+    for wrong in (["=x"], ["x="], ["a.zip", "a.tar"]):
+        with pytest.raises(ArgumentError):
+            methods_of(wrong)
+
+
+def test_folders_whose_name_is_no_text(segbench, papers):
+    odd = papers / "m\udcff"
+    shutil.copytree(papers / "pred", odd)
+    for folder in (papers / "gt", odd):
+        (first,) = folder.glob("first.*")
+        first.rename(folder / f"\udcfe{first.suffix}")
+    file = papers / "r.segbench"
+    answer = segbench("run", papers / "gt", odd, "-o", file)
+    assert answer.code == 0, answer.err
+    (run,) = load_results(file)
+    assert run.method == r"m\udcff"
+    assert r"\udcfe" in run.counts
+    assert run.inputs.prediction == str(odd)
+    assert r"m\udcff" in segbench("show", file).out
+    assert r"m\udcff" in json.loads(segbench("show", file, "--format", "json").out)["runs"][0]["method"]
+
+
+def test_packers_other_than_python(papers):
+    expected = evaluate(papers / "gt", papers / "pred")
+    for command in (["tar", "-cf", "t.tar", "-C", "pred", "."], ["tar", "-czf", "t.tgz", "-C", "pred", "."]):
+        subprocess.run(command, cwd=papers, check=True)
+        assert evaluate(papers / "gt", papers / command[2]).summary == expected.summary

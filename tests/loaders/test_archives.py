@@ -1,0 +1,346 @@
+"""Archives are read where they lie, whatever is in them, and nothing of them is written."""
+
+import gzip
+import io
+import os
+import pickle
+import struct
+import tarfile
+import zipfile
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from segbench.errors import DataError
+from segbench.loaders import gzipped
+from segbench.loaders.archives import list_archive
+from segbench.loaders.gzipped import GzipReader
+from segbench.loaders.images import read_bytes
+from segbench.loaders.inputs import Inputs
+from segbench.loaders.listing import list_folder, list_place
+from segbench.loaders.pairing import pair, survey
+
+FILES = {"b.png": b"bb", "sub/a.PNG": b"aaa", "c.npy": bytes(range(256)) * 900, "notes.txt": b"text"}
+
+
+def zipped(path, files, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
+
+
+def tarred(path, files, links=(), form=tarfile.PAX_FORMAT):
+    with tarfile.open(path, "w:gz" if str(path).endswith("gz") else "w", format=form) as archive:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        for name, target, kind in links:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, target
+            archive.addfile(info)
+    return path
+
+
+def packed(path, files):
+    return zipped(path, files) if path.suffix == ".zip" else tarred(path, files)
+
+
+def contents(listing):
+    return {entry.stem + entry.extension: read_bytes(entry.source) for entry in listing.entries}
+
+
+def or_error(action):
+    try:
+        return action()
+    except DataError as error:
+        return error
+
+
+@pytest.fixture(params=["x.zip", "x.tar", "x.tar.gz", "x.tgz", "X.ZIP"])
+def name(request):
+    return request.param
+
+
+@pytest.mark.parametrize("top", ["", "./", "x/"])
+def test_members_are_the_files_packed(tmp_path, name, top):
+    top = top.replace("x", name[0])
+    path = packed(tmp_path / name.lower(), {top + inside: data for inside, data in FILES.items()})
+    path = path.rename(tmp_path / name)
+    listing = list_archive(str(path))
+    expected = {"b.png": b"bb", "sub/a.png": b"aaa", "c.npy": FILES["c.npy"]}
+    assert contents(listing) == expected
+    assert listing.notes == (f"{path}: 1 other files left out: .txt (1)",)
+    sources = [entry.source for entry in listing.entries]
+    assert pickle.loads(pickle.dumps(sources)) == sources  # noqa: S301  as workers get them
+    assert [source.suffix for source in sources] == [".png", ".npy", ".png"]
+    assert str(sources[0]).startswith(f"{path}/")
+    assert sorted(path.parent.iterdir()) == [path]
+
+
+def test_a_folder_with_another_name_than_the_archive_stays_and_the_flag_is_named(tmp_path, name):
+    gt = packed(tmp_path / f"g{name.lower()}", {"masks/1.png": b"x", "masks/2.png": b"x"})
+    pred = packed(tmp_path / f"p{name.lower()}", {"1.png": b"x", "2.png": b"x"})
+    with pytest.raises(DataError) as caught:
+        pair(Inputs(ground_truth=str(gt), prediction=str(pred)))
+    assert caught.value.hint == "try --gt-pattern 'masks/*'"
+
+
+def test_an_archive_pairs_with_a_folder(tmp_path, name):
+    gt = packed(tmp_path / name.lower(), {"1.png": b"x", "city/2.png": b"y"})
+    pred = tmp_path / "pred"
+    for inside in ("1.png", "city/2.npy"):
+        (pred / inside).parent.mkdir(parents=True, exist_ok=True)
+        (pred / inside).write_bytes(b"p")
+    files = pair(Inputs(ground_truth=str(gt), prediction=str(pred), field=str(gt))).files
+    assert [file.name for file in files] == ["1", "city/2"]
+    assert [read_bytes(file.field) for file in files] == [b"x", b"y"]
+
+
+def test_shards_are_one_folder(tmp_path):
+    folder = tmp_path / "shards"
+    (folder / "more").mkdir(parents=True)
+    tarred(folder / "s-000.tar", {"b.png": b"b", "b.json": b"{}"})
+    tarred(folder / "s-001.tar.gz", {"a.png": b"a"})
+    zipped(folder / "more/s.zip", {"c.png": b"c"})
+    (folder / "README").write_text("beside")
+    listing = list_place(str(folder))
+    assert contents(listing) == {"a.png": b"a", "b.png": b"b", "c.png": b"c"}
+    assert listing.notes[0] == f"{folder}: 1 files beside the archives left out"
+    tarred(folder / "s-002.tar", {"a.png": b"again"})
+    with pytest.raises(DataError, match="2 files share their name"):
+        survey(Inputs(ground_truth=str(folder), prediction=str(folder)))
+    (folder / "s-003.tar").write_bytes(b"junk")
+    (folder / "s-004.zip").write_bytes(b"junk")
+    with pytest.raises(DataError, match=r"(?s)2 of 6 archives cannot be used:.*s-003.tar.*s-004.zip"):
+        list_folder(folder)
+
+
+def test_archives_beside_images_are_left_out_with_a_note(tmp_path):
+    zipped(tmp_path / "a.zip", {"b.png": b"b"})
+    (tmp_path / "c.png").write_bytes(b"c")
+    listing = list_folder(tmp_path)
+    assert [entry.stem for entry in listing.entries] == ["c"]
+    assert ".zip (1)" in listing.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("member", "stem"),
+    [
+        ("../../x.png", "x"),
+        ("/etc/x.png", "etc/x"),
+        ("a/../../x.png", "a/x"),
+        ("with space 'and \"quotes.png", "with space 'and \"quotes"),
+        ("two\nlines.png", "two\nlines"),
+        ("<img onerror=x>.png", "<img onerror=x>"),
+        ("ünï.png", "ünï"),
+    ],
+)
+def test_odd_names_are_only_names(tmp_path, name, member, stem):
+    path = packed(tmp_path / name.lower(), {member: b"data"})
+    (tmp_path / "x.png").write_bytes(b"not this one")
+    (entry,) = list_archive(str(path)).entries
+    assert entry.stem == stem
+    assert read_bytes(entry.source) == b"data"
+
+
+def test_names_that_are_no_text(tmp_path):
+    tar = tarred(tmp_path / "a.tar", {"\udcff\udcfe.png": b"data"}, form=tarfile.GNU_FORMAT)
+    made = zipped(tmp_path / "a.zip", {"aa.png": b"data"}).read_bytes().replace(b"aa.png", b"\xff\xfe.png")
+    (tmp_path / "a.zip").write_bytes(made)
+    for path in (tar, tmp_path / "a.zip"):
+        (file,) = survey(Inputs(ground_truth=str(path), prediction=str(path))).files
+        file.name.encode()
+        assert read_bytes(file.prediction) == b"data"
+
+
+def test_clutter_is_passed_over(tmp_path, name):
+    files = {"__MACOSX/._a.png": b"", ".hidden/a.png": b"", "Thumbs.db": b"", "a.png": b"a"}
+    listing = list_archive(str(packed(tmp_path / name.lower(), files)))
+    assert contents(listing) == {"a.png": b"a"}
+    assert listing.notes == ()
+
+
+def test_links_are_refused_all_at_once(tmp_path):
+    links = [("l.png", "/etc/passwd", tarfile.SYMTYPE), ("h.png", "a.png", tarfile.LNKTYPE), ("l.txt", "a", b"2")]
+    path = tarred(tmp_path / "a.tar", {"a.png": b"a"}, links)
+    with pytest.raises(DataError) as caught:
+        list_archive(str(path))
+    assert "2 of its members cannot be read" in str(caught.value)
+    assert "l.png is a link to /etc/passwd" in str(caught.value)
+    assert "h.png is a link to a.png" in str(caught.value)
+    assert "--dereference" in caught.value.hint
+    info = zipfile.ZipInfo("l.png")
+    info.external_attr = 0o120777 << 16
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr(info, "/etc/passwd")
+    with pytest.raises(DataError, match=r"l\.png is a link"):
+        list_archive(str(tmp_path / "a.zip"))
+
+
+def test_pipes_and_devices_are_counted_as_in_folders(tmp_path):
+    path = tarred(tmp_path / "a.tar", {"a.png": b"a"}, [("p.png", "", tarfile.FIFOTYPE), ("d", "", tarfile.CHRTYPE)])
+    listing = list_archive(str(path))
+    assert contents(listing) == {"a.png": b"a"}
+    assert listing.notes == (f"{path}: 2 other files left out: pipes and devices (2)",)
+
+
+def test_encrypted_and_oddly_packed_members_are_refused_all_at_once(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("locked.png", b"aaaa")
+        archive.writestr("squeezed.png", b"bbbb", zipfile.ZIP_LZMA)
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\1\2") + 8] |= 1
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=r"(?s)2 of its members.*locked.png is encrypted.*squeezed.png is packed by"):
+        list_archive(str(path))
+
+
+def test_bombs_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("segbench.loaders.archives.MAX_BYTES", 1000)
+    for path in (
+        zipped(tmp_path / "a.zip", {"a.png": bytes(1001)}),
+        tarred(tmp_path / "a.tar", {"a.png": bytes(1001)}),
+    ):
+        with pytest.raises(DataError, match="unpacks to 1001 bytes, more than 1000"):
+            list_archive(str(path))
+
+
+def test_a_member_that_unpacks_to_more_than_it_says_is_refused(tmp_path):
+    path = zipped(tmp_path / "a.zip", {"a.png": bytes(10**6)})
+    data = path.read_bytes()
+    path.write_bytes(data.replace(struct.pack("<L", 10**6), struct.pack("<L", 10)))
+    (entry,) = list_archive(str(path)).entries
+    with pytest.raises(DataError, match="length or checksum differs") as caught:
+        read_bytes(entry.source)
+    assert caught.value.path == f"{path}/a.png"
+
+
+def test_a_header_that_claims_gigabytes_is_not_believed(tmp_path):
+    info = tarfile.TarInfo("x")
+    info.type, info.size = tarfile.XHDTYPE, 2**33
+    (tmp_path / "a.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(2048))
+    with pytest.raises(DataError, match="a header of 8589934"):
+        list_archive(str(tmp_path / "a.tar"))
+
+
+@pytest.mark.parametrize("size", [0, 3, 600, 5000])
+def test_garbage(tmp_path, name, size):
+    path = tmp_path / name
+    path.write_bytes(np.random.default_rng(size).bytes(size))
+    with pytest.raises(DataError) as caught:
+        list_archive(str(path))
+    assert caught.value.path == str(path)
+    assert str(caught.value).isprintable()
+
+
+def test_damaged_archives_never_lose_images_in_silence(tmp_path, name):
+    rng = np.random.default_rng(0)
+    files = {f"{i:02}.png": rng.bytes(700) for i in range(12)}
+    path = packed(tmp_path / name.lower(), files)
+    sound = path.read_bytes()
+    spots = [len(sound) // 3, len(sound) // 2, len(sound) - 2000, *rng.integers(len(sound), size=40).tolist()]
+    for spot in spots:
+        for data in (sound[:spot], sound[:spot] + bytes([sound[spot] ^ 255]) + sound[spot + 1 :]):
+            path.write_bytes(data)
+            listing = or_error(lambda path=path: list_archive(str(path)))
+            if isinstance(listing, DataError):
+                assert listing.path.startswith(str(path))
+                continue
+            assert len(listing.entries) == 12 or listing.notes
+            for entry in listing.entries:
+                found = or_error(lambda entry=entry: read_bytes(entry.source))
+                if isinstance(found, DataError):
+                    assert found.path.startswith(str(path))
+                elif name != "x.tar":  # which has no checksum of what its members hold
+                    assert found in files.values()
+
+
+def test_a_damaged_header_within_a_tar_is_no_end(tmp_path):
+    path = tarred(tmp_path / "a.tar", {"a.png": b"a", "b.png": b"b", "c.png": b"c"})
+    data = bytearray(path.read_bytes())
+    data[1024 + 150] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(DataError, match="no header at byte 1024"):
+        list_archive(str(path))
+
+
+def test_an_archive_that_changes_during_the_run(tmp_path, name):
+    path = packed(tmp_path / name.lower(), {"a.png": b"a"})
+    (entry,) = list_archive(str(path)).entries
+    packed(path, {"z.png": b"zz", "a.png": b"a"})
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(DataError, match="has changed since the run began"):
+        read_bytes(entry.source)
+    path.unlink()
+    with pytest.raises(DataError, match="there is no such file"):
+        read_bytes(entry.source)
+
+
+def test_missing_and_empty_archives(tmp_path, name):
+    with pytest.raises(DataError, match="No such file"):
+        list_archive(str(tmp_path / name))
+    with pytest.raises(DataError, match=r"no image or array in it, only \.txt \(1\)"):
+        list_archive(str(packed(tmp_path / name.lower(), {"a.txt": b"a"})))
+
+
+def test_gzip_is_read_at_any_place_and_never_from_its_beginning_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(gzipped, "SPACING", 2**16)
+    rng = np.random.default_rng(1)
+    data = rng.bytes(400_000) + bytes(300_000) + rng.bytes(300_001)
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(data[:350_000]) + gzip.compress(data[350_000:]) + bytes(100))
+    taken = []
+
+    class Counted(io.FileIO):
+        def read(self, size=-1):
+            taken.append(size)
+            return super().read(size)
+
+    monkeypatch.setattr(gzipped, "open", Counted, raising=False)
+    reader = GzipReader(str(path))
+    assert reader.read_at(0, 10**7) == data
+    assert reader.read_at(len(data), 5) == reader.read_at(10**7, 5) == b""
+    taken.clear()
+    places = rng.integers(len(data), size=50).tolist()
+    for place in places:
+        assert reader.read_at(place, 1000) == data[place : place + 1000]
+    assert sum(taken) < 50 * 4 * 2**16 < 50 * len(data) / 2
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda place: reader.read_at(place, 777), places))
+    assert found == [data[place : place + 777] for place in places]
+
+
+def test_gzip_that_is_cut_or_damaged(tmp_path):
+    packed_ = gzip.compress(np.random.default_rng(2).bytes(10_000))
+    path = tmp_path / "a.gz"
+    path.write_bytes(packed_[:-5])
+    with pytest.raises(EOFError):
+        GzipReader(str(path)).read_at(0, 20_000)
+    path.write_bytes(packed_[:-6] + bytes(6))
+    with pytest.raises(zlib.error):
+        GzipReader(str(path)).read_at(0, 20_000)
+
+
+def test_two_members_of_one_name(tmp_path):
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w") as archive:
+        for data in (b"old", b"newer"):
+            info = tarfile.TarInfo("a.png")
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    with pytest.raises(DataError, match="2 files share their name"):
+        survey(Inputs(ground_truth=str(path), prediction=str(path)))
+
+
+def test_a_folder_that_is_called_like_an_archive(tmp_path):
+    folder = tmp_path / "gt.zip"
+    folder.mkdir()
+    (folder / "a.png").write_bytes(b"a")
+    assert contents(list_place(str(folder))) == {"a.png": b"a"}
+    assert isinstance(list_place(str(folder)).entries[0].source, Path)

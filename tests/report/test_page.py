@@ -1,0 +1,259 @@
+import base64
+import hashlib
+import html
+import io
+import math
+import re
+import shlex
+
+import numpy as np
+import pytest
+from cases import save_cell, write_folder, write_papers
+from methods import write_methods
+from pages import HOSTILE, embedded, hostile_results, scripts_of, write_page
+from PIL import Image
+
+from segbench import (
+    Annotators,
+    ArgumentError,
+    Boundaries,
+    BoundaryCurve,
+    DataError,
+    Pixels,
+    PublishedCurve,
+    Regions,
+    Result,
+    evaluate,
+    export_report,
+)
+from segbench.cli.main import app
+
+
+@pytest.fixture
+def papers(tmp_path):
+    folders = write_papers(tmp_path)
+    return [
+        evaluate(*folders, method="as it is"),
+        evaluate(*folders, method="upside down", protocol=Pixels(invert=True)),
+    ]
+
+
+def decoded(base64_png):
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(base64_png))))
+
+
+def states_at(panel, place, cut):
+    """Count what the page's script paints at a threshold, from what it is given."""
+    method = panel["methods"][place]
+    labels, levels = decoded(panel["truths"][method["truth"]]), decoded(method["levels"])
+    predicted = levels > cut
+    return [
+        int(np.sum(part)) for part in ((labels == 1) & predicted, (labels == 0) & predicted, (labels == 1) & ~predicted)
+    ]
+
+
+class TestTables:
+    def test_the_best_method_comes_first_and_is_bold(self, papers, tmp_path):
+        page = write_page(tmp_path, papers[::-1]).read_text()
+        methods = re.findall(r'<tr><th scope="row" data-v="([^"]*)">', page)
+        assert methods == ["as it is", "upside down"]
+        assert re.search(r'<td data-v="0.73684\d*" class="best">.7368', page)
+
+    def test_every_figure_of_every_image_is_there_the_worst_first(self, tmp_path):
+        gt, one, two = write_methods(tmp_path, {"one": 0.5, "two": 2}, images=5)
+        results = [evaluate(gt, one), evaluate(gt, two)]
+        page = write_page(tmp_path, results).read_text()
+        rows = re.findall(r'data-v="(im\d\d)">.*?</th><td class="text" data-v="(\w+)">.*?\n<td data-v="([^"]*)"', page)
+        figures = [float(figure) for _, _, figure in rows]
+        assert figures == sorted(figures)
+        expected = {(name, r.method): r.per_image[name]["f"] for r in results for name in r.per_image}
+        assert {(name, method): float(figure) for name, method, figure in rows} == expected
+
+    def test_intervals_stand_below_figures_unless_none_are_wanted(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1})
+        result = evaluate(gt, one)
+        low, high = result.intervals()["ods_f"]
+        shown = f"{low:.4f}–{high:.4f}".replace("0.", ".")  # noqa: RUF001  a range
+        assert f"<small>{shown}</small>" in write_page(tmp_path, [result]).read_text()
+        assert "<small>" not in write_page(tmp_path, [result], intervals=None).read_text()
+
+    def test_an_undefined_figure_is_a_dash_with_its_reason(self, tmp_path):
+        gt = write_folder(tmp_path / "gt", {"a.png": np.full((3, 3), 255, np.uint8)})
+        prediction = write_folder(tmp_path / "p", {"a.png": np.zeros((3, 3), np.uint8)})
+        page = write_page(tmp_path, [evaluate(gt, prediction, Pixels(positive="255"))]).read_text()
+        assert 'data-v="" title="undefined: no negative pixels">-<' in page
+        assert "auc_roc, fpr_at_95_tpr undefined: no negative pixels" in page
+
+    def test_what_failed_is_listed(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1})
+        (one / "im03.png").write_bytes(b"no image")
+        with pytest.warns(match="could not be counted"):
+            result = evaluate(gt, one)
+        page = write_page(tmp_path, [result]).read_text()
+        assert "one: 1 image could not be counted" in page
+        assert html.escape(next(iter(result.failed.values())), quote=False).replace("'", "&#39;") in page
+
+
+class TestCurves:
+    def test_points_to_hover_over_are_those_measured(self, papers, tmp_path):
+        (chart,) = embedded(write_page(tmp_path, papers).read_text(), "charts-")
+        method, curve = chart["methods"][0], papers[0].curve
+        measured = list(zip(curve.recall[1:], curve.precision[1:], curve.thresholds[1:], strict=True))
+        points = [point for point in method["pr"]["points"] if point[2] is not None]
+        np.testing.assert_allclose(points, measured, rtol=1e-6)
+        summary = papers[0].summary
+        best = [summary[f"ods_{key}"] for key in ("recall", "precision", "threshold", "f")]
+        np.testing.assert_allclose(method["pr"]["best"], best, rtol=1e-6)
+
+    def test_long_curves_are_thinned_around_the_best_point(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=8, levels=False, shape=(60, 60))
+        result = evaluate(gt, one)
+        (chart,) = embedded(write_page(tmp_path, [result], most_panels=0, intervals=None).read_text(), "charts-")
+        for space in ("pr", "roc"):
+            points = chart["methods"][0][space]["points"]
+            assert len(points) < 700 < result.curve.tp.size
+            assert any(math.isclose(p[2] or 0, result.summary["ods_threshold"], rel_tol=1e-6) for p in points)
+
+    def test_a_published_curve_has_no_images(self, tmp_path):
+        rows = BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0])
+        signature = "protocol:boundaries|images:unknown|data:none|segbench:0.1.0"
+        result = Result("printed", "boundaries", {}, signature, {}, published=PublishedCurve(rows))
+        page = write_page(tmp_path, [result]).read_text()
+        assert "Figures of single images are not known" in page
+        assert "taken from print" in page
+        assert embedded(page, "charts-")[0]["methods"][0]["pr"]["y"] == [0.4, 1.0]
+
+
+class TestPictures:
+    def test_colours_at_every_threshold_are_the_counts(self, papers, tmp_path):
+        panels = embedded(write_page(tmp_path, papers).read_text(), "panel-pixels-")
+        assert sorted(panel["name"] for panel in panels) == ["first", "second"]
+        for panel in panels:
+            for place, method in enumerate(panel["methods"]):
+                for cut, (tp, fp) in enumerate(zip(method["tp"], method["fp"], strict=True)):
+                    assert states_at(panel, place, cut) == [tp, fp, method["positives"] - tp]
+
+    def test_a_thumbnail_loses_no_positive_pixel_that_stands_alone(self, tmp_path):
+        truth = np.zeros((1200, 1600), np.uint8)
+        truth[::100, 777] = 255
+        gt = write_folder(tmp_path / "gt", {"a.png": truth})
+        prediction = write_folder(tmp_path / "p", {"a.png": truth // 2})
+        (panel,) = embedded(write_page(tmp_path, [evaluate(gt, prediction)]).read_text(), "panel-")
+        method = panel["methods"][0]
+        assert (method["side"], method["size"]) == (4, [1600, 1200])
+        assert decoded(panel["truths"][0]).shape == (300, 400)
+        assert states_at(panel, 0, 1) == [12, 0, 0]
+
+    def test_boundaries_are_matched_here_at_a_few_thresholds(self, tmp_path):
+        drawn = np.zeros((20, 30), np.uint8)
+        drawn[10] = 1
+        soft = np.zeros((20, 30))
+        soft[10, :20], soft[3, :8] = 0.8, 0.3
+        gt = save_cell(tmp_path / "gt/a.mat", [drawn]).parent
+        prediction = write_folder(tmp_path / "p", {"a.npy": soft})
+        settings = Boundaries(thresholds=9, max_dist=0.05)
+        results = [evaluate(gt, prediction, settings, method="m"), evaluate(gt, None, Annotators(settings=settings))]
+        (panel,) = embedded(write_page(tmp_path, results).read_text(), "panel-")
+        method, human = sorted(panel["methods"], key=len, reverse=True)
+        assert "compares annotators" in human["problem"]
+        at = method["cuts"].index(0.5)
+        states = decoded(method["states"][at])
+        assert [int(np.sum(states == code)) for code in (1, 2, 3)] == [20, 0, 10]
+        assert method["figures"]["P"][at] == 1.0
+        assert method["figures"]["R"][at] == round(20 / 30, 4)
+
+    def test_regions(self, tmp_path):
+        halves = np.repeat([[1] * 6 + [2] * 6], 8, axis=0).astype(np.uint8)
+        gt = write_folder(tmp_path / "gt", {"a.png": halves})
+        prediction = write_folder(tmp_path / "p", {"a.png": halves})
+        page = write_page(tmp_path, [evaluate(gt, prediction, Regions())]).read_text()
+        (panel,) = embedded(page, "panel-")
+        assert np.all(decoded(panel["methods"][0]["states"][0]) == 1)
+        assert panel["methods"][0]["figures"]["covering"] == [1.0]
+        assert embedded(page, "charts-")[0]["methods"][0]["levels"]["covering"] == [1.0]
+
+    def test_a_changed_or_missing_file_is_said_instead(self, papers, tmp_path):
+        np.save(tmp_path / "pred/first.npy", np.zeros((4, 4)))
+        (tmp_path / "pred/second.npy").unlink()
+        first, second = sorted(embedded(write_page(tmp_path, papers).read_text(), "panel-"), key=lambda p: p["name"])
+        assert "has changed since it was counted" in first["methods"][0]["problem"]
+        assert "gone" in second["methods"][0]["problem"]
+
+    def test_photographs_are_found_by_name(self, papers, tmp_path):
+        photos = tmp_path / "photos"
+        photos.mkdir()
+        Image.new("RGB", (700, 300), "navy").save(photos / "first.jpg")
+        (photos / "second.jpg").write_bytes(b"\xff\xd8\xff broken")
+        first, second = sorted(
+            embedded(write_page(tmp_path, papers, images=photos).read_text(), "panel-"), key=lambda p: p["name"]
+        )
+        assert max(decoded(first["photo"]).shape) == 512
+        assert "second.jpg" in second["noPhoto"]
+
+    def test_the_worst_images_get_the_pictures(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=12)
+        result = evaluate(gt, one)
+        page = write_page(tmp_path, [result], most_panels=2).read_text()
+        worst = sorted(result.per_image, key=lambda name: result.per_image[name]["f"])[:2]
+        assert [panel["name"] for panel in embedded(page, "panel-")] == worst
+        assert "2 of 12 images have pictures" in page
+
+
+class TestRepeating:
+    def test_the_command_gives_the_same_signature(self, tmp_path, capsys):
+        gt, one = write_methods(tmp_path / "a folder", {"one": 1})
+        result = evaluate(gt, one, Pixels(positive=">=128", void=(7,)), method="it's one")
+        command = html.unescape(re.search(r"<code>(.*?)</code>", write_page(tmp_path, [result]).read_text())[1])
+        program, *words, flag, _ = shlex.split(command)
+        assert (program, flag) == ("segbench", "-o")
+        app([*words, "--format", "csv"], standalone_mode=False)
+        assert result.signature in capsys.readouterr().out
+
+    def test_boundaries_and_their_settings(self, tmp_path):
+        drawn = np.eye(12, dtype=np.uint8)
+        gt = save_cell(tmp_path / "gt/a.mat", [drawn]).parent
+        prediction = write_folder(tmp_path / "p", {"a.png": drawn * 200})
+        settings = Boundaries(max_dist=0.02, thresholds=5, nms=(1, 5, 1.01), thin=False)
+        page = write_page(tmp_path, [evaluate(gt, prediction, settings)]).read_text()
+        words = shlex.split(html.unescape(re.search(r"<code>(.*?)</code>", page)[1]))
+        assert words[4:] == shlex.split(
+            "-p boundaries --max-dist 0.02 --thresholds 5 --no-thin --nms 1,5,1.01 -o results.segbench"
+        )
+
+
+class TestSecurity:
+    def test_names_are_text_wherever_they_stand(self, tmp_path):
+        page = write_page(tmp_path, hostile_results(tmp_path)).read_text()
+        assert HOSTILE not in page
+        assert html.unescape(page).count(HOSTILE) > 8
+        assert HOSTILE in [panel["name"] for panel in embedded(page, "panel-")]
+        assert len(scripts_of(page)) == 5
+
+    def test_the_policy_names_every_script_and_nothing_else(self, papers, tmp_path):
+        page = write_page(tmp_path, papers).read_text()
+        policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1])
+        digests = [base64.b64encode(hashlib.sha256(code.encode()).digest()).decode() for code in scripts_of(page)]
+        rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+        assert rules["script-src"] == " ".join(f"'sha256-{digest}'" for digest in digests)
+        assert rules["default-src"] == "'none'"
+        assert not re.search(r"unsafe-eval|https?:|\*", policy)
+        outside = page[: page.index("<script")]
+        assert not re.search(r'(src|href)="(?!#|data:)', outside)
+
+    def test_the_page_is_the_same_every_time(self, papers, tmp_path):
+        first = write_page(tmp_path, papers).read_bytes()
+        assert write_page(tmp_path, papers).read_bytes() == first
+
+
+class TestArguments:
+    def test_only_html(self, papers, tmp_path):
+        with pytest.raises(ArgumentError, match="html"):
+            export_report(papers, tmp_path / "report.pdf")
+
+    def test_a_place_that_is_none(self, papers, tmp_path):
+        with pytest.raises(DataError, match="cannot be written"):
+            write_page(tmp_path / "nowhere", papers)
+
+    def test_no_photographs(self, papers, tmp_path):
+        with pytest.raises(DataError, match="nowhere"):
+            write_page(tmp_path, papers, images=tmp_path / "nowhere")

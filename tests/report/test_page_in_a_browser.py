@@ -1,0 +1,266 @@
+"""The page as a reader meets it, in headless Chromium."""
+
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from methods import write_methods
+from pages import HOSTILE, hostile_results, write_page
+
+from segbench import evaluate
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+pytestmark = [
+    pytest.mark.skipif(
+        not (CHROMIUM and DRIVER), reason="no browser: needs chromium and chromedriver (Debian: chromium-driver)"
+    ),
+    # Selenium leaves sockets to its driver open for the collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--window-size=1280,900",
+]
+# Runs before the page's own scripts, which may load nothing and break no rule of the page's policy.
+WATCH = "window.broken = []; addEventListener('securitypolicyviolation', (e) => broken.push(e.violatedDirective))"
+
+
+@contextmanager
+def _chromium(profile):
+    os.environ["SE_OFFLINE"] = "true"
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    try:
+        driver.set_script_timeout(20)
+        driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH})
+        yield driver
+    finally:
+        driver.quit()
+
+
+class Reader:
+    """A browser with a page open."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def open(self, path: Path, width=1280, height=900):
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.driver.get(path.as_uri())
+        self.until("return typeof open !== 'undefined' && document.querySelector('.main-svg')")
+
+    def run(self, code, *arguments):
+        return self.driver.execute_script(code, *arguments)
+
+    def until(self, code):
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        return WebDriverWait(self.driver, 15, poll_frequency=0.05).until(lambda _: self.run(code))
+
+    def press(self, *keys):
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        for key in keys:
+            ActionChains(self.driver).send_keys(key).perform()
+
+    def move_to(self, x, y):
+        for at in (x - 3, x):  # a browser tells a page of moves, not of places
+            self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": at, "y": y})
+
+    def column(self, table, place):
+        rows = f"[...document.querySelectorAll('{table} tbody tr')]"
+        return self.run(f"return {rows}.map((row) => row.cells[{place}].dataset.v)")
+
+    def complaints(self):
+        return [entry["message"] for entry in self.driver.get_log("browser")] + self.run("return broken")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with _chromium(tmp_path_factory.mktemp("profile")) as driver:
+        yield Reader(driver)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    gt, one, two = write_methods(tmp_path_factory.mktemp("data"), {"one": 0.5, "two": 2}, images=6, shape=(20, 31))
+    return [evaluate(gt, one), evaluate(gt, two)]
+
+
+@pytest.fixture(scope="module")
+def page(results, tmp_path_factory):
+    return write_page(tmp_path_factory.mktemp("page"), results)
+
+
+@pytest.fixture
+def reader(browser, page):
+    browser.open(page)
+    yield browser
+    assert browser.complaints() == []
+
+
+class TestPage:
+    def test_nothing_is_asked_of_the_network(self, reader):
+        loaded = reader.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
+        assert [name for name in loaded if not name.startswith(("data:", "blob:"))] == []
+
+    def test_it_fits_a_phone(self, browser, page):
+        browser.open(page, width=360, height=740)
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth && innerWidth === 360")
+        browser.run("document.querySelector('.open').click()")
+        browser.until(
+            "return document.querySelector('.main canvas')?.width > 1 && document.querySelector('#at').textContent"
+        )
+        assert browser.run("const d = document.querySelector('#panel'); return d.scrollWidth <= d.clientWidth")
+        assert browser.complaints() == []
+
+    def test_hovering_tells_threshold_precision_recall_and_f(self, reader, results):
+        x, y = reader.run("""
+            const plot = document.querySelector('.charts .chart'), [x, y] = data('charts-pixels').methods[0].pr.best;
+            plot.scrollIntoView({block: 'center', behavior: 'instant'});
+            const box = plot.querySelector('.nsewdrag').getBoundingClientRect();
+            return [box.left + x * box.width, box.bottom - y * box.height];""")
+        reader.move_to(x, y)
+        summary = max((r.summary for r in results), key=lambda s: s["ods_f"])
+        shown = f"F {summary['ods_f']:.4f}"
+        told = reader.until(
+            f"const told = document.querySelector('.hovertext')?.textContent; return told?.includes({shown!r}) && told"
+        )
+        assert f"threshold {summary['ods_threshold']:.5g}" in told
+        assert f"precision {summary['ods_precision']:.4f}" in told
+        assert f"recall {summary['ods_recall']:.4f}" in told
+
+    def test_a_method_can_be_left_out(self, reader):
+        drawn = "return document.querySelector('.charts .chart').data.filter((trace) => trace.name).length"
+        before = reader.run(drawn)
+        reader.run("document.querySelector('.methods input').click()")
+        assert reader.until(drawn) == before / 2
+
+    def test_tables_sort_by_click(self, reader):
+        worst_first = [float(value) for value in reader.column(".images", 2)]
+        assert worst_first == sorted(worst_first)
+        reader.run("document.querySelector('.images thead th:nth-child(3) button').click()")
+        assert [float(value) for value in reader.column(".images", 2)] == worst_first[::-1]
+        state = "return document.querySelector('.images thead th:nth-child(3)').getAttribute('aria-sort')"
+        assert reader.run(state) == "descending"
+
+    def test_tables_sort_by_keyboard(self, reader):
+        from selenium.webdriver.common.keys import Keys
+
+        reader.run("document.querySelector('.images thead th button').focus()")
+        reader.press(Keys.ENTER)
+        names = reader.column(".images", 0)
+        assert names == sorted(names)
+        reader.press(Keys.TAB, Keys.SPACE)
+        assert reader.column(".images", 1) == ["one"] * 6 + ["two"] * 6
+
+    def test_rows_can_be_filtered(self, reader):
+        reader.run("""const name = document.querySelector('.by-name');
+            name.value = 'IM03'; name.dispatchEvent(new Event('input'));""")
+        assert reader.run("return document.querySelectorAll('.images tbody tr:not([hidden])').length") == 2
+
+    def test_the_theme_changes_colours_and_charts(self, reader):
+        look = """return [getComputedStyle(document.body).backgroundColor,
+            document.querySelector('.charts .chart').layout.font.color]"""
+        before = reader.run(look)
+        reader.run("document.querySelector('#theme').click()")
+        after = reader.run(look)
+        assert all(old != new for old, new in zip(before, after, strict=True))
+
+
+class TestPictures:
+    PAINTED = "return open?.maps?.states?.width > 1 && document.querySelector('#at').textContent"
+    COLOURS = """
+        const { width, height } = open.maps.states, seen = {};
+        const copy = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
+        copy.drawImage(open.maps.states, 0, 0);
+        const pixels = copy.getImageData(0, 0, width, height).data;
+        for (let at = 0; at < pixels.length; at += 4) {
+            const name = pixels.slice(at, at + 3).join();
+            seen[name] = (seen[name] ?? 0) + 1;
+        }
+        return STATES.map((name) => seen[rgba(`--${name}`).slice(0, 3).join()] ?? 0);"""
+
+    def _open(self, reader, name, method):
+        reader.run(
+            """[...document.querySelectorAll('.open')].find((button) => button.textContent === arguments[0]
+               && button.closest('tr').cells[1].dataset.v === arguments[1]).click()""",
+            name,
+            method,
+        )
+        reader.until(self.PAINTED)
+
+    def _expected(self, result, name, threshold):
+        counts = result.counts[name]
+        on = counts.scores >= threshold
+        tp, fp = int(counts.positives[on].sum()), int(counts.negatives[on].sum())
+        return [tp, fp, counts.total_positives - tp]
+
+    def test_the_slider_moves_the_picture_and_the_figures(self, reader, results):
+        from selenium.webdriver.common.keys import Keys
+
+        result = next(r for r in results if r.method == "two")
+        self._open(reader, "im02", "two")
+        threshold = result.summary["ods_threshold"]
+        assert reader.run(self.COLOURS)[1:4] == self._expected(result, "im02", threshold)
+        reader.run("document.querySelector('#threshold').focus()")
+        reader.press(*[Keys.ARROW_RIGHT] * 5)
+        cuts = result.pooled.scores[::-1]
+        moved = cuts[cuts.tolist().index(threshold) + 5]
+        assert reader.run(self.COLOURS)[1:4] == self._expected(result, "im02", moved)
+        assert f"{moved:.4f}".lstrip("0") == reader.run("return document.querySelector('#at').textContent")
+
+    def test_the_best_of_the_image(self, reader, results):
+        result = next(r for r in results if r.method == "one")
+        self._open(reader, "im04", "one")
+        reader.run("document.querySelector('#image-best').click()")
+        best = result.per_image["im04"]["f"]
+        assert f"F {best:.4f}".replace("0.", ".") in reader.run("return document.querySelector('#reading').textContent")
+
+    def test_every_picture_says_what_it_is(self, reader):
+        self._open(reader, "im01", "one")
+        told = reader.run("""return [...document.querySelectorAll('#pictures :is(img, canvas)')].map(
+            (node) => node.alt ?? node.getAttribute('aria-label'))""")
+        assert len(told) == 3
+        assert all("im01" in text for text in told)
+
+    def test_next_and_escape(self, reader):
+        from selenium.webdriver.common.keys import Keys
+
+        reader.run("document.querySelector('.open').click()")
+        reader.until(self.PAINTED)
+        second = reader.run("return document.querySelectorAll('.open')[1].textContent")
+        reader.run("document.querySelector('#next').click()")
+        assert reader.run("return document.querySelector('#panel-name').textContent") == second
+        reader.until(self.PAINTED)
+        reader.press(Keys.ESCAPE)
+        reader.until("return !document.querySelector('#panel').open")
+
+
+def test_hostile_names_stay_text(browser, tmp_path):
+    browser.open(write_page(tmp_path, hostile_results(tmp_path)))
+    browser.run("[...document.querySelectorAll('.open')].find((button) => button.textContent.includes('<img')).click()")
+    assert browser.until("return document.querySelector('#panel-name').textContent") == HOSTILE
+    browser.until(TestPictures.PAINTED)
+    assert browser.driver.title == "2 methods on 4 images"
+    assert not browser.run("return document.querySelector('img[onerror], script[src]')")
+    assert browser.complaints() == []
