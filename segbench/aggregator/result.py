@@ -91,10 +91,12 @@ class Result(Displayed):
     ) -> Intervals:
         """Draw bootstrap intervals over images of every figure; see `segbench.bootstrap`.
 
-        They are nan for a published curve, which has no images to draw from, and where images are not told apart.
+        They are nan where there are no images to draw from, or images are not told apart: of a published curve, where
+        every image failed, where images have no names.
         """
-        if self.published or self.unnamed:
-            reason = "a published curve has no images to draw from" if self.published else WITHOUT_NAMES
+        if self.published or self.unnamed or not self.counts:
+            reason = "a published curve has no images to draw from" if self.published else "no image was counted"
+            reason = WITHOUT_NAMES if self.unnamed else reason
             nothing = dict.fromkeys(self.summary, (math.nan, math.nan))
             undefined = dict.fromkeys(self.summary, reason)
             note = f"{self.method}: {reason}, so no intervals"

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from segbench.cli.choices import ProtocolName
-from segbench.cli.counting import chosen_methods, inputs_of
+from segbench.cli.counting import chosen_methods
+from segbench.cli.look_first import inputs_of
 from segbench.cli.options import (
     ANNOTATORS,
     CATEGORY,

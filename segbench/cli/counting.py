@@ -5,19 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from segbench.cli.look_first import inputs_of
 from segbench.errors import ArgumentError
 
 if TYPE_CHECKING:
     from segbench.aggregator.figures import Protocol
     from segbench.aggregator.result import Result
     from segbench.counts import Thresholds
-    from segbench.loaders.inputs import Inputs
     from segbench.loaders.repairs import Repairs
 
 
@@ -68,22 +67,6 @@ def chosen_methods(pairs: str | None, ground_truth: str | None, predictions: lis
     return {method: column_of(pairs, method) for method in methods_in(pairs)}
 
 
-def inputs_of(
-    ground_truth: str | None,
-    methods: Mapping[str, str],
-    *,
-    pairs: str | None = None,
-    field: str | None = None,
-    patterns: Mapping[str, str],
-) -> dict[str, Inputs]:
-    """Say where the images of each method lie; arguments are those of `count_methods`."""
-    from segbench.loaders.inputs import Inputs
-
-    where = Inputs(ground_truth=ground_truth or "", field=field, **patterns, pairs=pairs)
-    key = "prediction" if pairs is None else "column"
-    return {method: replace(where, **{key: place}) for method, place in methods.items()}
-
-
 def count_methods(
     ground_truth: str | None,
     methods: Mapping[str, str],
@@ -117,8 +100,8 @@ def count_methods(
 
     repairs = repairs or Repairs()
     repairs.check(protocol.reads)
-    found = inputs_of(ground_truth, methods, pairs=pairs, field=field, patterns=patterns)
-    images = sum(len(pair(inputs).files) for inputs in found.values())
+    inputs = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
+    images = sum(len(pair(each).files) for each in inputs.values())
     work: list[tuple[str, str | None, Protocol]] = [(method, place, protocol) for method, place in methods.items()]
     if protocol.name == "boundaries":
         from segbench.protocols.boundaries import Annotators, Boundaries, compile_kernels, kernels_cached

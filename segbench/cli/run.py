@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from segbench.cli.choices import Form, ProtocolName, print_results
-from segbench.cli.counting import chosen_methods, count_methods, inputs_of
-from segbench.cli.look_first import look_first
+from segbench.cli.counting import chosen_methods, count_methods
+from segbench.cli.look_first import inputs_of, look_first
 from segbench.cli.options import (
     ANNOTATORS,
     CATEGORY,
@@ -115,8 +115,7 @@ def run(
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
     if not no_check:
-        found = inputs_of(ground_truth, methods, pairs=pairs, field=field, patterns=patterns)
-        look_first(found, settings, repairs)
+        look_first(inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs), settings, repairs)
     tuning = thresholds_of(tuning_set, tuning_results, list(methods), settings, patterns, jobs=jobs, repairs=repairs)
     try:
         results = count_methods(

@@ -21,6 +21,7 @@ from segbench.loaders.decoded import Role, shown
 from segbench.loaders.images import EMPTY, not_readable
 from segbench.loaders.quiet import quiet
 from segbench.loaders.raster import FORMATS
+from segbench.loaders.remote import Remote
 from segbench.loaders.source import Source
 
 _HEAD = 4096
@@ -38,7 +39,7 @@ class Header:
     Parameters
     ----------
     size : int
-        Length of the file in bytes; 0 where it was not asked for.
+        Length of the file in bytes; 0 where it was not looked at.
     shape : tuple of int, optional
         (H, W) of the map; None where only decoding tells.
     dtype : str
@@ -62,8 +63,7 @@ def read_header(path: Source, role: Role) -> Header:
     Parameters
     ----------
     path : Source
-        The file; its extension says how it is read. Of members of archives and files at URLs, which are fetched
-        whole, nothing is read here.
+        The file; of files on the net nothing is read before they are counted. Its extension says how it is read.
     role : {"prediction", "ground truth", "field"}
         What the file is read as: of several arrays the one named after it counts.
 
@@ -72,10 +72,10 @@ def read_header(path: Source, role: Role) -> Header:
     DataError
         For a file that is missing, may not be read or is empty; nothing else leaves, whatever the bytes.
     """
-    if not isinstance(path, Path):
+    if isinstance(path, Remote):
         return Header(0)
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             size = file.seek(0, io.SEEK_END)
             file.seek(0)
             head = file.read(_HEAD)
@@ -84,6 +84,11 @@ def read_header(path: Source, role: Role) -> Header:
             return _understood(file, head, size, path.suffix.lower(), role)
     except (OSError, ValueError) as error:
         raise not_readable(path, error) from None
+
+
+def opened(source: Source) -> io.BufferedReader | io.BytesIO:
+    """Open a local file, or the bytes of a member of an archive."""
+    return source.open("rb") if isinstance(source, Path) else io.BytesIO(source.read_bytes())
 
 
 def _understood(file: BinaryIO, head: bytes, size: int, extension: str, role: Role) -> Header:

@@ -207,7 +207,7 @@ def _unpaired(pairing: Pairing, inputs: Inputs) -> DataError:
             f"{_counted(pairing.without_field, 'image')} no mask in {_shown(inputs.field)}:"
             + _listed(pairing.without_field, {})
         )
-    where = f"{shown(inputs.prediction)} against {shown(inputs.ground_truth)}"
+    where = f"{_shown(inputs.prediction)} against {_shown(inputs.ground_truth)}"
     return DataError(where, "\n".join(parts) + "\n", mending_hint(pairing))
 
 

@@ -8,16 +8,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
 from os import PathLike, fspath
+from pathlib import Path
 from typing import cast
 
 from segbench.errors import DataError
 from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import Role, shown
-from segbench.loaders.headers import read_header
+from segbench.loaders.headers import Header, read_header
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import SizeError, mendable
+from segbench.loaders.source import Source
 from segbench.preflight.asked import Asked, Settings, asked_of
 from segbench.preflight.duplicates import duplicate_findings
 from segbench.preflight.findings import Finding, Place, Report, in_order, many
@@ -55,8 +57,8 @@ def check(
 ) -> Report:
     """Find what does not line up between two folders, before anything is counted.
 
-    Names and headers of all files are read, and a few images, evenly spread, are decoded. Of members of archives and
-    files at URLs only those decoded are read.
+    Names and headers of all files are read, and a few images, evenly spread, are decoded. Of files at
+    URLs only those decoded are read.
 
     Parameters
     ----------
@@ -101,8 +103,8 @@ def check(
 
 
 def quick_check(methods: dict[str, Inputs], protocol: Settings, repairs: Repairs = _NO_REPAIRS) -> list[Report]:
-    """Check as `check_methods` does, but decode a handful of images only and compare no files with each other."""
-    return check_methods(methods, protocol, repairs, sample=QUICK_SAMPLE, duplicates=False)
+    """Check as `check_methods` does, but decode a handful of images only, compare no files, and leave archives shut."""
+    return check_methods(methods, protocol, repairs, sample=QUICK_SAMPLE, quick=True)
 
 
 def check_methods(
@@ -111,15 +113,13 @@ def check_methods(
     repairs: Repairs = _NO_REPAIRS,
     *,
     sample: int | None = SAMPLE,
-    duplicates: bool = True,
+    quick: bool = False,
 ) -> list[Report]:
     """Check several methods; each file's header is read once, whatever number of methods it serves."""
-    read = cast("Read", cache(read_header))
+    read = cast("Read", cache(_header_on_disk if quick else read_header))
     asked = asked_of(protocol, repairs)
     return [
-        replace(
-            _check(inputs, asked, read, sample=sample, duplicates=duplicates), method=method, protocol=protocol.name
-        )
+        replace(_check(inputs, asked, read, sample=sample, duplicates=not quick), method=method, protocol=protocol.name)
         for method, inputs in methods.items()
     ]
 
@@ -146,7 +146,7 @@ def _check(inputs: Inputs, asked: Asked, read: Read, *, sample: int | None, dupl
         findings += [] if asked.repairs.scale is not None else type_findings(surveyed.predictions)
         findings += score_findings(seen, asked)
     if duplicates:
-        findings += duplicate_findings(pairing.files, surveyed.predictions)
+        findings += duplicate_findings(pairing.files, surveyed.lengths)
     lost = {image for finding in findings for image in finding.images}
     return Report(
         method=str(inputs.prediction),
@@ -158,6 +158,11 @@ def _check(inputs: Inputs, asked: Asked, read: Read, *, sample: int | None, dupl
         findings=in_order(findings),
         notes=pairing.notes,
     )
+
+
+def _header_on_disk(path: Source, role: Role) -> Header:
+    """Leave members of archives unread, whose headers cost as much as the whole of them."""
+    return read_header(path, role) if isinstance(path, Path) else Header(0)
 
 
 def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:

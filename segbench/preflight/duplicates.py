@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from pathlib import Path
 
 from segbench.errors import DataError
 from segbench.loaders.decoded import shown
-from segbench.loaders.headers import Header
+from segbench.loaders.headers import opened
 from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.source import Source
@@ -21,10 +20,9 @@ _MOST_OPENED = 64
 """How many groups are decoded to see whether they are one value only, which is a finding of its own."""
 
 
-def duplicate_findings(samples: Sequence[SampleFiles], headers: Mapping[Source, Header]) -> list[Finding]:
-    """Find predictions on disk that are copies of each other, or of the ground truth of their image."""
-    sizes = {path: header.size for path, header in headers.items() if isinstance(path, Path)}
-    copies = [files for files in samples if _is_its_truth(files, sizes)]
+def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, int]) -> list[Finding]:
+    """Find predictions that are copies of each other, or of their image's ground truth."""
+    copies = [files for files in samples if _is_its_truth(files, lengths)]
     found = []
     if copies:
         found.append(
@@ -39,7 +37,8 @@ def duplicate_findings(samples: Sequence[SampleFiles], headers: Mapping[Source, 
             )
         )
     own = {files.prediction for files in copies}
-    groups = [group for group in _identical(sizes) if not own.issuperset(group)]
+    known = {path: lengths[path] for files in samples for path in _predictions(files) if lengths.get(path)}
+    groups = [group for group in _identical(known) if not own.issuperset(group)]
     groups = [group for group in groups[:_MOST_OPENED] if not _one_value(group[0])] + groups[_MOST_OPENED:]
     if groups:
         found.append(
@@ -55,42 +54,44 @@ def duplicate_findings(samples: Sequence[SampleFiles], headers: Mapping[Source, 
     return found
 
 
-def _is_its_truth(files: SampleFiles, sizes: Mapping[Path, int]) -> bool:
-    prediction = files.prediction
-    if not isinstance(prediction, Path) or prediction not in sizes:
-        return False
+def _is_its_truth(files: SampleFiles, lengths: Mapping[Source, int]) -> bool:
+    length = lengths.get(files.prediction)
     try:
         return any(
-            truth.stat().st_size == sizes[prediction]
-            and _pieces(truth) == _pieces(prediction)
-            and _digest(truth) == _digest(prediction)
+            bool(length)
+            and lengths.get(truth) == length
+            and _pieces(truth) == _pieces(files.prediction)
+            and _digest(truth) == _digest(files.prediction)
             and not _one_value(truth)
             for truth in files.ground_truths
-            if isinstance(truth, Path)
         )
-    except OSError:
+    except (OSError, DataError):
         return False
 
 
-def _identical(sizes: Mapping[Path, int]) -> list[list[Path]]:
+def _predictions(files: SampleFiles) -> tuple[Source, ...]:
+    return files.prediction, *files.scales
+
+
+def _identical(lengths: Mapping[Source, int]) -> list[list[Source]]:
     """Give groups of two or more files with the same bytes: of one length, then of like pieces, then read whole."""
-    by_size = _groups(sizes, lambda path: sizes[path])
+    by_size = _groups(lengths, lambda path: lengths[path])
     like = [same for group in by_size for same in _groups(group, _pieces)]
     return [same for group in like for same in _groups(group, _digest)]
 
 
-def _groups(paths: Iterable[Path], key: Callable[[Path], Hashable]) -> list[list[Path]]:
-    found: dict[Hashable, list[Path]] = {}
+def _groups(paths: Iterable[Source], key: Callable[[Source], Hashable]) -> list[list[Source]]:
+    found: dict[Hashable, list[Source]] = {}
     for path in paths:
         try:
             found.setdefault(key(path), []).append(path)
-        except OSError:
+        except (OSError, DataError):
             continue  # gone since its header was read; counting will say so
     return [group for group in found.values() if len(group) > 1]
 
 
-def _pieces(path: Path) -> bytes:
-    with path.open("rb") as file:
+def _pieces(path: Source) -> bytes:
+    with opened(path) as file:
         size = file.seek(0, io.SEEK_END)
         pieces = []
         for start in (0, (size - _PIECE) // 2, size - _PIECE):
@@ -99,12 +100,12 @@ def _pieces(path: Path) -> bytes:
     return hashlib.sha256(b"".join(pieces)).digest()
 
 
-def _digest(path: Path) -> bytes:
-    with path.open("rb") as file:
+def _digest(path: Source) -> bytes:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").digest()
 
 
-def _one_value(path: Path) -> bool:
+def _one_value(path: Source) -> bool:
     try:
         array = decode(read_bytes(path), path, role="ground truth").array
     except DataError:

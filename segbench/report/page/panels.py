@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from segbench.aggregator.result import Result
 from segbench.counts import ScoreCounts
 from segbench.errors import SegbenchError
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.source import Source
 from segbench.report.page.figures import IMAGE_HEADLINES
 from segbench.report.page.panel import MOST_CUTS, Seen, Task, draw, with_one_image
 
@@ -42,7 +42,7 @@ class Panels:
 def panels(
     results: Sequence[Result],
     *,
-    photos: Mapping[str, Path],
+    photos: Mapping[str, Source],
     most: int | None,
     budget: int,
     executor: Executor | None,
@@ -54,7 +54,7 @@ def panels(
     ----------
     results : sequence of Result
         Of one protocol.
-    photos : mapping of image name to Path
+    photos : mapping of image name to Source
         Photographs, where there are any.
     most : int, optional
         How many images; None for as many as the budget allows.
@@ -116,7 +116,7 @@ def _looks(result: Result) -> Callable[[str], Seen]:
         problem = ""
     except SegbenchError as error:
         files, problem = {}, str(error)
-    cuts, start = _cuts(result) if files else ((), 0)
+    cuts, start = _cuts(result) if files and result.counts else ((), 0)
 
     def look(name: str) -> Seen:
         if name in result.failed or name not in result.counts:
