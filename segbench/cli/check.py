@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from segbench.cli.choices import ProtocolName
-from segbench.cli.counting import methods_of
+from segbench.cli.counting import chosen_methods
 from segbench.cli.look_first import inputs_of
 from segbench.cli.options import (
     ANNOTATORS,
@@ -22,6 +22,7 @@ from segbench.cli.options import (
     MAX_DIST,
     NEGATIVES,
     NMS,
+    PAIRS,
     POSITIVE,
     PRED_PATTERN,
     PREDICTION,
@@ -42,8 +43,9 @@ class ReportForm(StrEnum):
 
 
 def check(
-    ground_truth: Annotated[str, GROUND_TRUTH],
-    prediction: Annotated[list[str], PREDICTION],
+    ground_truth: Annotated[str | None, GROUND_TRUTH] = None,
+    prediction: Annotated[list[str] | None, PREDICTION] = None,
+    pairs: Annotated[str | None, PAIRS] = None,
     protocol: Annotated[ProtocolName, PROTOCOL] = ProtocolName.PIXELS,
     positive: Annotated[str | None, POSITIVE] = None,
     void: Annotated[str | None, VOID] = None,
@@ -84,13 +86,13 @@ def check(
         category=category,
         annotators=annotators,
     )
-    if preset is not None:
+    methods = chosen_methods(pairs, ground_truth, prediction)
+    if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
-    methods = inputs_of(ground_truth, methods_of(prediction), field=field, patterns=patterns)
     reports = check_methods(
-        methods,
+        inputs_of(ground_truth, methods, pairs=pairs, field=field, patterns=patterns),
         options.protocol(protocol),
         repairs_of(resize_predictions, scale, crop=crop),
         sample=None if everything else sample,

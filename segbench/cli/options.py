@@ -8,6 +8,9 @@ GROUND_TRUTH = typer.Argument(
     help="Folder of ground truth, archive, URL, or one file; with --preset the data set's folder.", show_default=False
 )
 PREDICTION = typer.Argument(help="The same of soft predictions, one a method; may be name=FOLDER.", show_default=False)
+PAIRS = typer.Option(
+    metavar="CSV", help="In place of both, a list of files: columns name, ground_truth, prediction[:METHOD], field."
+)
 PROTOCOL = typer.Option("-p", "--protocol", help="What counts as right.")
 POSITIVE = typer.Option(help="Ground-truth values that are positive: 255, '>=128' or 1,3 [default: the larger of two].")
 VOID = typer.Option(help="Ground-truth values to leave out, as in 255 or 254,255.")

@@ -24,6 +24,7 @@ from segbench.cli.options import (
     MAX_DIST,
     NEGATIVES,
     NMS,
+    PAIRS,
     POSITIVE,
     PRED_PATTERN,
     PREDICTION,
@@ -45,13 +46,7 @@ INTERRUPTED = 130
 def run(
     ground_truth: Annotated[str | None, GROUND_TRUTH] = None,
     prediction: Annotated[list[str] | None, PREDICTION] = None,
-    pairs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CSV",
-            help="In place of both, a list of files: columns name, ground_truth, prediction[:METHOD], field.",
-        ),
-    ] = None,
+    pairs: Annotated[str | None, PAIRS] = None,
     protocol: Annotated[ProtocolName, PROTOCOL] = ProtocolName.PIXELS,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Results file to write, or to go on with (.segbench).")

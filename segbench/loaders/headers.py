@@ -28,6 +28,7 @@ _HEAD = 4096
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_END = b"IEND\xaeB`\x82"
 _JPEG_END = b"\xff\xd9"
+_NO_NUMBERS = ("cell", "struct", "char", "object", "function", "opaque")
 _STRIP_OFFSETS, _STRIP_BYTES = 273, 279
 
 
@@ -163,10 +164,11 @@ def _mat(file: BinaryIO, head: bytes, size: int, role: Role) -> Header:
     if role == "prediction" and "ucm2" in found:
         height, width = found["ucm2"][0]
         return Header(size, (int(height), int(width)), doubled=True)
-    maps = [shape for shape, kind in found.values() if kind not in ("cell", "struct", "char") and shape != (1, 1)]
-    if len(maps) != 1 or len(found) != 1 or len(maps[0]) != 2:
+    maps = {name: shape for name, (shape, kind) in found.items() if kind not in _NO_NUMBERS and math.prod(shape) > 1}
+    shapes = [maps[wanted]] if (wanted := role.replace(" ", "_")) in maps else list(maps.values())
+    if len(shapes) != 1 or len(shapes[0]) != 2:
         return Header(size)
-    return Header(size, (int(maps[0][0]), int(maps[0][1])))
+    return Header(size, (int(shapes[0][0]), int(shapes[0][1])))
 
 
 def _npy(head: bytes, size: int, length: int | None) -> Header:

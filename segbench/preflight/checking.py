@@ -7,16 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
+from typing import cast
 
 from segbench.errors import DataError
+from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import Role, shown
-from segbench.loaders.headers import read_header
+from segbench.loaders.headers import Header, read_header
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import SizeError, mendable
+from segbench.loaders.source import Source
 from segbench.preflight.asked import Asked, Settings, asked_of
 from segbench.preflight.duplicates import duplicate_findings
 from segbench.preflight.findings import Finding, Place, Report, in_order, many
@@ -54,12 +57,13 @@ def check(
 ) -> Report:
     """Find what does not line up between two folders, before anything is counted.
 
-    Names and headers of all files are read, and a few images, evenly spread, are decoded.
+    Names and headers of all files are read, and a few images, evenly spread, are decoded. Of files at
+    URLs only those decoded are read.
 
     Parameters
     ----------
     ground_truth, prediction : path
-        Two folders, or two files, as in `evaluate`.
+        Two folders, archives, URLs or files, as in `evaluate`.
     protocol : Pixels, Boundaries or Regions, optional
         What the folders are to be counted by; ``Pixels()`` if left out.
     field : path, optional
@@ -86,21 +90,21 @@ def check(
         For a pattern that cannot be, and for repairs that have no meaning for the protocol.
     """
     inputs = Inputs(
-        ground_truth=str(ground_truth),
-        prediction=str(prediction),
-        field=None if field is None else str(field),
+        ground_truth=fspath(ground_truth),
+        prediction=fspath(prediction),
+        field=None if field is None else fspath(field),
         gt_pattern=gt_pattern,
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
         negatives=negatives,
     )
-    (report,) = check_methods({method or Path(prediction).absolute().stem: inputs}, protocol, repairs, sample=sample)
+    (report,) = check_methods({method or method_name(fspath(prediction)): inputs}, protocol, repairs, sample=sample)
     return report
 
 
 def quick_check(methods: dict[str, Inputs], protocol: Settings, repairs: Repairs = _NO_REPAIRS) -> list[Report]:
-    """Check as `check_methods` does, but decode a handful of images only and compare no files with each other."""
-    return check_methods(methods, protocol, repairs, sample=QUICK_SAMPLE, duplicates=False)
+    """Check as `check_methods` does, but decode a handful of images only, compare no files, and leave archives shut."""
+    return check_methods(methods, protocol, repairs, sample=QUICK_SAMPLE, quick=True)
 
 
 def check_methods(
@@ -109,15 +113,13 @@ def check_methods(
     repairs: Repairs = _NO_REPAIRS,
     *,
     sample: int | None = SAMPLE,
-    duplicates: bool = True,
+    quick: bool = False,
 ) -> list[Report]:
     """Check several methods; each file's header is read once, whatever number of methods it serves."""
-    read = cache(read_header)
+    read = cast("Read", cache(_header_on_disk if quick else read_header))
     asked = asked_of(protocol, repairs)
     return [
-        replace(
-            _check(inputs, asked, read, sample=sample, duplicates=duplicates), method=method, protocol=protocol.name
-        )
+        replace(_check(inputs, asked, read, sample=sample, duplicates=not quick), method=method, protocol=protocol.name)
         for method, inputs in methods.items()
     ]
 
@@ -144,7 +146,7 @@ def _check(inputs: Inputs, asked: Asked, read: Read, *, sample: int | None, dupl
         findings += [] if asked.repairs.scale is not None else type_findings(surveyed.predictions)
         findings += score_findings(seen, asked)
     if duplicates:
-        findings += duplicate_findings(pairing.files, surveyed.predictions)
+        findings += duplicate_findings(pairing.files, surveyed.lengths)
     lost = {image for finding in findings for image in finding.images}
     return Report(
         method=str(inputs.prediction),
@@ -156,6 +158,11 @@ def _check(inputs: Inputs, asked: Asked, read: Read, *, sample: int | None, dupl
         findings=in_order(findings),
         notes=pairing.notes,
     )
+
+
+def _header_on_disk(path: Source, role: Role) -> Header:
+    """Leave members of archives unread, whose headers cost as much as the whole of them."""
+    return read_header(path, role) if isinstance(path, Path) else Header(0)
 
 
 def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from segbench.errors import DataError
 from segbench.loaders.decoded import shown
-from segbench.loaders.headers import Header, opened
+from segbench.loaders.headers import opened
 from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.source import Source
@@ -20,9 +20,9 @@ _MOST_OPENED = 64
 """How many groups are decoded to see whether they are one value only, which is a finding of its own."""
 
 
-def duplicate_findings(samples: Sequence[SampleFiles], headers: Mapping[Source, Header]) -> list[Finding]:
-    """Find predictions that are copies of each other, or of the ground truth of their image."""
-    copies = [files for files in samples if files.prediction in headers and _is_its_truth(files, headers)]
+def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, int]) -> list[Finding]:
+    """Find predictions that are copies of each other, or of their image's ground truth."""
+    copies = [files for files in samples if _is_its_truth(files, lengths)]
     found = []
     if copies:
         found.append(
@@ -37,7 +37,8 @@ def duplicate_findings(samples: Sequence[SampleFiles], headers: Mapping[Source, 
             )
         )
     own = {files.prediction for files in copies}
-    groups = [group for group in _identical(headers) if not own.issuperset(group)]
+    known = {path: lengths[path] for files in samples for path in _predictions(files) if lengths.get(path)}
+    groups = [group for group in _identical(known) if not own.issuperset(group)]
     groups = [group for group in groups[:_MOST_OPENED] if not _one_value(group[0])] + groups[_MOST_OPENED:]
     if groups:
         found.append(
@@ -53,23 +54,28 @@ def duplicate_findings(samples: Sequence[SampleFiles], headers: Mapping[Source, 
     return found
 
 
-def _is_its_truth(files: SampleFiles, headers: Mapping[Source, Header]) -> bool:
-    size = headers[files.prediction].size
+def _is_its_truth(files: SampleFiles, lengths: Mapping[Source, int]) -> bool:
+    length = lengths.get(files.prediction)
     try:
         return any(
-            size > 0
+            bool(length)
+            and lengths.get(truth) == length
             and _pieces(truth) == _pieces(files.prediction)
             and _digest(truth) == _digest(files.prediction)
             and not _one_value(truth)
             for truth in files.ground_truths
         )
-    except OSError:
+    except (OSError, DataError):
         return False
 
 
-def _identical(headers: Mapping[Source, Header]) -> list[list[Source]]:
+def _predictions(files: SampleFiles) -> tuple[Source, ...]:
+    return files.prediction, *files.scales
+
+
+def _identical(lengths: Mapping[Source, int]) -> list[list[Source]]:
     """Give groups of two or more files with the same bytes: of one length, then of like pieces, then read whole."""
-    by_size = _groups((path for path in headers if headers[path].size), lambda path: headers[path].size)
+    by_size = _groups(lengths, lambda path: lengths[path])
     like = [same for group in by_size for same in _groups(group, _pieces)]
     return [same for group in like for same in _groups(group, _digest)]
 
@@ -79,7 +85,7 @@ def _groups(paths: Iterable[Source], key: Callable[[Source], Hashable]) -> list[
     for path in paths:
         try:
             found.setdefault(key(path), []).append(path)
-        except OSError:
+        except (OSError, DataError):
             continue  # gone since its header was read; counting will say so
     return [group for group in found.values() if len(group) > 1]
 

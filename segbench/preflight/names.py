@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from segbench.errors import DataError
+from segbench.loaders.decoded import shown
 from segbench.loaders.hints import annotator_pattern, nearest
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import Pairing, mending_hint, survey
+from segbench.loaders.urls import masked
 from segbench.preflight.asked import Asked
 from segbench.preflight.findings import Finding, Place, many
 
@@ -45,12 +47,13 @@ def name_findings(pairing: Pairing, inputs: Inputs, asked: Asked) -> list[Findin
         found.append(_unpaired(pairing))
     if pairing.without_field:
         masks = Pairing((), without_field=pairing.without_field)
+        folder = shown(masked(str(inputs.field)))
         found.append(
             Finding(
                 key="no-mask",
                 severity="stops",
                 about="names",
-                message=f"{many(len(pairing.without_field), 'image')} without a mask in {inputs.field}",
+                message=f"{many(len(pairing.without_field), 'image')} without a mask in {folder}",
                 mend=mending_hint(masks),
                 places=tuple(Place(name) for name in pairing.without_field),
                 whole=True,

@@ -41,6 +41,8 @@ class Surveyed(NamedTuple):
     odd: tuple[str, ...]
     """Images with a file that looks damaged."""
     predictions: Mapping[Source, Header]
+    lengths: Mapping[Source, int]
+    """Of all files in bytes, 0 where it is not known."""
 
 
 def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> Surveyed:
@@ -49,6 +51,7 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> 
     broken: dict[str, DataError] = {}
     odd: dict[str, None] = {}
     predictions: dict[Source, Header] = {}
+    lengths: dict[Source, int] = {}
     for files in samples:
         roles: list[tuple[Source, Role]] = [(path, "ground truth") for path in files.ground_truths]
         # One map for all images lies in memory once it is read, so the headers of fields cost nothing.
@@ -62,12 +65,13 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> 
                 broken.setdefault(files.name, error)
                 continue
             headers.append((path, role, header))
+            lengths[path] = header.size
             if header.odd:
                 odd[files.name] = None
             if role == "prediction":
                 predictions[path] = header
         misfits += _misfits(files.name, headers, asked)
-    return Surveyed(tuple(misfits), broken, tuple(odd), predictions)
+    return Surveyed(tuple(misfits), broken, tuple(odd), predictions, lengths)
 
 
 def _misfits(image: str, headers: Sequence[tuple[Source, Role, Header]], asked: Asked) -> Iterable[Misfit]:
