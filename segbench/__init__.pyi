@@ -73,8 +73,14 @@ from .protocols.pixels import count_pixels as count_pixels
 from .protocols.regions import Regions as Regions
 from .protocols.regions import count_regions as count_regions
 from .report.bsds import export_bsds as export_bsds
+from .report.comparison_plots import plot_comparison as plot_comparison
 from .report.csv_files import export_csv as export_csv
+from .report.image_plots import plot_images as plot_images
 from .report.matches import plot_matches as plot_matches
 from .report.overlays import export_overlays as export_overlays
 from .report.page.document import export_report as export_report
+from .report.plots import plot_achievable as plot_achievable
+from .report.plots import plot_pr as plot_pr
+from .report.plots import plot_roc as plot_roc
 from .report.regions import plot_regions as plot_regions
+from .report.threshold_plots import plot_f_threshold as plot_f_threshold

@@ -17,12 +17,13 @@ from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
 from segbench.curves.regions import RegionCurve
 from segbench.curves.summary import WITHOUT_NAMES
+from segbench.display import Displayed
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.inputs import Inputs
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Displayed):
     """The counts of a method on a set of images, and what follows from them.
 
     Parameters
@@ -74,6 +75,11 @@ class Result:
     def data(self) -> str:
         """The part of the signature that names the ground truth's content."""
         return dict(part.split(":", 1) for part in self.signature.split("|"))["data"]
+
+    @property
+    def human(self) -> bool:
+        """Whether this is how well annotators agree, a point to compare methods with and no method itself."""
+        return self.settings.get("thresholds") == "annotators"
 
     def intervals(
         self,

@@ -88,6 +88,8 @@ class ResultsFile:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
+        if not create and path.is_dir():
+            raise DataError(str(path), "is a folder, not a results file", "give the file that segbench run -o wrote")
         if not create and not path.is_file():
             raise DataError(str(path), "there is no such results file", "make one with: segbench run GT PRED -o FILE")
         if path.is_dir() or not path.parent.is_dir():

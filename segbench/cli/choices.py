@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
+
+from segbench.errors import ArgumentError
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
@@ -32,39 +34,102 @@ class ProtocolName(StrEnum):
 
 
 class PlotKind(StrEnum):
-    """The spaces a curve is drawn in."""
+    """What a plot shows."""
 
     PR = "pr"
     ROC = "roc"
+    F = "f"
+    IMAGES = "images"
+    ACHIEVABLE = "achievable"
+    COMPARISON = "comparison"
+
+
+class Lines(StrEnum):
+    """What a line of a table is."""
+
+    METHOD = "method"
+    IMAGE = "image"
+    THRESHOLD = "threshold"
+
+
+DIGITS = typer.Option(
+    min=1, max=12, help="Digits behind the point; of table, markdown and latex [default: 4].", show_default=False
+)
+
+
+def shown_digits(digits: int | None, form: Form) -> int:
+    """Read the option into a number of digits.
+
+    Raises
+    ------
+    ArgumentError
+        If it is given for a form that keeps all digits.
+    """
+    from segbench.report import numbers
+
+    if digits is not None and form in (Form.JSON, Form.CSV):
+        raise ArgumentError(f"--digits rounds what people read; {form} keeps all digits, so leave it out")
+    return numbers.DIGITS if digits is None else digits
 
 
 def print_results(
-    results: Sequence[Result], form: Form, *, per_image: bool = False, intervals: Sequence[Intervals] = ()
+    results: Sequence[Result],
+    form: Form,
+    *,
+    lines: Lines = Lines.METHOD,
+    intervals: Sequence[Intervals] = (),
+    digits: int | None = None,
 ) -> None:
     """Print results to standard output, with an interval for each figure where given."""
     from segbench.report.documents import json_document
-    from segbench.report.tables import by_protocol, image_rows, method_rows, optimistic_notes, text_table
 
+    places = shown_digits(digits, form)
     if form is Form.TABLE:
-        from rich.console import Console
-
-        from segbench.report.terminal import show_images, show_results
-
-        if per_image:
-            show_images(results, Console())
-        else:
-            show_results(results, Console(), intervals=intervals)
+        _print_to_terminal(results, lines, intervals, places)
     elif form is Form.JSON:
-        typer.echo(json_document(results, intervals=intervals, per_image=per_image), nl=False)
-    elif form is Form.CSV:
-        table = image_rows(results, exact=True) if per_image else method_rows(results, intervals=intervals, exact=True)
-        typer.echo(text_table(*table, form), nl=False)
+        text = json_document(
+            results, intervals=intervals, per_image=lines is Lines.IMAGE, per_threshold=lines is Lines.THRESHOLD
+        )
+        typer.echo(text, nl=False)
     else:
-        tables = []
-        for places in by_protocol(results).values():
-            some = [results[place] for place in places]
+        typer.echo(_tables(results, form, lines, intervals, places), nl=False)
+
+
+def _print_to_terminal(results: Sequence[Result], lines: Lines, intervals: Sequence[Intervals], digits: int) -> None:
+    from rich.console import Console
+
+    from segbench.report.terminal import show_images, show_results, show_thresholds
+
+    if lines is Lines.METHOD:
+        show_results(results, Console(), intervals=intervals, digits=digits)
+    else:
+        show = show_images if lines is Lines.IMAGE else show_thresholds
+        show(results, Console(), digits=digits)
+
+
+def _tables(
+    results: Sequence[Result],
+    form: Literal[Form.CSV, Form.MARKDOWN, Form.LATEX],
+    lines: Lines,
+    intervals: Sequence[Intervals],
+    digits: int,
+) -> str:
+    from segbench.report.table_text import csv_table, latex_table, markdown_table
+    from segbench.report.tables import by_protocol, exact_images, exact_methods, image_table, method_table
+    from segbench.report.threshold_tables import exact_thresholds, threshold_table
+
+    if form is Form.CSV:
+        if lines is Lines.METHOD:
+            return csv_table(exact_methods(results, intervals=intervals))
+        return csv_table((exact_images if lines is Lines.IMAGE else exact_thresholds)(results))
+    write = markdown_table if form is Form.MARKDOWN else latex_table
+    tables = []
+    for places in by_protocol(results).values():
+        some = [results[place] for place in places]
+        if lines is Lines.METHOD:
             drawn = [intervals[place] for place in places] if intervals else []
-            table = image_rows(some, exact=False) if per_image else method_rows(some, intervals=drawn, exact=False)
-            notes = () if per_image else optimistic_notes(some[0].protocol)
-            tables.append(text_table(*table, form, notes=notes))
-        typer.echo("\n".join(tables), nl=False)
+            table = method_table(some, intervals=drawn, digits=digits)
+        else:
+            table = (image_table if lines is Lines.IMAGE else threshold_table)(some, digits=digits)
+        tables.append(write(table))
+    return "\n".join(tables)

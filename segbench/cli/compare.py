@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.choices import Form
+from segbench.cli.choices import DIGITS, Form, shown_digits
 from segbench.cli.resampling import BCA, REPLICATES, SEED, interval_settings
-from segbench.cli.selection import ONLY, chosen_results
+from segbench.cli.selection import ONLY, chosen_results, comparable
 from segbench.errors import ArgumentError
 
 
@@ -25,13 +25,15 @@ def compare(
     permutations: Annotated[int, typer.Option(min=1, help="Ways of swapping images to measure.")] = 10_000,
     seed: Annotated[int, SEED] = 0,
     bca: Annotated[bool, BCA] = False,
+    digits: Annotated[int | None, DIGITS] = None,
     only: Annotated[str | None, ONLY] = None,
 ) -> None:
     """Print the paired difference of each figure for each pair of methods, with intervals and p-values."""
     from segbench.aggregator.comparing import compare_results
-    from segbench.report.comparisons import SHOWN, comparison_json, comparison_rows, show_comparison
-    from segbench.report.tables import text_table
+    from segbench.report.comparisons import SHOWN, comparison_json, comparison_table, exact_comparison, show_comparison
+    from segbench.report.table_text import csv_table, latex_table, markdown_table
 
+    places = shown_digits(digits, form)
     loaded = chosen_results(results, only)
     wanted = methods.split(",") if methods else None
     names = [result.method for result in loaded]
@@ -40,10 +42,7 @@ def compare(
     if wanted:
         chosen = sorted((run for run in loaded if run.method in wanted), key=lambda run: wanted.index(run.method))
     else:
-        chosen = [run for run in loaded if not run.published and run.settings.get("thresholds") != "annotators"]
-        left_out = [run.method for run in loaded if run not in chosen]
-        if left_out:
-            typer.echo(f"not compared, being annotators or known from print: {', '.join(left_out)}", err=True)
+        chosen = comparable(loaded)
     settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)
     comparison = compare_results(chosen, permutations=permutations, **settings)
     known = list(comparison.rank_shares)
@@ -51,14 +50,15 @@ def compare(
     if shown and (unknown := sorted(set(shown) - set(known))):
         raise ArgumentError(f"--figures {', '.join(unknown)}: expected some of {', '.join(known)}")
     signature = chosen[0].signature
+    listed = shown or SHOWN[chosen[0].protocol]
     if form is Form.JSON:
         typer.echo(comparison_json(comparison, signature=signature), nl=False)
     elif form is Form.TABLE:
         from rich.console import Console
 
-        show_comparison(comparison, Console(), figures=shown or SHOWN[chosen[0].protocol], signature=signature)
+        show_comparison(comparison, Console(), figures=listed, signature=signature, digits=places)
+    elif form is Form.CSV:
+        typer.echo(csv_table(exact_comparison(comparison, figures=shown)), nl=False)
     else:
-        exact = form is Form.CSV
-        if not exact:
-            shown = shown or list(SHOWN[chosen[0].protocol])
-        typer.echo(text_table(*comparison_rows(comparison, figures=shown, exact=exact), form), nl=False)
+        write = markdown_table if form is Form.MARKDOWN else latex_table
+        typer.echo(write(comparison_table(comparison, figures=listed, digits=places)), nl=False)

@@ -17,7 +17,7 @@ def demo(
     """Benchmark four classical methods on nine photographs, and draw their curves."""
     from segbench.aggregator.benchmark import load_results
     from segbench.loaders.shipped import shipped
-    from segbench.report.plots import save_plot
+    from segbench.report.saving import Kind, save_plot
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,8 @@ def demo(
     results = output / "results.segbench"
     typer.echo(f"segbench run {data / 'ground_truth'} {data / 'predictions'}/* -o {results}", err=True)
     run(str(data / "ground_truth"), [str(folder) for folder in methods], output=results)
-    for kind in ("pr", "roc"):
+    kinds: tuple[Kind, ...] = ("pr", "roc")
+    for kind in kinds:
         picture = output / f"{kind}.png"
         save_plot(load_results(results), picture, kind=kind)
         typer.echo(f"written: {picture}", err=True)

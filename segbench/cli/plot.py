@@ -1,7 +1,8 @@
-"""``segbench plot``: the curves of a results file."""
+"""``segbench plot``: the curves of a results file, and what else of it is better seen than read."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -9,27 +10,59 @@ import typer
 
 from segbench.cli.choices import PlotKind
 from segbench.cli.resampling import INTERVALS, REPLICATES, SEED, interval_settings
-from segbench.cli.selection import ONLY, chosen_results
+from segbench.cli.selection import ONLY, chosen_results, comparable
+from segbench.errors import ArgumentError
 
 
 def plot(
     results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Picture to write: .pdf, .svg or .png.")],
-    kind: Annotated[PlotKind, typer.Option(help="Precision-recall, or ROC.")] = PlotKind.PR,
+    kind: Annotated[
+        PlotKind | None,
+        typer.Option(
+            help="Precision-recall, ROC, F against threshold, each image's F, the achievable curve beside the raw one, "
+            "or paired differences [default: pr; of regions f, their covering].",
+            show_default=False,
+        ),
+    ] = None,
     intervals: Annotated[float | None, INTERVALS] = None,
     replicates: Annotated[int, REPLICATES] = 2000,
     seed: Annotated[int, SEED] = 0,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WIDTHxHEIGHT",
+            help="Inches, as in 3.5x3 for one column of a paper [default: Matplotlib's, cropped].",
+            show_default=False,
+        ),
+    ] = None,
     only: Annotated[str | None, ONLY] = None,
 ) -> None:
-    """Draw the pooled curves of all methods in a results file."""
+    """Draw all methods in a results file."""
     from segbench.curves.resampling import notes_on
-    from segbench.report.plots import save_plot
+    from segbench.report.saving import Kind, save_plot
 
-    band = None if intervals is None else interval_settings(intervals)["level"]
+    level = None if intervals is None else interval_settings(intervals)["level"]
+    inches = None if size is None else _inches(size)
     loaded = chosen_results(results, only)
-    save_plot(loaded, output, kind=kind.value, band=band, replicates=replicates, seed=seed)
-    if band is not None:
-        typer.echo(f"bands: {intervals:g} % of {replicates} replicates over images, point by point", err=True)
+    if kind is PlotKind.COMPARISON:
+        loaded = comparable(loaded)
+    name: Kind | None = None if kind is None else kind.value
+    save_plot(loaded, output, kind=name, level=level, replicates=replicates, seed=seed, size=inches)
+    if level is not None:
+        typer.echo(f"intervals: {intervals:g} % of {replicates} replicates over images, point by point", err=True)
+    if level is not None or kind is PlotKind.COMPARISON:
         for note in dict.fromkeys(note for result in loaded for note in notes_on(len(result.counts))):
             typer.echo(note, err=True)
     typer.echo(f"written: {output}", err=True)
+
+
+def _inches(text: str) -> tuple[float, float]:
+    found = re.fullmatch(r"([\d.]+)x([\d.]+)", text)
+    try:
+        width, height = map(float, found.groups() if found else ())
+    except ValueError:
+        width = height = 0.0
+    if not (1 <= width <= 100 and 1 <= height <= 100):
+        raise ArgumentError(f"--size {text!r} is no size in inches, 1 to 100 each; write 3.5x3")
+    return width, height

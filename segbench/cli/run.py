@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -164,6 +165,7 @@ def run(
     drawn = [] if intervals is None else [result.intervals(**interval_settings(intervals)) for result in results]
     print_results(results, form, intervals=drawn)
     if output:
-        typer.echo(f"kept in {output}: segbench show {output}, segbench plot {output} -o pr.pdf", err=True)
+        typed = shlex.quote(str(output))
+        typer.echo(f"kept in {output}: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
     if any(result.failed for result in results):
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,3 +36,11 @@ def chosen_results(path: Path, only: str | None) -> list[Result]:
         listed = "\n  ".join(dict.fromkeys(result.signature for result in results))
         raise ArgumentError(f"--only {only!r} is in no signature of {path}, which holds\n  {listed}")
     return chosen
+
+
+def comparable(results: Sequence[Result]) -> list[Result]:
+    """Give the results that can be compared image by image, and say which cannot."""
+    left_out = [result.method for result in results if result.published or result.human]
+    if left_out:
+        typer.echo(f"not compared, being annotators or known from print: {', '.join(left_out)}", err=True)
+    return [result for result in results if not (result.published or result.human)]

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.counts import BoundaryCounts
+from segbench.display import Displayed
 from segbench.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _PLACES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class BoundaryCurve:
+class BoundaryCurve(Displayed):
     """Recall and precision at rising thresholds.
 
     Parameters
@@ -80,7 +81,7 @@ class BoundaryCurve:
 
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw the curve with lines of equal F behind it; as `Curve.plot`."""
-        from segbench.report.plots import plot_curve
+        from segbench.report.curve_plots import plot_curve
 
         return plot_curve(self, ax=ax, label=label)
 

@@ -21,6 +21,7 @@ from segbench.curves.replicates import leave_one_out, one_by_one
 from segbench.curves.resampling import bootstrap, table_of
 from segbench.curves.same_images import refuse_different
 from segbench.curves.tables import Table
+from segbench.display import Displayed
 from segbench.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
@@ -65,7 +66,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Displayed):
     """Methods compared on the same images.
 
     Parameters

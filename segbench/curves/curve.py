@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from segbench.counts import ScoreCounts
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.points import cumulate
+from segbench.display import Displayed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(Displayed):
     """A ROC or PR curve, from no prediction at all to everything predicted.
 
     Point k holds the counts at ``score >= thresholds[k]``; the first is (0, 0) at threshold infinity, the last (P, N).
@@ -125,7 +126,7 @@ class Curve:
         -------
         matplotlib Axes
         """
-        from segbench.report.plots import plot_curve
+        from segbench.report.curve_plots import plot_curve
 
         return plot_curve(self, ax=ax, label=label)
 

@@ -23,6 +23,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.display import Displayed
+
 FloatArray = NDArray[np.float64]
 IntervalMethod = Literal["bca", "percentile"]
 
@@ -48,7 +50,7 @@ READ_AT_A_CHOICE = frozenset(
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals(Mapping[str, tuple[float, float]]):
+class Intervals(Displayed, Mapping[str, tuple[float, float]]):
     """Intervals of figures over images, by the figure's name, and how they were made.
 
     Parameters

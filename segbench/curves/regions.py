@@ -32,6 +32,7 @@ from segbench.counts import RegionCounts
 from segbench.counts.regions import COVERED_UNITS, MEAN_UNITS
 from segbench.curves.region_table import region_table
 from segbench.curves.summary import Summary
+from segbench.display import Displayed
 from segbench.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class RegionCurve:
+class RegionCurve(Displayed):
     """The region figures at rising thresholds.
 
     Parameters
@@ -65,7 +66,7 @@ class RegionCurve:
 
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw covering against threshold."""
-        from segbench.report.region_plots import plot_region_curve
+        from segbench.report.threshold_plots import plot_region_curve
 
         return plot_region_curve(self, ax=ax, label=label)
 

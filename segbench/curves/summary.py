@@ -16,6 +16,7 @@ from segbench.curves.fmeasure import best_f, f_of, fpr_at_tpr
 from segbench.curves.hull import hull_points
 from segbench.curves.imagewise import best_fs
 from segbench.curves.points import cumulate
+from segbench.display import Displayed
 
 _WITHOUT_POSITIVES = "no positive pixels"
 _WITHOUT_NEGATIVES = "no negative pixels"
@@ -25,7 +26,7 @@ _WITHOUT_SCORES = "scores are not known, the curve was given by its points"
 
 
 @dataclass(frozen=True, eq=False)
-class Summary(Mapping[str, float | int]):
+class Summary(Displayed, Mapping[str, float | int]):
     """Figures by name, in the order they are reported.
 
     Parameters

@@ -197,14 +197,14 @@ def _unpaired(pairing: Pairing, inputs: Inputs) -> DataError:
     total = len(pairing.files) + len(pairing.missing)
     if pairing.missing:
         parts.append(
-            f"{len(pairing.missing)} of {total} ground truths have no prediction:"
+            f"{len(pairing.missing)} of {total} ground truths {_have(pairing.missing)} no prediction:"
             + _listed(pairing.missing, nearest(pairing.missing, pairing.extra))
         )
     if pairing.extra:
-        parts.append(f"{len(pairing.extra)} predictions have no ground truth:" + _listed(pairing.extra, {}))
+        parts.append(f"{_counted(pairing.extra, 'prediction')} no ground truth:" + _listed(pairing.extra, {}))
     if pairing.without_field:
         parts.append(
-            f"{len(pairing.without_field)} images have no mask in {_shown(inputs.field)}:"
+            f"{_counted(pairing.without_field, 'image')} no mask in {_shown(inputs.field)}:"
             + _listed(pairing.without_field, {})
         )
     hint = "add or remove files so that names pair, or say with --gt-pattern and --pred-pattern which part is the name"
@@ -216,6 +216,14 @@ def _unpaired(pairing: Pairing, inputs: Inputs) -> DataError:
         hint = "add the masks, or say with --field-pattern which part of a mask's name is the image's"
     where = f"{_shown(inputs.prediction)} against {_shown(inputs.ground_truth)}"
     return DataError(where, "\n".join(parts) + "\n", hint)
+
+
+def _counted(names: tuple[str, ...], what: str) -> str:
+    return f"{len(names)} {what}{'s'[: len(names) != 1]} {_have(names)}"
+
+
+def _have(names: tuple[str, ...]) -> str:
+    return "has" if len(names) == 1 else "have"
 
 
 def _shown(place: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -11,8 +12,9 @@ from rich.console import Console
 
 from segbench.curves import Comparison, Difference
 from segbench.report.documents import finite
-from segbench.report.tables import number
-from segbench.report.terminal import empty_table, print_whole
+from segbench.report.numbers import DIGITS, exact, number, signed
+from segbench.report.tables import TextTable
+from segbench.report.terminal import show_table
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "pixels": ("ods_f", "ois_f", "mean_image_f", "auc_pr", "auc_roc"),
@@ -49,41 +51,35 @@ def comparison_json(comparison: Comparison, *, signature: str) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def comparison_rows(
-    comparison: Comparison, *, figures: Sequence[str] | None, exact: bool
-) -> tuple[list[str], list[list[str]]]:
-    """Give header and rows of a table with a line a figure and pair.
+def comparison_table(comparison: Comparison, *, figures: Sequence[str], digits: int = DIGITS) -> TextTable:
+    """Give a line a figure and pair, of the figures asked for in that order."""
+    rows = [row for row in comparison.differences if row.figure in figures]
+    rows.sort(key=lambda row: figures.index(row.figure))
+    return TextTable(list(_HEADER), [_short_row(row, digits) for row in rows], names=3)
 
-    Parameters
-    ----------
-    comparison : Comparison
-    figures : sequence of str, optional
-        Which to show; None for all.
-    exact : bool
-        Every field with all its digits, for other programs.
-    """
+
+def exact_comparison(comparison: Comparison, *, figures: Sequence[str] | None = None) -> TextTable:
+    """Give a line a figure and pair, every field with all its digits, for other programs; None asks for all figures."""
+    names = [field.name for field in dataclasses.fields(Difference)]
     rows = [row for row in comparison.differences if figures is None or row.figure in figures]
     if figures is not None:
         rows.sort(key=lambda row: figures.index(row.figure))
-    if exact:
-        names = [field.name for field in dataclasses.fields(Difference)]
-        return names, [[_plain(getattr(row, name)) for name in names] for row in rows]
-    return list(_HEADER), [_short_row(row) for row in rows]
+    return TextTable(names, [[_plain(getattr(row, name)) for name in names] for row in rows], names=3)
 
 
-def show_comparison(comparison: Comparison, console: Console, *, figures: Sequence[str], signature: str) -> None:
+def show_comparison(
+    comparison: Comparison, console: Console, *, figures: Sequence[str], signature: str, digits: int = DIGITS
+) -> None:
     """Print a comparison: differences with intervals and p-values, then how often each method is first."""
-    header, rows = comparison_rows(comparison, figures=figures, exact=False)
-    table = empty_table()
-    for place, title in enumerate(header):
-        table.add_column(title, justify="left" if place < 3 else "right", no_wrap=True)
-    previous = ""
-    for row in rows:
-        if previous not in ("", row[0]) and len(rows) > len(figures):
-            table.add_row()
-        table.add_row(*row)
-        previous = row[0]
-    print_whole(table, console)
+    table = comparison_table(comparison, figures=figures, digits=digits)
+    several = len(table.rows) > len(figures)
+    # An empty line after the last row of each figure, where a figure has several.
+    gaps: dict[int, Sequence[Sequence[str]]] = {
+        row: [[]]
+        for row, (cells, following) in enumerate(itertools.pairwise(table.rows))
+        if several and cells[0] != following[0]
+    }
+    show_table(table, console, below=gaps)
     first = next(iter(comparison.intervals.values()))
 
     def say(text: str, style: str = "dim") -> None:
@@ -112,15 +108,15 @@ def show_comparison(comparison: Comparison, console: Console, *, figures: Sequen
     say(f"{signature}|{first.signature}|permutations:{comparison.permutations}")
 
 
-def _short_row(row: Difference) -> list[str]:
-    ends = "" if math.isnan(row.low) else f" [{_signed(row.low)}, {_signed(row.high)}]"
+def _short_row(row: Difference, digits: int) -> list[str]:
+    ends = "" if math.isnan(row.low) else f" [{signed(row.low, digits=digits)}, {signed(row.high, digits=digits)}]"
     return [
         row.figure,
         row.a,
         row.b,
-        number(row.estimate_a),
-        number(row.estimate_b),
-        _signed(row.difference) + ends,
+        number(row.estimate_a, digits=digits),
+        number(row.estimate_b, digits=digits),
+        signed(row.difference, digits=digits) + ends,
         number(row.p_value),
         number(row.p_holm),
         str(row.wins),
@@ -129,14 +125,8 @@ def _short_row(row: Difference) -> list[str]:
     ]
 
 
-def _signed(value: float) -> str:
-    return number(value) if math.isnan(value) or value <= 0 else f"+{number(value)}"
-
-
 def _plain(value: float | str) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if math.isnan(value) else repr(value)
+    return value if isinstance(value, str) else exact(value)
 
 
 def _finite_row(row: Difference) -> dict[str, float | str | None]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-
 from segbench.aggregator.result import Result
-from segbench.counts import BoundaryCounts
-from segbench.curves import Curve
-from segbench.curves.regions import RegionCurve
 from segbench.report.bsds import file_names, write_files
-from segbench.report.tables import image_rows, method_rows, text_table
+from segbench.report.table_text import csv_table
+from segbench.report.tables import exact_images, exact_methods
+from segbench.report.threshold_tables import exact_thresholds
 
 _IMAGES, _THRESHOLDS = "_images", "_thresholds"
 
@@ -46,10 +42,10 @@ def export_csv(results: Sequence[Result], folder: str | PathLike[str]) -> list[P
     """
     files: dict[str, str] = {}
     for result, name in zip(results, _names(results), strict=True):
-        files[f"{name}.csv"] = text_table(*method_rows([result], exact=True), "csv")
+        files[f"{name}.csv"] = csv_table(exact_methods([result]))
         if not result.published:
-            files[f"{name}{_IMAGES}.csv"] = text_table(*image_rows([result], exact=True), "csv")
-        files[f"{name}{_THRESHOLDS}.csv"] = text_table(*_threshold_rows(result), "csv")
+            files[f"{name}{_IMAGES}.csv"] = csv_table(exact_images([result]))
+        files[f"{name}{_THRESHOLDS}.csv"] = csv_table(exact_thresholds([result], named=False))
     write_files(Path(folder), files)
     return [Path(folder) / name for name in files]
 
@@ -60,29 +56,3 @@ def _names(results: Sequence[Result]) -> list[str]:
     plain = file_names(methods)
     taken = {f"{name}{ending}".casefold() for name in plain for ending in (_IMAGES, _THRESHOLDS)}
     return [f"{name}-run" if name.casefold() in taken else name for name in plain]
-
-
-def _threshold_rows(result: Result) -> tuple[list[str], list[list[str]]]:
-    curve = result.curve
-    columns = {"threshold": curve.thresholds}
-    if isinstance(curve, Curve):
-        columns |= {"tp": curve.tp, "fp": curve.fp, "recall": curve.recall, "precision": curve.precision}
-        columns["tpr"], columns["fpr"] = curve.tpr, curve.fpr
-    elif isinstance(curve, RegionCurve):
-        names = (
-            "covering",
-            "covering_of_prediction",
-            "rand_index",
-            "voi",
-            "voi_split",
-            "voi_merge",
-            "adapted_rand_error",
-        )
-        columns |= {name: getattr(curve, name) for name in (*names, "rand_precision", "rand_recall")}
-    else:
-        if not result.published and isinstance(result.pooled, BoundaryCounts):
-            for name in ("matched_gt", "total_gt", "matched_pred", "total_pred"):
-                columns[name] = getattr(result.pooled, name)
-        columns |= {"recall": curve.recall, "precision": curve.precision, "f": curve.f}
-    rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
-    return list(columns), [["" if math.isnan(value) else repr(value) for value in row] for row in rows]

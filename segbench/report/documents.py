@@ -9,20 +9,37 @@ from typing import Any
 
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
+from segbench.report.threshold_tables import threshold_columns
 
 SCHEMA = 1
 
 
-def json_document(results: Sequence[Result], *, intervals: Sequence[Intervals] = (), per_image: bool = False) -> str:
+def json_document(
+    results: Sequence[Result],
+    *,
+    intervals: Sequence[Intervals] = (),
+    per_image: bool = False,
+    per_threshold: bool = False,
+) -> str:
     """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
 
     Undefined figures are null, with the reason under ``undefined``; figures known within limits only have them under
     ``bounds``. ``images`` and ``failed`` are numbers, ``failures`` says why; ``optimistic`` names figures whose
     thresholds were chosen on the images they describe. ``intervals`` maps figures to [low, high], ``resampling`` says
-    how they were drawn; ``per_image`` and ``image_notes`` hold the figures of each image, and what was
-    done to it, where asked for.
+    how they were drawn. Where asked for, ``per_image`` and ``image_notes`` hold the figures of each image and what was
+    done to it, and ``per_threshold`` a list a column of `segbench.report.threshold_tables.threshold_columns`; an
+    infinite threshold is null there.
     """
-    runs = [_run(result, per_image) for result in results]
+    runs = [_run(result) for result in results]
+    for run, result in zip(runs, results, strict=True):
+        if per_image:
+            run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
+            run["per_image"] = {name: _finite(figures) for name, figures in result.per_image.items()}
+        if per_threshold:
+            columns = threshold_columns(result)
+            run["per_threshold"] = {
+                key: [finite(value) for value in values.tolist()] for key, values in columns.items()
+            }
     for run, drawn in zip(runs, intervals, strict=False):
         run["intervals"] = {key: [finite(end) for end in ends] for key, ends in drawn.items()}
         run["signature"] += f"|{drawn.signature}"
@@ -37,9 +54,9 @@ def json_document(results: Sequence[Result], *, intervals: Sequence[Intervals] =
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 
-def _run(result: Result, per_image: bool) -> dict[str, Any]:  # noqa: FBT001  handed on from the keyword of its caller
+def _run(result: Result) -> dict[str, Any]:
     summary = result.summary
-    run: dict[str, Any] = {
+    return {
         "method": result.method,
         "protocol": result.protocol,
         "signature": result.signature,
@@ -54,10 +71,6 @@ def _run(result: Result, per_image: bool) -> dict[str, Any]:  # noqa: FBT001  ha
         "notes": list(result.notes),
         "failures": dict(result.failed),
     }
-    if per_image:
-        run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
-        run["per_image"] = {name: _finite(figures) for name, figures in result.per_image.items()}
-    return run
 
 
 def _finite(figures: Mapping[str, float]) -> dict[str, float | None]:

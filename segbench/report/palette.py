@@ -7,10 +7,12 @@ Okabe, Ito: Color Universal Design, 2008.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+Dashes: TypeAlias = str | tuple[int, tuple[int, ...]]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES = ("-", "--", "-.", ":")
+DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 GUIDE = "#7a7a7a"
 ISO_F = "#b9d7b4"
 ISO_F_TEXT = "#5f8f57"
@@ -22,11 +24,11 @@ class LineStyle(NamedTuple):
     """How the line of one method is drawn."""
 
     colour: str
-    dashes: str
+    dashes: Dashes
 
 
 def line_style(rank: int) -> LineStyle:
-    """Give the style of the method with that rank; 28 differ.
+    """Give the style of the method with that rank; 35 differ.
 
     Examples
     --------

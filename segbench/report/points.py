@@ -116,16 +116,16 @@ def _read(x: FloatArray, y: FloatArray, at: FloatArray, *, upper: bool) -> Float
 
 
 def _thinned(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    kept = _visible(x, y)
+    kept = visible(x, y)
     return x[kept], y[kept]
 
 
 def _few(at: FloatArray, low: FloatArray, high: FloatArray) -> Envelope:
-    kept = _visible(at, low, high)
+    kept = visible(at, low, high)
     return Envelope(at[kept], low[kept], high[kept])
 
 
-def _visible(*coordinates: FloatArray) -> NDArray[np.bool_]:
+def visible(*coordinates: FloatArray) -> NDArray[np.bool_]:
     """Mark the points that fall into another cell of a fine grid than the point before, and the last."""
     cells = np.rint(np.stack(coordinates) * _CELLS)
     kept: NDArray[np.bool_] = np.append(True, np.any(np.diff(cells, axis=1) != 0, axis=0))

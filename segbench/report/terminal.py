@@ -4,113 +4,139 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
-from segbench.report.tables import (
-    COLUMNS,
-    FOOTNOTES,
-    HEADLINES,
-    Column,
-    best_of,
-    by_protocol,
-    cell,
-    image_rows,
-    names_of,
-    number,
-)
+from segbench.report.columns import COLUMNS, FOOTNOTES, HEADLINES, Column
+from segbench.report.numbers import DIGITS, number
+from segbench.report.tables import TextTable, by_protocol, image_table, method_table, names_of
+from segbench.report.threshold_tables import threshold_table
 
 _SHOWN_FAILURES = 20
+_SHOWN_NAMES = 4
 _WIDEST = 10_000
+_STYLES: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
 
 
-def show_results(results: Sequence[Result], console: Console, *, intervals: Sequence[Intervals] = ()) -> None:
+def show_results(
+    results: Sequence[Result], console: Console, *, intervals: Sequence[Intervals] = (), digits: int = DIGITS
+) -> None:
     """Print a table a protocol, the best figure of each column in bold, then all that must be known about it.
 
     With intervals, one a result, each method's lower and upper ends stand below its figures.
     """
     drawn = dict(zip(map(id, results), intervals, strict=False))
     for protocol, group in groupby(sorted(results, key=lambda result: result.protocol), lambda result: result.protocol):
-        _show_protocol(protocol, list(group), console, drawn)
+        _show_protocol(protocol, list(group), console, drawn, digits)
 
 
-def show_images(results: Sequence[Result], console: Console) -> None:
+def show_images(results: Sequence[Result], console: Console, *, digits: int = DIGITS) -> None:
     """Print a table a protocol, with a line an image and method."""
     for places in by_protocol(results).values():
-        _show_images([results[place] for place in places], console)
+        some = [results[place] for place in places]
+        show_table(image_table(some, digits=digits), console)
+        published = [result.method for result in some if result.published]
+        if published:
+            _say(console, f"{', '.join(published)}: known from print, there are no figures of images", "yellow")
 
 
-def _show_images(results: Sequence[Result], console: Console) -> None:
-    header, rows = image_rows(results, exact=False)
-    table = empty_table()
-    for position, title in enumerate(header):
-        table.add_column(title, justify="left" if position < 2 else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(escape(text) for text in row))
-    if rows:
-        print_whole(table, console)
-    for result in results:
-        if result.published:
-            text = f"{result.method}: a published curve, there are no figures of its images"
-            console.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
+def show_thresholds(results: Sequence[Result], console: Console, *, digits: int = DIGITS) -> None:
+    """Print a table a protocol, with a line a threshold and method; not every threshold where there are many."""
+    for places in by_protocol(results).values():
+        show_table(threshold_table([results[place] for place in places], digits=digits), console)
 
 
-def _show_protocol(protocol: str, results: list[Result], console: Console, drawn: Mapping[int, Intervals]) -> None:
+def show_table(
+    table: TextTable, console: Console, *, below: Mapping[int, Sequence[Sequence[str]]] | None = None
+) -> None:
+    """Print a table, the best in bold, the second best underlined, its notes below; lines `below` a row are dim."""
+    if table.rows:
+        grid = empty_table()
+        for place, title in enumerate(table.header):
+            grid.add_column(title, justify="left" if place < table.names else "right", no_wrap=True)
+        for row, cells in enumerate(table.rows):
+            marks = [table.marks.get((row, place), "") for place in range(len(cells))]
+            grid.add_row(*(Text(text, style=_STYLES[mark]) for text, mark in zip(cells, marks, strict=True)))
+            for more in (below or {}).get(row, ()):
+                grid.add_row(*more, style="dim")
+        print_whole(grid, console)
+    for note in table.notes:
+        _say(console, note, "dim")
+
+
+def _show_protocol(
+    protocol: str, results: list[Result], console: Console, drawn: Mapping[int, Intervals], digits: int
+) -> None:
     results.sort(key=_by_f)
-    names = names_of(results)
-    table = empty_table()
-    table.add_column("method", no_wrap=True)
-    for column in COLUMNS[protocol]:
-        table.add_column(column.title, justify="right", no_wrap=True)
-    for name, result in zip(names, results, strict=True):
-        texts = [Text(name)]
-        for column in COLUMNS[protocol]:
-            best = result.summary[column.key] == best_of(results, column) and len(results) > 1
-            texts.append(Text(cell(result.summary, column), style="bold" if best else ""))
-        table.add_row(*texts)
-        if id(result) in drawn:
-            _add_ends(table, COLUMNS[protocol], drawn[id(result)])
-    print_whole(table, console)
-    for footnote in FOOTNOTES[protocol]:
-        console.print(footnote, style="dim", highlight=False, markup=False, soft_wrap=True)
-    for name, result in zip(names, results, strict=True):
-        _show_remarks(name, result, console)
+    ends = {
+        row: _ends(COLUMNS[protocol], drawn[id(result)], digits)
+        for row, result in enumerate(results)
+        if id(result) in drawn
+    }
+    # The footnotes hold the table's own notes.
+    show_table(replace(method_table(results, digits=digits), notes=FOOTNOTES[protocol]), console, below=ends)
+    _show_remarks(results, console)
     shown = [drawn[id(result)] for result in results if id(result) in drawn]
     for note in dict.fromkeys(note for intervals in shown for note in intervals.notes):
-        console.print(note, style="yellow", highlight=False, markup=False, soft_wrap=True)
+        _say(console, note, "yellow")
     for signature in dict.fromkeys(_full_signature(result, drawn) for result in results):
-        console.print(signature, style="dim", highlight=False, markup=False, soft_wrap=True)
+        _say(console, signature, "dim")
 
 
-def _show_remarks(name: str, result: Result, console: Console) -> None:
-    def say(text: str, style: str) -> None:
-        console.print(f"{name}: {text}", style=style, highlight=False, markup=False, soft_wrap=True)
-
-    for note in result.notes:
-        say(note, "dim")
-    reasons: dict[str, list[str]] = {}
-    for key, reason in result.summary.undefined.items():
-        reasons.setdefault(reason, []).append(key)
-    for reason, keys in reasons.items():
-        say(f"undefined ({reason}): {', '.join(keys)}", "yellow")
-    if result.failed:
-        say(f"{len(result.failed)} image{'s'[: len(result.failed) > 1]} failed, in no figure:", "red")
-        for reason in list(result.failed.values())[:_SHOWN_FAILURES]:
-            console.print(f"  {reason}", style="red", highlight=False, markup=False, soft_wrap=True)
-        if len(result.failed) > _SHOWN_FAILURES:
-            say(f"... and {len(result.failed) - _SHOWN_FAILURES} more, all listed by --format json", "red")
+def _show_remarks(results: Sequence[Result], console: Console) -> None:
+    """Say what was noted, what is undefined, and what failed; the same remark on several methods once."""
+    remarks: dict[tuple[str, str], list[str]] = {}
+    for name, result in zip(names_of(results), results, strict=True):
+        reasons: dict[str, list[str]] = {}
+        for key, reason in result.summary.undefined.items():
+            reasons.setdefault(reason, []).append(key)
+        undefined = [(f"undefined ({reason}): {', '.join(keys)}", "yellow") for reason, keys in reasons.items()]
+        for remark in [*((note, "dim") for note in result.notes), *undefined]:
+            remarks.setdefault(remark, []).append(name)
+    for (text, style), names in remarks.items():
+        _say(console, f"{_few_names(names, len(results))}: {text}", style)
+    for name, result in zip(names_of(results), results, strict=True):
+        _show_failures(name, result, console)
 
 
-def _add_ends(table: Table, columns: Sequence[Column], intervals: Intervals) -> None:
+def _few_names(names: Sequence[str], total: int) -> str:
+    if len(names) <= _SHOWN_NAMES:
+        return ", ".join(names)
+    if len(names) == total:
+        return f"all {total} methods"
+    return f"{', '.join(names[:_SHOWN_NAMES])} and {len(names) - _SHOWN_NAMES} more"
+
+
+def _show_failures(name: str, result: Result, console: Console) -> None:
+    if not result.failed:
+        return
+    _say(console, f"{name}: {len(result.failed)} image{'s'[: len(result.failed) > 1]} failed, in no figure:", "red")
+    for reason in list(result.failed.values())[:_SHOWN_FAILURES]:
+        _say(console, f"  {reason}", "red")
+    if len(result.failed) > _SHOWN_FAILURES:
+        _say(
+            console,
+            f"{name}: ... and {len(result.failed) - _SHOWN_FAILURES} more, all listed by --format json",
+            "red",
+        )
+
+
+def _say(console: Console, text: str, style: str) -> None:
+    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+def _ends(columns: Sequence[Column], intervals: Intervals, digits: int) -> list[list[str]]:
+    rows = []
     for side, title in enumerate(("low", "high")):
         ends = [intervals.get(column.key, (math.nan, math.nan))[side] for column in columns]
-        table.add_row(f"  {100 * intervals.level:g} % {title}", *map(number, ends), style="dim")
+        rows.append([f"  {100 * intervals.level:g} % {title}", *(number(end, digits=digits) for end in ends)])
+    return rows
 
 
 def _full_signature(result: Result, drawn: Mapping[int, Intervals]) -> str:

@@ -201,9 +201,9 @@ class TestWithoutNames:
         accumulator = Accumulator()
         accumulator.update(FIRST_TRUTH, FIRST_SCORES, name="first")
         accumulator.update(SECOND_TRUTH, SECOND_SCORES)
-        from segbench.report.plots import plot_results
+        from segbench import plot_pr
 
-        axes = plot_results([accumulator.compute()], band=0.95)
+        axes = plot_pr([accumulator.compute()], band=0.95)
         assert not axes.collections
 
     def test_what_it_holds_does_not_grow(self):

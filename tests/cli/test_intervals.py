@@ -65,7 +65,7 @@ class TestShow:
             (["--intervals", "0.95"], "write 95"),
             (["--intervals", "nan"], "no level"),
             (["--bca"], "add --intervals"),
-            (["--intervals", "95", "--per-image"], "one image"),
+            (["--intervals", "95", "--per-image"], "has no intervals"),
             (["--only", "nothing"], "protocol:pixels"),
         ],
     )

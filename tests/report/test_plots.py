@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from cases import write_papers
+from pictures import boundary_results, pixel_results
 
 from segbench import (
     ArgumentError,
@@ -15,13 +18,21 @@ from segbench import (
     ScoreCounts,
     achievable_pr_curve,
     boundary_curve,
+    compare_results,
     count_pixels,
     evaluate,
+    plot_achievable,
+    plot_comparison,
+    plot_f_threshold,
+    plot_images,
+    plot_pr,
+    plot_roc,
     pr_curve,
     roc_curve,
 )
-from segbench.report.plots import plot_results, save_plot
+from segbench.report.palette import line_style
 from segbench.report.points import envelope, pr_points, roc_points
+from segbench.report.saving import save_plot
 
 
 @pytest.fixture(autouse=True)
@@ -44,30 +55,137 @@ def labels_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-class TestPlotResults:
+class TestPooledCurves:
     def test_the_best_f_comes_first(self, results):
-        labels = labels_of(plot_results(results))
+        labels = labels_of(plot_pr(results))
         assert labels[0] == "[F=.737] as it is"
         assert labels[1].endswith("upside down")
         assert labels[-1] == "prevalence .281"
 
     def test_the_marked_point_is_the_ods(self, results):
-        ax = plot_results(results)
+        ax = plot_pr(results)
         points = [line.get_xydata().tolist() for line in ax.lines if line.get_marker() == "o"]
         summary = results[1].summary
         assert [[summary["ods_recall"], summary["ods_precision"]]] in points
 
     def test_roc_is_ranked_by_its_own_area(self, results):
-        assert labels_of(plot_results(results, kind="roc"))[0] == "[AUC=.814] as it is"
+        assert labels_of(plot_roc(results))[0] == "[AUC=.814] as it is"
 
     def test_a_method_without_a_curve_is_named_and_not_drawn(self, tmp_path):
         nothing = evaluate(*write_papers(tmp_path), Pixels(positive="7"), method="nothing")
-        assert labels_of(plot_results([nothing])) == ["[F=-] nothing"]
+        assert labels_of(plot_pr([nothing])) == ["[F=-] nothing"]
 
     def test_thirty_methods_have_lines_that_differ(self, results):
-        ax = plot_results([results[1]] * 28)
+        ax = plot_pr([results[1]] * 28)
         drawn = {(line.get_color(), line.get_linestyle()) for line in ax.lines if line.get_zorder() == 3}
         assert len(drawn) == 28
+
+
+class TestNames:
+    NAMES = ("$x$ and $y", "_hidden", "two\nlines", "a name so long that no legend of a paper holds it, version 1")
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_are_drawn_as_they_are(self, results, name):
+        renamed = [replace(results[1], method=name)]
+        for ax in (plot_pr(renamed), plot_roc(renamed), plot_f_threshold(renamed), plot_achievable(renamed)):
+            (label,) = [text for text in labels_of(ax) if text.startswith("[")]
+            assert label.replace("\\$", "").count("$") == 0
+            assert "\n" not in label
+            ax.figure.canvas.draw()
+        plot_images(renamed).figure.canvas.draw()
+
+    def test_long_ones_stay_different(self, results):
+        names = [f"{'long ' * 12}{k} {'name ' * 12}" for k in range(2)]
+        labels = labels_of(plot_pr([replace(results[1], method=name) for name in names]))
+        assert labels[0] != labels[1]
+
+
+class TestStyle:
+    def test_settings_hold_and_stay(self, results):
+        before = dict(mpl.rcParams)
+        with mpl.rc_context({"lines.linewidth": 5, "figure.figsize": (9, 7), "legend.fontsize": 6}):
+            ax = plot_pr(results)
+        assert ax.figure.get_size_inches().tolist() == [9, 7]
+        assert {line.get_linewidth() for line in ax.lines if line.get_zorder() == 3} == {5}
+        assert ax.get_legend().get_texts()[0].get_fontsize() == 6
+        assert dict(mpl.rcParams) == before
+
+    def test_a_method_keeps_its_colour_in_every_plot(self, results):
+        def colour(ax, name):
+            return next(line.get_color() for line in ax.lines if name in line.get_label())
+
+        for draw in (plot_pr, plot_roc, plot_f_threshold, plot_achievable):
+            assert colour(draw(results), "as it is") == line_style(1).colour
+
+    def test_a_single_point_is_a_dot_in_the_legend(self):
+        (human,) = [line for line in plot_pr(boundary_results()).lines if "human" in line.get_label()]
+        assert (human.get_marker(), human.get_linestyle()) == ("o", "None")
+
+    def test_a_legend_lies_in_no_corner_that_a_curve_enters(self):
+        def inside(curve):
+            ax = curve.plot()
+            ax.figure.canvas.draw()
+            return ax.get_legend().get_window_extent().x0 < ax.get_window_extent().x1
+
+        assert inside(BoundaryCurve([0.25, 0.75], [1.0, 0.6], [0.6, 1.0]))
+        assert not inside(BoundaryCurve([0.2, 0.5, 0.7], [0.2, 0.8, 0.9], [0.1, 0.15, 0.1]))
+
+
+class TestAgainstTheThreshold:
+    def test_the_dot_lies_on_the_line(self):
+        ax = plot_f_threshold(pixel_results(1))
+        line, dot = (line.get_xydata() for line in ax.lines)
+        assert dot[0].tolist() in line.tolist()
+        assert dot[0, 1] == line[:, 1].max()
+
+    def test_unknown_thresholds_are_named_and_not_drawn(self):
+        curve = PublishedCurve(BoundaryCurve([np.nan, np.nan], [1.0, 0.4], [0.4, 1.0]))
+        ax = plot_f_threshold([Result("HED", "boundaries", {}, "data:0", {}, published=curve)])
+        assert labels_of(ax) == ["[F=.700] HED"]
+        assert all(np.isnan(line.get_xydata()).any(axis=1).all() for line in ax.lines)
+
+
+class TestImages:
+    def test_a_dot_an_image_and_the_best_median_on_top(self):
+        ax = plot_images(pixel_results(3, images=8))
+        assert [text.get_text() for text in ax.get_yticklabels()] == ["method 0", "method 1", "method 2"]
+        dots = [part for part in ax.collections if len(part.get_offsets()) == 8]
+        assert len(dots) == 3
+        assert ax.yaxis_inverted()
+
+    def test_undefined_ones_are_left_out_and_counted(self):
+        (result,) = pixel_results(1)
+        blank = ScoreCounts([1.0], [0], [5])
+        ax = plot_images([replace(result, counts=result.counts | {"blank": blank})])
+        assert ax.get_yticklabels()[0].get_text() == "method 0\n(1 undefined)"
+
+    def test_refuses_what_has_no_images_or_no_such_figure(self):
+        curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
+        with pytest.raises(ArgumentError, match="published curves have none"):
+            plot_images([Result("HED", "boundaries", {}, "data:0", {}, published=curve)])
+        with pytest.raises(ArgumentError, match="expected one of f, precision"):
+            plot_images(pixel_results(1), figure="iou")
+
+
+class TestComparison:
+    def test_each_pair_stands_the_higher_first_and_against_a_reference_turned_around(self):
+        comparison = compare_results(pixel_results(3), replicates=50, permutations=20)
+        labels = [text.get_text() for text in plot_comparison(comparison).get_yticklabels()]
+        assert labels == ["method 0 - method 2", "method 0 - method 1", "method 1 - method 2"]
+        ax = plot_comparison(comparison, reference="method 0")
+        assert [text.get_text() for text in ax.get_yticklabels()] == ["method 1", "method 2"]
+        (row,) = [
+            row for row in comparison.differences if (row.figure, row.a, row.b) == ("ods_f", "method 0", "method 1")
+        ]
+        (dot,) = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o" and line.get_ydata()[0] == 0]
+        assert dot[0] == -row.difference
+
+    def test_refuses_what_was_not_compared(self):
+        comparison = compare_results(pixel_results(2), replicates=50, permutations=20)
+        with pytest.raises(ArgumentError, match="'iou' is not compared"):
+            plot_comparison(comparison, figure="iou")
+        with pytest.raises(ArgumentError, match="'theirs' is not among"):
+            plot_comparison(comparison, reference="theirs")
 
 
 class TestCurvePlot:
@@ -92,6 +210,11 @@ class TestCurvePlot:
 
 
 class TestSavePlot:
+    @pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "achievable", "comparison"])
+    def test_draws_every_kind_of_one_size(self, tmp_path, kind):
+        save_plot(pixel_results(2), tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
+        assert plt.imread(tmp_path / "a.png").shape[:2] == (600, 700)
+
     def test_leaves_no_figure_behind(self, results, tmp_path):
         save_plot(results, tmp_path / "a.png")
         assert plt.get_fignums() == []
@@ -187,7 +310,7 @@ class TestEnvelope:
     def test_a_figure_is_shown_with_its_bound_and_shaded(self):
         counts = float_counts().in_bins()
         result = Result("binned", "pixels", {}, "data:0", {"a": counts})
-        ax = plot_results([result])
+        ax = plot_pr([result])
         (label, _) = labels_of(ax)
         shown, bound = (float(part) for part in label[3 : label.index("]")].split(" ±"))
         low, high = result.summary.bounds["ods_f"]
@@ -199,17 +322,17 @@ class TestEnvelope:
 
 class TestBands:
     def test_a_band_is_drawn_for_each_method(self, results):
-        assert len(plot_results(results, band=0.9, replicates=20).collections) == 2
+        assert len(plot_pr(results, band=0.9, replicates=20).collections) == 2
 
     def test_boundaries_have_a_band_and_print_has_none(self):
         counts = {str(k): BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12 + k, 5]) for k in range(5)}
         curve = boundary_curve(BoundaryCounts.sum(counts.values()))
         counted = Result("counted", "boundaries", {}, "data:0", counts)
         printed = Result("printed", "boundaries", {}, "data:0", {}, published=PublishedCurve(curve))
-        ax = plot_results([counted, printed], band=0.9, replicates=20)
+        ax = plot_pr([counted, printed], band=0.9, replicates=20)
         assert len(ax.collections) == 1
 
     def test_results_of_two_protocols_are_no_one_plot(self, results):
         other = Result("b", "boundaries", {}, "data:0", {"a": BoundaryCounts([0.5], [1], [2], [1], [2])})
         with pytest.raises(ArgumentError, match="boundaries and pixels"):
-            plot_results([results[0], other])
+            plot_pr([results[0], other])

@@ -1,16 +1,23 @@
 import io
 import math
+import re
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from cases import FIRST_SCORES, SECOND_SCORES, write_folder, write_papers
 from hypothesis import given
+from pictures import boundary_results, pixel_results
 from rich.console import Console
 
-from segbench import Boundaries, Pixels, evaluate
-from segbench.report.tables import image_rows, method_rows, names_of, number
+from segbench import Boundaries, BoundaryCurve, Pixels, PublishedCurve, Result, evaluate
+from segbench.report.numbers import number
+from segbench.report.ranking import ranked
+from segbench.report.table_text import latex_table, markdown_table
+from segbench.report.tables import exact_images, exact_methods, method_table, names_of
 from segbench.report.terminal import show_results
+from segbench.report.threshold_tables import exact_thresholds, threshold_table
 
 
 def shown(results, width):
@@ -70,15 +77,107 @@ class TestRunsOfOneName:
         assert names_of(results[1:2]) == ["a"]
 
     def test_csv_leaves_empty_what_is_of_another_protocol(self, results):
-        header, rows = method_rows(results, exact=True, intervals=[run.intervals(replicates=9) for run in results])
-        table = [dict(zip(header, row, strict=True)) for row in rows]
+        exact = exact_methods(results, intervals=[run.intervals(replicates=9) for run in results])
+        table = [dict(zip(exact.header, row, strict=True)) for row in exact.rows]
         assert [row["auc_pr"] == "" for row in table] == [False, False, True]
         assert [row["area_pr_low"] == "" for row in table] == [True, True, False]
-        header, rows = image_rows(results, exact=True)
-        assert header.count("f") == 1
-        assert {row[0] for row in rows} == set(names_of(results))
+        exact = exact_images(results)
+        assert exact.header.count("f") == 1
+        assert {row[0] for row in exact.rows} == set(names_of(results))
 
     def test_each_protocol_has_a_table_in_the_terminal(self, results):
         text = shown(results, width=200)
         assert text.count("method ") == 2
         assert "a (invert:yes)" in text
+
+
+class TestBest:
+    @pytest.mark.parametrize(
+        ("values", "best", "digits", "expected"),
+        [
+            ([0.5, 0.7, 0.6], "highest", 4, ["", "best", "second"]),
+            ([0.5, 0.7, 0.6], "lowest", 4, ["best", "", "second"]),
+            ([0.5, 0.7, 0.6], "none", 4, ["", "", ""]),
+            ([0.5, 0.7], "highest", 4, ["", "best"]),
+            ([0.7, 0.7, 0.6], "highest", 4, ["best", "best", ""]),
+            ([0.7971, 0.7968, 0.6], "highest", 3, ["best", "best", ""]),
+            ([0.7971, 0.7968, 0.6], "highest", 4, ["best", "second", ""]),
+            ([0.7, 0.6, 0.6], "highest", 4, ["best", "second", "second"]),
+            ([math.nan, 0.7, 0.6], "highest", 4, ["", "best", ""]),
+            ([math.nan, 0.7], "lowest", 4, ["", ""]),
+            ([0.7], "highest", 4, [""]),
+            ([], "highest", 4, []),
+        ],
+    )
+    def test_is_found_by_direction_and_as_printed(self, values, best, digits, expected):
+        assert ranked(values, best, digits=digits) == expected
+
+    def test_annotators_do_not_compete(self):
+        detector, human = boundary_results()
+        table = method_table([detector, replace(detector, method="other"), human])
+        assert [table.marks[row, 1] for row in range(3)] == ["best", "best", ""]
+
+    def test_is_bold_in_every_form_and_the_second_underlined_in_latex(self):
+        table = method_table(pixel_results(3), digits=2)
+        first, second = (table.rows[row][1] for row in (0, 1))
+        assert rf"\textbf{{{first}}}" in latex_table(table)
+        assert rf"\underline{{{second}}}" in latex_table(table)
+        assert f"**{first}**" in markdown_table(table)
+        console = Console(width=200, file=io.StringIO(), force_terminal=True)
+        show_results(pixel_results(3), console, digits=2)
+        assert f"\x1b[1m{first}\x1b[0m" in console.file.getvalue()
+        assert f"\x1b[4m{second}\x1b[0m" in console.file.getvalue()
+
+
+NAMES = st.text(min_size=1, max_size=30)
+
+
+class TestNamesAreNoMarkup:
+    @given(NAMES)
+    def test_in_markdown(self, name):
+        lines = markdown_table(method_table([replace(pixel_results(1)[0], method=name)])).splitlines()
+        assert len(lines[:3]) == 3
+        cells = re.sub(r"\\.", "", lines[2])
+        assert cells.count("|") == len(method_table(pixel_results(1)).header) + 1
+        assert not set("<*_`[") & set(cells)
+
+    @given(NAMES)
+    def test_in_latex(self, name):
+        text = latex_table(method_table([replace(pixel_results(1)[0], method=name)]))
+        (row,) = [line for line in text.splitlines()[4:] if line.endswith(r"\\")]
+        bare = re.sub(r"\\[a-z]+\{\}|\$\\pm\$|\\[{}$&#_%]", "", row)
+        assert bare.count("&") == len(method_table(pixel_results(1)).header) - 1
+        assert not set("#_%~^$") & set(bare)
+        assert not row.startswith(("[", "*"))
+
+
+class TestThresholds:
+    def test_few_rows_with_the_best_among_them_and_a_note(self):
+        results = pixel_results(2)
+        table = threshold_table(results)
+        assert len(table.rows) < 34 * 2
+        best = [table.rows[row][table.header.index("f")] for row, _ in table.marks]
+        assert best == [number(result.summary["ods_f"]) for result in results]
+        assert all("of 34 thresholds" in note for note in table.notes)
+
+    def test_all_rows_for_other_programs(self):
+        (result,) = pixel_results(1)
+        table = exact_thresholds([result])
+        assert len(table.rows) == 34
+        last = dict(zip(table.header, table.rows[-1], strict=True))
+        assert (last["tp"], last["fp"], last["recall"]) == ("96000", "216000", "1.0")
+
+    def test_a_published_curve_has_no_counts(self):
+        curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
+        published = Result("HED", "boundaries", {}, "data:0", {}, published=curve)
+        rows = threshold_table([published, *boundary_results()]).rows
+        assert rows[0][:3] == ["HED", ".2000", "-"]
+        assert rows[0][-1] == number(4 / 7)
+
+
+def test_one_remark_on_many_methods_is_one_line():
+    curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
+    results = [Result(f"m{k}", "boundaries", {}, "data:0", {}, published=curve) for k in range(6)]
+    text = shown(results, 200)
+    assert text.count("undefined") == 1
+    assert "all 6 methods: undefined" in text

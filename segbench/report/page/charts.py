@@ -19,14 +19,14 @@ from segbench.curves.regions import RegionCurve
 from segbench.protocols.states import State
 from segbench.report.overlays import WORDS
 from segbench.report.page.figures import IMAGE_HEADLINES
-from segbench.report.palette import COLOURS, DASHES, line_style
+from segbench.report.palette import COLOURS, DASHES, Dashes, line_style
 from segbench.report.points import boundary_points, envelope, pr_points, roc_points
 
 FloatArray = NDArray[np.float64]
 
 _PROBED = 600
 _IMAGES_AS_POINTS = 2_000
-_PLOTLY_DASHES = dict(zip(DASHES, ("solid", "dash", "dashdot", "dot"), strict=True))
+_PLOTLY_DASHES: dict[Dashes, str] = dict(zip(DASHES, ("solid", "dash", "dashdot", "dot", "longdashdot"), strict=True))
 _DIGITS = 4
 
 

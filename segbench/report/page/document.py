@@ -19,6 +19,7 @@ from segbench.curves import Intervals
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
 from segbench.report import overlays, palette
+from segbench.report.columns import FOOTNOTES
 from segbench.report.page.charts import charts, style
 from segbench.report.page.commands import Repetition, repetitions
 from segbench.report.page.embedding import inline_script, security_policy
@@ -26,7 +27,7 @@ from segbench.report.page.figures import Table, by_headline, image_table, method
 from segbench.report.page.panels import Panels, panels
 from segbench.report.page.photos import photographs
 from segbench.report.page.remarks import Remark, remarks
-from segbench.report.tables import FOOTNOTES, by_protocol
+from segbench.report.tables import by_protocol
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -10,7 +10,10 @@ from typing import Literal
 
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals, Summary
-from segbench.report.tables import COLUMNS, HEADLINES, IMAGE_COLUMNS, Column, best_of, names_of, number
+from segbench.report.columns import COLUMNS, HEADLINES, IMAGE_COLUMNS
+from segbench.report.numbers import number
+from segbench.report.ranking import Mark, column_marks
+from segbench.report.tables import names_of
 
 MOST_IMAGE_ROWS = 3_000
 """Lines of the table of images; a browser sorts so many without a pause."""
@@ -40,7 +43,7 @@ class Cell:
 
     text: str
     sorts_as: str
-    best: bool = False
+    mark: Mark = ""
     interval: str = ""
     why: str = ""
 
@@ -84,13 +87,12 @@ def method_table(results: Sequence[Result], intervals: Sequence[Intervals]) -> T
         Heading(column.title, column.key, "ascending" if column.best == "lowest" else "descending")
         for column in columns
     )
-    best = {column.key: best_of(results, column) for column in columns} if len(results) > 1 else {}
+    marks = {column.key: column_marks(results, column) for column in columns}
     rows = []
     for place, result in enumerate(results):
         drawn: Mapping[str, tuple[float, float]] = intervals[place] if intervals else {}
         cells = tuple(
-            _cell(result.summary, column.key, best=best.get(column.key) == result.summary[column.key], ends=drawn)
-            for column in columns
+            _cell(result.summary, column.key, mark=marks[column.key][place], ends=drawn) for column in columns
         )
         rows.append(Row(place, cells))
     return Table(headings, tuple(rows))
@@ -102,8 +104,8 @@ def image_table(results: Sequence[Result]) -> Table:
     Of more than `MOST_IMAGE_ROWS` lines only the worst are kept.
     """
     protocol = results[0].protocol
-    columns = IMAGE_COLUMNS[protocol]
-    headings = tuple(Heading(_WORDS.get(key, key.replace("_", " ")), key, _worst_first(key)) for key in _keys(columns))
+    keys = IMAGE_COLUMNS[protocol]
+    headings = tuple(Heading(_WORDS.get(key, key.replace("_", " ")), key, _worst_first(key)) for key in keys)
     headline = IMAGE_HEADLINES[protocol]
     ranked = sorted(
         (
@@ -114,7 +116,7 @@ def image_table(results: Sequence[Result]) -> Table:
         key=lambda line: line[:3],
     )
     rows = tuple(
-        Row(place, tuple(_cell(figures, key) for key in _keys(columns)), name)
+        Row(place, tuple(_cell(figures, key) for key in keys), name)
         for _, name, place, figures in islice(ranked, MOST_IMAGE_ROWS)
     )
     return Table(headings, rows, len(ranked) - len(rows))
@@ -125,23 +127,19 @@ def method_names(results: Sequence[Result]) -> list[str]:
     return names_of(results)
 
 
-def _keys(columns: Sequence[Column]) -> list[str]:
-    return [column.key for column in columns]
-
-
 def _worst_first(key: str) -> Direction:
     return "descending" if key in _LOWEST_IS_BEST else "ascending"
 
 
 def _cell(
-    figures: Summary, key: str, *, best: bool = False, ends: Mapping[str, tuple[float, float]] | None = None
+    figures: Summary, key: str, *, mark: Mark = "", ends: Mapping[str, tuple[float, float]] | None = None
 ) -> Cell:
     value = figures[key]
     low, high = (ends or {}).get(key, (math.nan, math.nan))
     return Cell(
         number(value, figures.bounds.get(key)),
         "" if math.isnan(value) else repr(value),
-        best=best,
+        mark=mark,
         interval="" if math.isnan(low) else f"{number(low)}–{number(high)}",  # noqa: RUF001  a range
         why=figures.undefined.get(key, ""),
     )

@@ -1,0 +1,148 @@
+"""What all plots share: axes, frames, names as text, and where the legend goes.
+
+Sizes, fonts and line widths are Matplotlib's settings (rcParams), or parts of them, so that a style of one's own holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from segbench.report.palette import GUIDE, ISO_F, ISO_F_TEXT
+from segbench.report.table_text import latex_name, one_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CURVE_LAYER = 3
+
+_LONGEST_NAME = 32
+_LINES_IN_A_ROW_OF_DOTS = 2.2
+_LINES_AROUND = 5
+
+
+def new_axes() -> Axes:
+    """Make a figure with one pair of axes, in the size of the settings."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def fit_height(ax: Axes) -> None:
+    """Make a figure as high as its rows need, one row a tick."""
+    import matplotlib as mpl
+
+    lines = _LINES_AROUND + _LINES_IN_A_ROW_OF_DOTS * len(ax.get_yticks())
+    ax.get_figure(root=True).set_figheight(lines * mpl.rcParams["font.size"] / 72)  # type: ignore[union-attr]
+
+
+def as_text(name: str) -> str:
+    r"""Write a name so that it is drawn as it is: no mathematics between dollars, no commands where LaTeX sets text.
+
+    Examples
+    --------
+    >>> print(as_text("a $b$\nc_1"))
+    a \$b\$ c_1
+    """
+    import matplotlib as mpl
+
+    return latex_name(name) if mpl.rcParams["text.usetex"] else one_line(name).replace("$", r"\$")
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Write names as texts for a plot, long ones without their middle, as far as they stay different.
+
+    Examples
+    --------
+    >>> short_names(["HED", "a detector with quite a long name, epoch 1", "a detector with quite a long name, epoch 2"])
+    ['HED', 'a detector with … g name, epoch 1', 'a detector with … g name, epoch 2']
+    """
+    longest = _LONGEST_NAME
+    while True:
+        short = [_without_middle(one_line(name), longest) for name in names]
+        if len(set(short)) == len(set(names)) or longest > max(map(len, names)):
+            return [as_text(name) for name in short]
+        longest += 16
+
+
+def _without_middle(name: str, longest: int) -> str:
+    if len(name) <= longest:
+        return name
+    kept = longest // 2 - 1
+    return f"{name[:kept].rstrip()} … {name[-kept:].lstrip()}"
+
+
+def three_digits(value: float, bounds: tuple[float, float] | None = None) -> str:
+    """Write a figure for a legend; with bounds, those of what is shown, so that they hold the exact figure.
+
+    Examples
+    --------
+    >>> three_digits(0.7878), three_digits(0.5, (0.4991, 0.5)), three_digits(math.nan)
+    ('.788', '.500 ±.001', '-')
+    """
+    if math.isnan(value):
+        return "-"
+    text = f"{value:.3f}"
+    if bounds:
+        spread = max(bounds[1] - float(text), float(text) - bounds[0])
+        text += f" ±{math.ceil(round(spread * 1000, 6)) / 1000:.3f}"
+    return text.replace("0.", ".")
+
+
+def open_frame(ax: Axes) -> None:
+    """Leave out the upper and right sides."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def guide_width() -> float:
+    """Give the width of lines that only guide the eye, in points."""
+    import matplotlib as mpl
+
+    return 0.5 * float(mpl.rcParams["lines.linewidth"])
+
+
+def dot_size() -> float:
+    """Give the size of the dot that marks a best point, in points."""
+    import matplotlib as mpl
+
+    return 0.8 * float(mpl.rcParams["lines.markersize"])
+
+
+def frame_pr(ax: Axes) -> None:
+    """Draw the frame of precision against recall with lines of equal F, once."""
+    if ax.get_xlabel() == "Recall":
+        return
+    _unit_square(ax, "Recall", "Precision")
+    for f in np.arange(1, 10) / 10:
+        recall = np.linspace(f / (2 - f), 1, 200)
+        ax.plot(recall, f * recall / (2 * recall - f), color=ISO_F, linestyle="-", linewidth=guide_width(), zorder=1)
+        ax.annotate(
+            f"F={f:.1f}",
+            (1, f / (2 - f)),
+            xytext=(3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="x-small",
+            color=ISO_F_TEXT,
+            annotation_clip=False,
+        )
+
+
+def frame_roc(ax: Axes) -> None:
+    """Draw the frame of true against false positive rate with the diagonal, once."""
+    if ax.get_xlabel() == "False positive rate":
+        return
+    _unit_square(ax, "False positive rate", "True positive rate")
+    ax.plot([0, 1], [0, 1], color=GUIDE, linewidth=guide_width(), linestyle=(0, (1, 2)), zorder=1)
+
+
+def _unit_square(ax: Axes, x: str, y: str) -> None:
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel=x, ylabel=y, aspect="equal")
+    ticks = np.linspace(0, 1, 6)
+    ax.set_xticks(ticks)
+    ax.set_yticks(ticks)
+    open_frame(ax)

@@ -1,0 +1,120 @@
+"""Plot of a comparison: paired differences with their intervals, a row a pair."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from segbench.curves import Comparison, Difference
+from segbench.curves.comparison import LOWER_IS_BETTER
+from segbench.errors import ArgumentError
+from segbench.report.axes import as_text, dot_size, fit_height, guide_width, new_axes, open_frame, short_names
+from segbench.report.numbers import number
+from segbench.report.palette import COLOURS, GUIDE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ALL_PAIRS_UP_TO = 6
+
+
+def plot_comparison(
+    comparison: Comparison, *, figure: str = "ods_f", reference: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the paired differences of one figure with their intervals, a row a pair, the largest on top.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        From `compare` or `compare_results`.
+    figure : str
+        Which figure.
+    reference : str, optional
+        A method: draw all others minus it. By default all pairs, the higher minus the lower, and above six methods all
+        others minus the best.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out, as high as its rows need.
+
+    Returns
+    -------
+    matplotlib Axes
+        Dots are differences, bars their intervals over images; on the right stand the p-values, corrected by Holm for
+        all pairs that were compared. A pair without a defined difference has an empty row.
+
+    Raises
+    ------
+    ArgumentError
+        For a figure or a method that was not compared.
+    """
+    if figure not in comparison.rank_shares:
+        raise ArgumentError(f"{figure!r} is not compared; expected one of {', '.join(comparison.rank_shares)}")
+    methods = list(comparison.intervals)
+    if reference is not None and reference not in methods:
+        raise ArgumentError(f"{reference!r} is not among the methods compared: {', '.join(methods)}")
+    if reference is None and len(methods) > _ALL_PAIRS_UP_TO:
+        reference = _best(comparison, figure)
+    rows = [row for row in comparison.differences if row.figure == figure]
+    if reference is not None:
+        rows = [_minus(row, reference) for row in rows if reference in (row.a, row.b)]
+    else:
+        rows = [_minus(row, row.a) if row.difference < 0 else row for row in rows]
+    rows.sort(key=lambda row: (math.isnan(row.difference), -row.difference, row.a, row.b))
+    own = ax is None
+    ax = ax or new_axes()
+    ax.axvline(0, color=GUIDE, linewidth=guide_width(), zorder=1)
+    for place, row in enumerate(rows):
+        _draw_row(ax, place, row)
+    short = dict(zip(methods, short_names(methods), strict=True))
+    labels = [short[row.a] if reference else f"{short[row.a]} - {short[row.b]}" for row in rows]
+    ax.set_yticks(range(len(rows)), labels)
+    ax.set(ylim=(len(rows) - 0.5, -1.3), xlabel=_title(comparison, figure, short.get(reference or "", "")))
+    ax.annotate("p (Holm)", (1, -0.85), xycoords=ax.get_yaxis_transform(), va="center", fontsize="small", color=GUIDE)
+    ax.tick_params(axis="y", length=0)
+    open_frame(ax)
+    if own:
+        fit_height(ax)
+    return ax
+
+
+def _best(comparison: Comparison, figure: str) -> str:
+    sign = -1 if figure in LOWER_IS_BETTER else 1
+    known = {name: sign * one.estimates[figure] for name, one in comparison.intervals.items()}
+    return max(known, key=lambda name: -math.inf if math.isnan(known[name]) else known[name])
+
+
+def _minus(row: Difference, reference: str) -> Difference:
+    """Turn a pair around where the reference comes first."""
+    if row.b == reference:
+        return row
+    return replace(
+        row,
+        a=row.b,
+        b=row.a,
+        estimate_a=row.estimate_b,
+        estimate_b=row.estimate_a,
+        difference=-row.difference,
+        low=-row.high,
+        high=-row.low,
+        wins=row.losses,
+        losses=row.wins,
+    )
+
+
+def _draw_row(ax: Axes, place: int, row: Difference) -> None:
+    text = "undefined" if math.isnan(row.difference) else number(row.p_holm, digits=3)
+    ax.annotate(text, (1, place), xycoords=ax.get_yaxis_transform(), va="center", fontsize="small")
+    if math.isnan(row.difference):
+        return
+    if not math.isnan(row.low):
+        ax.hlines(place, row.low, row.high, color=COLOURS[0], linewidth=3 * guide_width(), zorder=2)
+    ax.plot(row.difference, place, "o", color=COLOURS[0], markersize=1.2 * dot_size(), zorder=3)
+
+
+def _title(comparison: Comparison, figure: str, reference: str) -> str:
+    level = next(iter(comparison.intervals.values())).level
+    name = as_text(figure)
+    what = f"{name} minus that of {reference}" if reference else f"Difference of {name}"
+    better = ", lower is better" if figure in LOWER_IS_BETTER else ""
+    images = f"{comparison.images} image{'s'[: comparison.images != 1]}"
+    return f"{what}{better}\n({100 * level:g} % interval over {images})"

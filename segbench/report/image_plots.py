@@ -1,0 +1,140 @@
+"""Plot of the images one by one: how each method does on each, and what is hard for all."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.aggregator.result import Result
+from segbench.counts import BoundaryCounts
+from segbench.curves.boundary_summary import has_pixels
+from segbench.errors import ArgumentError
+from segbench.report.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
+from segbench.report.columns import IMAGE_COLUMNS
+from segbench.report.palette import GUIDE, line_style
+from segbench.report.plots import one_protocol
+from segbench.report.tables import names_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SPREAD = 0.3
+_LINKED_IMAGES = 200
+_DOTS_AS_VECTORS = 5_000
+
+
+def plot_images(results: Sequence[Result], *, figure: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw a dot for each image in a row for each method, the best median on top.
+
+    The tall mark is the median, the bar goes from quartile to quartile. An image stands at the same height in every
+    row, and up to 200 images thin lines join its dots from row to row: what all methods find hard lies left in all.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Of one protocol. A method known from print has no images: it is named and its row left empty.
+    figure : str, optional
+        A figure of `Result.per_image`; by default ``"f"``, of regions ``"covering"``, at the image's best threshold.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out, as high as its rows need.
+
+    Returns
+    -------
+    matplotlib Axes
+        Images on which the figure is undefined are left out, and their number stands beside the method.
+
+    Raises
+    ------
+    ArgumentError
+        For no results, results of several protocols, an unknown figure, or if no result has images.
+    """
+    known = IMAGE_COLUMNS[one_protocol(results)]
+    figure = figure or known[0]
+    if figure not in known:
+        raise ArgumentError(f"images have no figure {figure!r}; expected one of {', '.join(known)}")
+    if not any(result.counts for result in results):
+        raise ArgumentError("no result has counts of images: published curves have none to draw")
+    values = [_values(result, figure) for result in results]
+    order = sorted(range(len(results)), key=lambda k: (_median(values[k]), results[k].method), reverse=True)
+    heights = _heights(sorted({name for images in values for name in images}))
+    own = ax is None
+    ax = ax or new_axes()
+    for row, k in enumerate(order):
+        _draw_row(ax, row, values[k], heights, line_style(k).colour)
+    if len(heights) <= _LINKED_IMAGES:
+        _draw_links(ax, [values[k] for k in order], heights)
+    names = short_names(names_of(results))
+    ax.set_yticks(range(len(order)), [_named(names[k], values[k]) for k in order])
+    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=_title(figure))
+    ax.tick_params(axis="y", length=0)
+    low, high = ax.dataLim.intervalx
+    if low >= 0 and high <= 1:
+        ax.set_xlim(-0.02, 1.02)
+    open_frame(ax)
+    if own:
+        fit_height(ax)
+    return ax
+
+
+def _values(result: Result, figure: str) -> dict[str, float]:
+    """Give the figure of each image; nan where there is no boundary pixel, as `mean_image_f` leaves those out."""
+    return {
+        name: math.nan
+        if isinstance(counts, BoundaryCounts) and not has_pixels(counts)
+        else result.per_image[name][figure]
+        for name, counts in result.counts.items()
+    }
+
+
+def _median(values: dict[str, float]) -> float:
+    defined = [value for value in values.values() if not math.isnan(value)]
+    return float(np.median(defined)) if defined else -math.inf
+
+
+def _heights(names: Sequence[str]) -> dict[str, float]:
+    """Spread images over the height of a row, neighbours far apart, the same image always at the same place."""
+    golden = (math.sqrt(5) - 1) / 2
+    return {name: _SPREAD * (2 * ((k + 1) * golden % 1) - 1) for k, name in enumerate(names)}
+
+
+def _draw_row(ax: Axes, row: int, values: dict[str, float], heights: dict[str, float], colour: str) -> None:
+    points = np.array([(value, row + heights[name]) for name, value in values.items() if not math.isnan(value)])
+    if not points.size:
+        return
+    crowded = len(points) > _DOTS_AS_VECTORS
+    alpha = 0.7 if len(points) <= _LINKED_IMAGES else 0.25
+    dots: dict[str, Any] = {"alpha": alpha, "linewidth": 0, "zorder": 3, "rasterized": crowded}
+    ax.scatter(points[:, 0], points[:, 1], s=(0.75 * dot_size()) ** 2, color=colour, **dots)
+    low, median, high = np.quantile(points[:, 0], [0.25, 0.5, 0.75])
+    ax.fill_between([low, high], row - _SPREAD, row + _SPREAD, color=colour, alpha=0.18, linewidth=0, zorder=2)
+    ax.vlines(median, row - 1.3 * _SPREAD, row + 1.3 * _SPREAD, color=colour, linewidth=4 * guide_width(), zorder=4)
+
+
+def _draw_links(ax: Axes, rows: Sequence[dict[str, float]], heights: dict[str, float]) -> None:
+    from matplotlib.collections import LineCollection
+
+    links: list[NDArray[np.float64]] = [
+        np.array([(upper[name], row + heights[name]), (lower[name], row + 1 + heights[name])])
+        for row, (upper, lower) in enumerate(itertools.pairwise(rows))
+        for name in upper
+        if not math.isnan(upper[name] + lower.get(name, math.nan))
+    ]
+    ax.add_collection(LineCollection(links, color=GUIDE, linewidth=0.6 * guide_width(), alpha=0.5, zorder=1))
+
+
+def _named(name: str, values: dict[str, float]) -> str:
+    if not values:
+        return f"{name}\n(no images)"
+    undefined = sum(math.isnan(value) for value in values.values())
+    return f"{name}\n({undefined} undefined)" if undefined else name
+
+
+def _title(figure: str) -> str:
+    if figure in ("f", "covering"):
+        return f"{figure.capitalize()} of each image at its best threshold"
+    return f"{figure.replace('_', ' ')} of each image"

@@ -1,0 +1,137 @@
+"""What notebooks show of results, curves and figures: HTML of tables and small drawings.
+
+No script and no colour of its own: text and lines take those of the page, dark or light. Whatever comes from file names
+is escaped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+from html import escape
+
+import numpy as np
+
+from segbench.aggregator.result import Result
+from segbench.curves import Comparison, Curve, Intervals, Summary
+from segbench.curves.boundary import BoundaryCurve, boundary_ods
+from segbench.curves.regions import RegionCurve
+from segbench.report.columns import COLUMNS, HEADLINES
+from segbench.report.comparisons import SHOWN, comparison_table
+from segbench.report.numbers import number
+from segbench.report.points import FloatArray, boundary_points, pr_points, roc_points
+from segbench.report.tables import TextTable
+
+_SIDE, _MARGIN = 200, 24
+_MOST_POINTS = 400
+
+
+@singledispatch
+def html_of(shown: object) -> str:
+    """Give the HTML that a notebook shows; what has no look of its own is its ``repr``."""
+    return f"<pre>{escape(repr(shown))}</pre>"
+
+
+@html_of.register
+def _(shown: Result) -> str:
+    images = f"{len(shown.counts)} image{'s'[: len(shown.counts) != 1]}"
+    failed = f", {len(shown.failed)} failed" if shown.failed else ""
+    caption = f"{shown.method} ({shown.protocol}, {images}{failed})"
+    titles = [column.title for column in COLUMNS[shown.protocol]]
+    figures = [
+        number(shown.summary[column.key], shown.summary.bounds.get(column.key)) for column in COLUMNS[shown.protocol]
+    ]
+    return _table(TextTable(titles, [figures], names=0), caption) + _line(shown.signature)
+
+
+@html_of.register
+def _(shown: Summary) -> str:
+    rows = [[key, number(value, shown.bounds.get(key)), shown.undefined.get(key, "")] for key, value in shown.items()]
+    header = ["figure", "value", "undefined"]
+    if not shown.undefined:
+        rows, header = [row[:2] for row in rows], header[:2]
+    return _table(TextTable(header, rows))
+
+
+@html_of.register
+def _(shown: Intervals) -> str:
+    rows = [[key, number(shown.estimates[key]), *map(number, ends)] for key, ends in shown.items()]
+    per_cent = f"{100 * shown.level:g} %"
+    table = TextTable(["figure", "value", f"{per_cent} low", f"{per_cent} high"], rows)
+    return _table(table) + "".join(map(_line, [*shown.notes, shown.signature]))
+
+
+@html_of.register
+def _(shown: Comparison) -> str:
+    known = list(shown.rank_shares)
+    figures = next((keys for protocol, keys in SHOWN.items() if _is_of(protocol, known)), tuple(known))
+    return _table(comparison_table(shown, figures=[key for key in figures if key in known])) + "".join(
+        map(_line, shown.notes)
+    )
+
+
+@html_of.register
+def _(shown: Curve) -> str:
+    points = pr_points(shown) if shown.space == "pr" else roc_points(shown)
+    name = ("achievable AUC-PR" if shown.optimistic else "AUC-PR") if shown.space == "pr" else "AUC-ROC"
+    axes = ("recall", "precision") if shown.space == "pr" else ("false positive rate", "true positive rate")
+    return _drawing(points, axes, f"{name} {number(shown.area)}, {shown.tp.size - 1} thresholds")
+
+
+@html_of.register
+def _(shown: BoundaryCurve) -> str:
+    best = boundary_ods(shown)
+    text = f"ODS F {number(best.f)} at {number(best.threshold)}, {shown.thresholds.size} thresholds"
+    return _drawing(boundary_points(shown), ("recall", "precision"), text)
+
+
+@html_of.register
+def _(shown: RegionCurve) -> str:
+    known = np.isfinite(shown.thresholds) & np.isfinite(shown.covering)
+    best = float(shown.covering[known].max()) if known.any() else math.nan
+    text = f"covering ODS {number(best)}, {shown.thresholds.size} thresholds"
+    return _drawing((shown.thresholds[known], shown.covering[known]), ("threshold", "covering"), text)
+
+
+def _is_of(protocol: str, figures: Sequence[str]) -> bool:
+    # Pixels and boundaries share their headline; what else they show tells them apart.
+    return HEADLINES[protocol] in figures and all(key in figures for key in SHOWN[protocol])
+
+
+def _table(table: TextTable, caption: str = "") -> str:
+    head = "".join(f"<th>{escape(title)}</th>" for title in table.header)
+    body = "".join(f"<tr>{''.join(_cells(cells, table.names))}</tr>" for cells in table.rows)
+    above = f'<caption style="text-align:left">{escape(caption)}</caption>' if caption else ""
+    return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cells(cells: Sequence[str], names: int) -> Iterable[str]:
+    for place, text in enumerate(cells):
+        side = "left" if place < names else "right"
+        yield f'<td style="text-align:{side}">{escape(text)}</td>'
+
+
+def _line(text: str) -> str:
+    return f"<div><small>{escape(text)}</small></div>"
+
+
+def _drawing(points: tuple[FloatArray, FloatArray], axes: tuple[str, str], caption: str) -> str:
+    """Draw a line in the unit square as SVG, in the colour of the text around it."""
+    x, y = points
+    kept = np.unique(np.linspace(0, x.size - 1, min(x.size, _MOST_POINTS)).astype(int))
+    path = " ".join(f"{_MARGIN + _SIDE * x[k]:.1f},{4 + _SIDE * (1 - y[k]):.1f}" for k in kept)
+    line = f'<polyline points="{path}" stroke-width="2"/>'
+    if len(kept) == 1:
+        cx, cy = path.split(",")
+        line = f'<circle cx="{cx}" cy="{cy}" r="3" fill="currentColor"/>'
+    frame = f'<rect x="{_MARGIN}" y="4" width="{_SIDE}" height="{_SIDE}" opacity="0.4"/>'
+    below = f'<text x="{_MARGIN + _SIDE / 2}" y="{_SIDE + 20}" text-anchor="middle">{escape(axes[0])}, 0 to 1</text>'
+    place = f"translate(14 {4 + _SIDE / 2}) rotate(-90)"
+    beside = f'<text transform="{place}" text-anchor="middle">{escape(axes[1])}</text>'
+    label = escape(f"{axes[1]} against {axes[0]}: {caption}")
+    return (
+        f'<svg width="{_SIDE + _MARGIN + 8}" height="{_SIDE + 28}" role="img" aria-label="{label}">'
+        f'<g fill="none" stroke="currentColor">{frame}{line}</g>'
+        f'<g fill="currentColor" font-size="11">{below}{beside}</g></svg>{_line(caption)}'
+    )

@@ -1,0 +1,60 @@
+"""Figures as text."""
+
+from __future__ import annotations
+
+import math
+
+DIGITS = 4
+
+
+def number(value: float, bounds: tuple[float, float] | None = None, *, digits: int = DIGITS) -> str:
+    """Write a figure as the field does: four digits, no leading zero; bounds as ``.8123 ±.0002``.
+
+    Examples
+    --------
+    >>> number(0.81234), number(1.0), number(1234), number(math.nan), number(0.5, (0.4998, 0.5001))
+    ('.8123', '1.0000', '1234', '-', '.5000 ±.0002')
+    >>> number(0.81234, digits=3)
+    '.812'
+    """
+    if isinstance(value, int):
+        return str(value)
+    if math.isnan(value):
+        return "-"
+    text = _short(value, digits)
+    if bounds is None or not math.isfinite(value):
+        return text
+    # Of what is shown, not of the value behind it, so that the exact figure lies within what is printed.
+    spread = max(bounds[1] - float(text), float(text) - bounds[0])
+    rounded_up = math.ceil(round(spread * 10**digits, 6)) / 10**digits
+    return f"{text} ±{_short(rounded_up, digits)}"
+
+
+def signed(value: float, *, digits: int = DIGITS) -> str:
+    """Write a difference, with its sign.
+
+    Examples
+    --------
+    >>> signed(0.05), signed(-0.05), signed(0.0)
+    ('+.0500', '-.0500', '.0000')
+    """
+    text = number(value, digits=digits)
+    return f"+{text}" if value > 0 else text
+
+
+def exact(value: float) -> str:
+    """Write a figure with all its digits, for other programs; nothing where it is undefined.
+
+    Examples
+    --------
+    >>> exact(0.1), exact(math.nan)
+    ('0.1', '')
+    """
+    return "" if math.isnan(value) else repr(value)
+
+
+def _short(value: float, digits: int) -> str:
+    if value != 0 and abs(value) < 0.5 * 10**-digits:
+        return f"{value:.2g}"
+    text = f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text

@@ -1,0 +1,112 @@
+"""Plots as files: PDF and SVG keep lines as lines and text as text, the same bytes every time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from segbench.aggregator.comparing import compare_results
+from segbench.aggregator.result import Result
+from segbench.errors import ArgumentError, DataError
+from segbench.report.axes import fit_height
+from segbench.report.columns import HEADLINES
+from segbench.report.comparison_plots import plot_comparison
+from segbench.report.image_plots import plot_images
+from segbench.report.plots import one_protocol, plot_achievable, plot_pr, plot_roc
+from segbench.report.threshold_plots import plot_f_threshold
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Kind = Literal["pr", "roc", "f", "images", "achievable", "comparison"]
+FORMATS = (".pdf", ".svg", ".png")
+_WITH_LEVEL = ("pr", "roc", "comparison")
+_OF_ROWS = ("images", "comparison")
+_DPI = 200
+_FONTS: Mapping[str, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}
+_NARROW = 4.5
+_COLUMN: Mapping[str, Any] = {"font.size": 8, "lines.linewidth": 1.2, "lines.markersize": 4.5}
+
+
+def save_plot(
+    results: Sequence[Result],
+    path: Path,
+    *,
+    kind: Kind | None = None,
+    level: float | None = None,
+    replicates: int = 2000,
+    seed: int = 0,
+    size: tuple[float, float] | None = None,
+) -> None:
+    """Draw results into a file.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Of one protocol.
+    path : Path
+        Ends in .pdf, .svg or .png.
+    kind : str, optional
+        ``"pr"``, ``"roc"``, ``"f"`` (against threshold), ``"images"``, ``"achievable"`` or ``"comparison"``; by default
+        precision-recall, of regions covering against threshold.
+    level : float, optional
+        Of the bands of ``"pr"`` and ``"roc"``, by default none, and of the intervals of ``"comparison"``, .95.
+    replicates, seed : int
+        Of both.
+    size : (width, height), optional
+        In inches, the picture exactly so, with smaller letters where it is narrow and nobody chose others; by default
+        that of Matplotlib's settings, cropped to what is drawn.
+
+    Raises
+    ------
+    ArgumentError
+        If the name does not end so, or the results cannot be drawn in this way.
+    DataError
+        If the file cannot be written.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends so")
+    chosen = kind or ("f" if one_protocol(results) == "regions" else "pr")
+    if chosen not in get_args(Kind):
+        raise ArgumentError(f"kind is {chosen!r}; expected one of {', '.join(get_args(Kind))}")
+    if level is not None and chosen not in _WITH_LEVEL:
+        raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out --intervals")
+    draw = _drawing(results, chosen, level, replicates, seed)
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    settings: dict[Any, Any] = {**_FONTS, **(_column_settings() if size and size[0] < _NARROW else {})}
+    with mpl.rc_context(settings):
+        # Not pyplot: what is only written must neither stay in memory nor ask for a window.
+        figure = Figure(figsize=size, layout="constrained")
+        ax = draw(ax=figure.subplots())
+        if size is None and chosen in _OF_ROWS:
+            fit_height(ax)
+        undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower())
+        try:
+            figure.savefig(path, dpi=_DPI, bbox_inches=None if size else "tight", metadata=undated)
+        except OSError as error:
+            raise DataError(str(path), f"cannot be written ({error.strerror})", "give another place") from error
+
+
+def _column_settings() -> dict[str, Any]:
+    """Give smaller settings for a narrow picture, where nobody chose others."""
+    import matplotlib as mpl
+
+    chosen: dict[Any, Any] = dict(mpl.rcParams)
+    defaults: dict[Any, Any] = dict(mpl.rcParamsDefault)
+    return {key: value for key, value in _COLUMN.items() if chosen[key] == defaults[key]}
+
+
+def _drawing(
+    results: Sequence[Result], kind: Kind, level: float | None, replicates: int, seed: int
+) -> Callable[..., Axes]:
+    if kind == "comparison":
+        comparison = compare_results(results, level=level or 0.95, replicates=replicates, seed=seed)
+        return partial(plot_comparison, comparison, figure=HEADLINES[results[0].protocol])
+    if kind in ("pr", "roc"):
+        return partial(plot_pr if kind == "pr" else plot_roc, results, band=level, replicates=replicates, seed=seed)
+    others = {"f": plot_f_threshold, "images": plot_images, "achievable": plot_achievable}
+    return partial(others[kind], results)

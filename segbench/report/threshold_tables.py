@@ -1,0 +1,114 @@
+"""Tables with a line a threshold: counts, precision, recall and F of the pool at each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.aggregator.result import Result
+from segbench.counts import BoundaryCounts
+from segbench.curves import Curve
+from segbench.curves.boundary import f_of
+from segbench.curves.regions import RegionCurve
+from segbench.report.numbers import DIGITS, exact, number
+from segbench.report.ranking import Mark
+from segbench.report.tables import TextTable, names_of
+
+SHOWN_ROWS = 21
+
+_MATCHED = ("matched_gt", "total_gt", "matched_pred", "total_pred")
+_REGIONS = (
+    "covering",
+    "covering_of_prediction",
+    "rand_index",
+    "voi",
+    "voi_split",
+    "voi_merge",
+    "adapted_rand_error",
+    "rand_precision",
+    "rand_recall",
+)
+
+
+def threshold_columns(result: Result) -> dict[str, NDArray[Any]]:
+    """Give the rows of the pooled curve by column, ``threshold`` first; nan where undefined.
+
+    Of pixels the first row is where nothing is predicted, at an infinite threshold. A published curve has no counts,
+    and the regions protocol has its own figures.
+    """
+    curve = result.curve
+    columns: dict[str, NDArray[Any]] = {"threshold": curve.thresholds}
+    if isinstance(curve, Curve):
+        rates = {"recall": curve.recall, "precision": curve.precision, "tpr": curve.tpr, "fpr": curve.fpr}
+        return columns | {"tp": curve.tp, "fp": curve.fp} | rates | {"f": pixel_f(curve)}
+    if isinstance(curve, RegionCurve):
+        return columns | {name: getattr(curve, name) for name in _REGIONS}
+    if not result.published and isinstance(result.pooled, BoundaryCounts):
+        columns |= {name: getattr(result.pooled, name) for name in _MATCHED}
+    return columns | {"recall": curve.recall, "precision": curve.precision, "f": curve.f}
+
+
+def pixel_f(curve: Curve) -> NDArray[np.float64]:
+    """Give F at each point of a curve of pixels; nan without positives.
+
+    Examples
+    --------
+    >>> from segbench.counts import ScoreCounts
+    >>> from segbench.curves import pr_curve
+    >>> pixel_f(pr_curve(ScoreCounts([0.9, 0.1], [3, 1], [1, 5])))
+    array([0.        , 0.75      , 0.57142857])
+    """
+    return f_of(curve.recall, curve.precision)
+
+
+def threshold_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable:
+    """Give a line a threshold and method, for results of one protocol.
+
+    Of each method some `SHOWN_ROWS` rows, evenly spaced, and the best, which is marked; a note says how many were
+    left out.
+    """
+    tables = [threshold_columns(result) for result in results]
+    # A published curve lacks the counts, so the longest list of columns has all; tpr is recall once more.
+    keys = max(([key for key in columns if key != "tpr"] for columns in tables), key=len)
+    measure = "covering" if "covering" in keys else "f"
+    rows: list[list[str]] = []
+    marks: dict[tuple[int, int], Mark] = {}
+    notes = []
+    for name, columns in zip(names_of(results), tables, strict=True):
+        best = _best_place(columns[measure])
+        kept = _few(columns[measure].size, best)
+        if len(kept) < columns[measure].size:
+            notes.append(f"{name}: {len(kept)} of {columns[measure].size} thresholds; --format csv and json list all")
+        for place in kept:
+            if place == best:
+                marks[len(rows), 1 + keys.index(measure)] = "best"
+            cells = {key: number(columns[key][place].item(), digits=digits) for key in keys if key in columns}
+            rows.append([name, *(cells.get(key, "-") for key in keys)])
+    return TextTable(["method", *keys], rows, marks=marks, notes=tuple(notes))
+
+
+def exact_thresholds(results: Sequence[Result], *, named: bool = True) -> TextTable:
+    """Give a line a threshold and method, every one; the method only where `named`."""
+    tables = [threshold_columns(result) for result in results]
+    keys = list(dict.fromkeys(key for columns in tables for key in columns))
+    rows = []
+    for name, columns in zip(names_of(results), tables, strict=True):
+        length = columns["threshold"].size
+        lists = [columns[key].tolist() if key in columns else [math.nan] * length for key in keys]
+        rows += [[*([name] if named else []), *map(exact, values)] for values in zip(*lists, strict=True)]
+    return TextTable([*(["method"] if named else []), *keys], rows)
+
+
+def _best_place(measure: NDArray[np.float64]) -> int | None:
+    return None if np.isnan(measure).all() else int(np.nanargmax(measure))
+
+
+def _few(total: int, best: int | None) -> list[int]:
+    if total <= SHOWN_ROWS:
+        return list(range(total))
+    spaced = np.rint(np.linspace(0, total - 1, SHOWN_ROWS)).astype(int).tolist()
+    return sorted({*spaced, *([] if best is None else [best])})

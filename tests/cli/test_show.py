@@ -1,0 +1,72 @@
+import csv
+import io
+import json
+import shlex
+
+import pytest
+from methods import write_methods
+
+
+@pytest.fixture
+def kept(segbench, tmp_path):
+    folders = write_methods(tmp_path, {"good": 3.0, "poor": 1.0, "a|b_c": 2.0}, images=3)
+    assert segbench("run", *folders, "-o", tmp_path / "my results.segbench").code == 0
+    return tmp_path / "my results.segbench"
+
+
+def test_digits(segbench, kept):
+    (row,) = [
+        line for line in segbench("show", kept, "--format", "latex", "--digits", 2).out.splitlines() if "good" in line
+    ]
+    assert len(row.split("&")[1].strip()) == len(r"\textbf{.93}")
+    assert segbench("compare", kept, "--format", "markdown", "--digits", 2).out.count("|") > 20
+    for verb in ("show", "compare"):
+        refused = segbench(verb, kept, "--format", "csv", "--digits", 2)
+        assert refused.code == 2
+        assert "csv keeps all digits" in refused.err
+
+
+def test_per_threshold(segbench, kept):
+    table = segbench("show", kept, "--per-threshold").out
+    assert "thresholds; --format csv and json list all" in table
+    rows = list(csv.DictReader(io.StringIO(segbench("show", kept, "--per-threshold", "--format", "csv").out)))
+    (run, *_) = json.loads(segbench("show", kept, "--per-threshold", "--format", "json").out)["runs"]
+    mine = [row for row in rows if row["method"] == run["method"]]
+    assert [float(row["f"]) for row in mine] == run["per_threshold"]["f"]
+    assert run["per_threshold"]["threshold"][0] is None
+    assert max(run["per_threshold"]["f"]) == pytest.approx(run["summary"]["ods_f"])
+    for form in ("markdown", "latex"):
+        assert segbench("show", kept, "--per-threshold", "--format", form).code == 0
+    assert segbench("show", kept, "--per-threshold", "--per-image").code == 2
+    assert "--per-threshold has no intervals" in segbench("show", kept, "--per-threshold", "--intervals", 95).err
+
+
+def test_a_folder_is_told_from_a_missing_file(segbench, tmp_path):
+    assert "is a folder" in segbench("show", tmp_path).err
+    assert "no such results file" in segbench("show", tmp_path / "none").err
+
+
+def test_the_hint_after_a_run_can_be_typed(segbench, kept, tmp_path):
+    err = segbench("run", tmp_path / "gt", tmp_path / "good", "-o", kept).err
+    hint = err.split("segbench show ")[1].split(", segbench plot ")[0]
+    assert shlex.split(hint) == [str(kept)]
+
+
+@pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "achievable", "comparison"])
+def test_every_kind_of_plot(segbench, kept, tmp_path, kind):
+    answer = segbench("plot", kept, "-o", tmp_path / "a.svg", "--kind", kind, "--size", "3.5x3", "--replicates", 20)
+    assert answer.code == 0
+    assert "a|b_c" in (tmp_path / "a.svg").read_text()
+
+
+@pytest.mark.parametrize("size", ["3", "0x3", "3.5x", "axb", "1.2.3x4", "999x3"])
+def test_a_size_that_is_none_is_refused(segbench, kept, tmp_path, size):
+    answer = segbench("plot", kept, "-o", tmp_path / "a.svg", "--size", size)
+    assert answer.code == 2
+    assert "write 3.5x3" in answer.err
+
+
+def test_bands_are_refused_where_there_are_none(segbench, kept, tmp_path):
+    answer = segbench("plot", kept, "-o", tmp_path / "a.svg", "--kind", "images", "--intervals", 95)
+    assert answer.code == 2
+    assert "has no bands" in answer.err

@@ -1,0 +1,94 @@
+"""Every public plot looks as it did; the pictures are in ``baseline/``, drawn small."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.testing.compare import compare_images
+from pictures import (
+    BASELINE,
+    STYLE,
+    TOLERANCE,
+    assert_looks_the_same,
+    boundary_results,
+    pixel_results,
+    region_results,
+)
+
+import segbench
+
+
+def _comparison(figure="ods_f", methods=3):
+    return segbench.plot_comparison(
+        segbench.compare_results(pixel_results(methods), replicates=200, permutations=50), figure=figure
+    )
+
+
+def _matches():
+    truth = np.zeros((12, 16))
+    truth[6, 2:14] = 1
+    scores = np.zeros((12, 16))
+    scores[5, 2:9] = 0.8
+    scores[2, 5:12] = 0.6
+    return segbench.plot_matches(scores, truth, threshold=0.5, max_dist=0.08)
+
+
+def _regions():
+    truth = np.kron(np.array([[1, 2], [3, 4]]), np.ones((6, 8), int))
+    photograph = np.stack([truth * 50, 250 - truth * 40, truth * 10], axis=-1).astype(np.uint8)
+    return segbench.plot_regions(photograph, np.roll(truth, 2, axis=1), truth)[0]
+
+
+def _regions_in_pr():
+    first, second = pixel_results(2)
+    ax = segbench.pr_curve(first.pooled).plot()
+    return segbench.achievable_pr_curve(second.pooled).plot(ax=ax)
+
+
+PICTURES = {
+    "plot_pr": lambda: segbench.plot_pr(pixel_results(), band=0.95, replicates=200),
+    "plot_pr-boundaries": lambda: segbench.plot_pr(boundary_results()),
+    "plot_pr-thirty": lambda: segbench.plot_pr(pixel_results(30, name="a detector with a rather long name, number {}")),
+    "plot_roc": lambda: segbench.plot_roc(pixel_results()),
+    "plot_achievable": lambda: segbench.plot_achievable(pixel_results(2)),
+    "plot_f_threshold": lambda: segbench.plot_f_threshold(pixel_results()),
+    "plot_f_threshold-boundaries": lambda: segbench.plot_f_threshold(boundary_results()),
+    "plot_f_threshold-regions": lambda: segbench.plot_f_threshold(region_results()),
+    "plot_images": lambda: segbench.plot_images(pixel_results()),
+    "plot_comparison": _comparison,
+    "plot_comparison-many": lambda: _comparison("ois_f", 8),
+    "plot_matches": _matches,
+    "plot_regions": _regions,
+    "Curve.plot": _regions_in_pr,
+    "BoundaryCurve.plot": boundary_results()[0].curve.plot,
+    "RegionCurve.plot": region_results()[0].curve.plot,
+}
+
+
+@pytest.fixture(autouse=True)
+def _one_style():
+    with mpl.rc_context(STYLE):
+        yield
+        plt.close("all")
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_looks_as_it_did(name, tmp_path):
+    assert_looks_the_same(PICTURES[name]().figure, name, tmp_path)
+
+
+def test_every_public_plot_has_a_picture():
+    functions = {name for name in segbench.__all__ if name.startswith("plot_")}
+    methods = {f"{name}.plot" for name in segbench.__all__ if hasattr(getattr(segbench, name), "plot")}
+    assert functions | methods == {name.split("-")[0] for name in PICTURES}
+
+
+def test_every_picture_is_compared():
+    assert {path.stem for path in BASELINE.glob("*.png")} == set(PICTURES)
+
+
+def test_another_colour_is_noticed(tmp_path):
+    ax = PICTURES["plot_roc"]()
+    ax.lines[-1].set_color("#ff00ff")
+    ax.figure.savefig(tmp_path / "other.png")
+    assert compare_images(str(BASELINE / "plot_roc.png"), str(tmp_path / "other.png"), TOLERANCE)

@@ -1,0 +1,85 @@
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from pictures import boundary_results, pixel_results, region_results
+
+from segbench import PublishedCurve, Result, compare_results, pr_curve, roc_curve
+from segbench.counts import ScoreCounts
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+VOID = {"line", "polyline", "circle", "rect", "img"}
+
+
+class Tags(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.seen, self.open = set(), []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        assert not [name for name, _ in attrs if name.startswith("on")]
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag, _attrs):
+        self.seen.add(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def tags(shown):
+    parsed = Tags(shown._repr_html_())
+    assert not parsed.open
+    assert not parsed.seen & {"script", "img", "style"}
+    return parsed.seen
+
+
+def hostile():
+    return [replace(result, method=f"{HOSTILE}{k}") for k, result in enumerate(pixel_results(2))]
+
+
+def test_a_result_is_a_table_with_its_name_as_text():
+    (result, _) = hostile()
+    assert "table" in tags(result)
+    assert "&lt;img src=x onerror=alert(1)&gt;0" in result._repr_html_()
+
+
+def test_figures_intervals_and_comparison_are_tables():
+    results = hostile()
+    comparison = compare_results(results, replicates=20, permutations=10)
+    for shown in (results[0].summary, results[0].intervals(replicates=20), comparison):
+        assert "table" in tags(shown)
+    assert "&lt;img" in comparison._repr_html_()
+
+
+def test_undefined_figures_say_why():
+    summary = Result("a", "pixels", {}, "data:0", {"im": ScoreCounts([1.0], [0], [5])}).summary
+    assert "no positive pixels" in summary._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        pr_curve(pixel_results(1)[0].pooled),
+        roc_curve(pixel_results(1)[0].pooled),
+        pr_curve(ScoreCounts([1.0], [0], [5])),
+        *(result.curve for result in boundary_results()),
+        region_results()[0].curve,
+    ],
+)
+def test_a_curve_is_a_drawing_that_takes_the_colour_of_the_page(curve):
+    assert "svg" in tags(curve)
+    assert "currentColor" in curve._repr_html_()
+    assert "#" not in curve._repr_html_()
+
+
+def test_a_million_points_are_a_small_drawing():
+    counts = ScoreCounts(range(100_000, 0, -1), [1] * 100_000, [k % 7 for k in range(100_000)])
+    assert len(pr_curve(counts)._repr_html_()) < 10_000
+
+
+def test_a_published_curve_is_a_table():
+    published = PublishedCurve(boundary_results()[0].curve)
+    assert "table" in tags(Result(HOSTILE, "boundaries", {}, "data:0", {}, published=published))
