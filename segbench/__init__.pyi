@@ -58,6 +58,10 @@ from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset
 from .loaders.presets import presets as presets
 from .loaders.repairs import Repairs as Repairs
+from .preflight.checking import check as check
+from .preflight.findings import Finding as Finding
+from .preflight.findings import Place as Place
+from .preflight.findings import Report as Report
 from .protocols.boundaries import Annotators as Annotators
 from .protocols.boundaries import Boundaries as Boundaries
 from .protocols.boundaries import BoundaryMatch as BoundaryMatch

@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from segbench.cli.look_first import inputs_of
 from segbench.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -95,15 +95,13 @@ def count_methods(
     from segbench.aggregator.benchmark import FailedImages, evaluate
     from segbench.aggregator.executors import jobs_for, process_pool
     from segbench.cli.progress import progress_bar
-    from segbench.loaders.inputs import Inputs
     from segbench.loaders.pairing import pair
     from segbench.loaders.repairs import Repairs
 
     repairs = repairs or Repairs()
     repairs.check(protocol.reads)
-    where = Inputs(ground_truth=ground_truth or "", field=field, **patterns, pairs=pairs)
-    key = "prediction" if pairs is None else "column"
-    images = sum(len(pair(replace(where, **{key: place})).files) for place in methods.values())
+    inputs = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
+    images = sum(len(pair(each).files) for each in inputs.values())
     work: list[tuple[str, str | None, Protocol]] = [(method, place, protocol) for method, place in methods.items()]
     if protocol.name == "boundaries":
         from segbench.protocols.boundaries import Annotators, Boundaries, compile_kernels, kernels_cached

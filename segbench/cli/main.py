@@ -7,6 +7,7 @@ import sys
 import typer
 
 from segbench._version import __version__
+from segbench.cli.check import check
 from segbench.cli.compare import compare
 from segbench.cli.demo import demo
 from segbench.cli.export import export
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, show, compare, plot, report, overlay, export, import_, nms, presets, demo):
+for verb in (run, check, show, compare, plot, report, overlay, export, import_, nms, presets, demo):
     app.command(verb.__name__.rstrip("_"))(verb)
 
 
