@@ -127,9 +127,9 @@ class TestPage:
         titles = reader.run("return [...document.querySelectorAll('.modebar-btn')].map((node) => node.dataset.title)")
         expected = ["Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"]
         assert titles == expected * 3
-        saved = reader.driver.execute_async_script(
-            "Plotly.toImage(document.querySelector('.charts .chart'), { format: 'png' }).then(arguments[0], arguments[0])"
-        )
+        chart = reader.run("return document.querySelector('.charts .chart')")
+        save = "const [chart, done] = arguments; Plotly.toImage(chart, { format: 'png' }).then(done, done)"
+        saved = reader.driver.execute_async_script(save, chart)
         assert saved.startswith("data:image/png;base64,")
 
     def test_it_fits_a_phone(self, browser, page):
