@@ -57,7 +57,7 @@ class TestTables:
         page = write_page(tmp_path, papers[::-1]).read_text()
         methods = re.findall(r'<tr><th scope="row" data-v="([^"]*)">', page)
         assert methods == ["as it is", "upside down"]
-        assert re.search(r'<td data-v="0.73684\d*" class="best">.7368', page)
+        assert re.search(r'<td data-v="0.73684\d*" class="best"><span>.7368', page)
 
     def test_every_figure_of_every_image_is_there_the_worst_first(self, tmp_path):
         gt, one, two = write_methods(tmp_path, {"one": 0.5, "two": 2}, images=5)
@@ -81,7 +81,7 @@ class TestTables:
         gt = write_folder(tmp_path / "gt", {"a.png": np.full((3, 3), 255, np.uint8)})
         prediction = write_folder(tmp_path / "p", {"a.png": np.zeros((3, 3), np.uint8)})
         page = write_page(tmp_path, [evaluate(gt, prediction, Pixels(positive="255"))]).read_text()
-        assert 'data-v="" title="undefined: no negative pixels">-<' in page
+        assert 'data-v="" title="undefined: no negative pixels"><span>-<' in page
         assert "auc_roc, fpr_at_95_tpr undefined: no negative pixels" in page
 
     def test_a_run_in_which_every_image_failed(self, tmp_path):

@@ -117,7 +117,9 @@ const KINDS = {
   boundaries: { "Precision and recall, with lines of equal F": prChart },
   regions: { Covering: levelChart("covering"), "Probabilistic Rand index": levelChart("PRI"), "Variation of information, in bits": levelChart("VOI") },
 };
-const buttons = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+// Named one by one: among those that plotly has by itself is one that sends the chart away.
+const modeBarButtons = [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]];
+const options = { displaylogo: false, responsive: true, modeBarButtons, plotlyServerURL: "", topojsonURL: "" };
 
 for (const section of all("main > section")) {
   const { protocol, headline, methods } = data(`charts-${section.dataset.protocol}`);
@@ -152,7 +154,7 @@ for (const section of all("main > section")) {
   const redraw = () => {
     const places = boxes.filter((box) => box.checked).map((box) => Number(box.dataset.method));
     const chosen = places.map((place) => methods[place]);
-    for (const [node, build] of charts) Plotly.react(node, ...build(chosen, places), buttons);
+    for (const [node, build] of charts) Plotly.react(node, ...build(chosen, places), options);
   };
   redraw();
   themed.push(redraw);
