@@ -27,7 +27,7 @@ from scipy.ndimage import gaussian_filter, zoom
 from sklearn.metrics import precision_recall_curve
 
 import segbench
-from segbench.aggregator.executors import process_pool
+from segbench.aggregator.pools import process_pool
 from segbench.loaders.images import decode
 
 SMALL, LARGE = (321, 481), (2448, 3264)

@@ -38,3 +38,7 @@ class DataError(SegbenchError):
     def __str__(self) -> str:
         """Give path, finding and hint as one sentence."""
         return f"{self.path}: {self.what}" + (f"; {self.hint}" if self.hint else "")
+
+
+class WorkerError(SegbenchError):
+    """The workers are at fault, and not the data: a cluster that is gone, versions that differ (exit code 1)."""

@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from functools import partial
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
-import numpy as np
-
-from segbench.aggregator.codec import EncodedCounts, decode, decode_published, encode
-from segbench.aggregator.executors import answers
+from segbench.aggregator.assembling import assemble
+from segbench.aggregator.codec import decode_published
+from segbench.aggregator.counting import count_all
 from segbench.aggregator.figures import Protocol
 from segbench.aggregator.inputs import find_files
 from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
-from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile, StoredRun
-from segbench.aggregator.tasks import Outcome, Task, count_images
-from segbench.counts import ScoreCounts, Thresholds
-from segbench.counts.bins import bin_floor
+from segbench.aggregator.tasks import Outcome
+from segbench.counts import Thresholds
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import column_of
 from segbench.loaders.inputs import Inputs
-from segbench.loaders.repairs import Repairs, idle
-from segbench.protocols.counted import swapped
-from segbench.protocols.labels import agree_on_positive
+from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels import Pixels
-from segbench.sample import without_detail
 
-_IMAGES_A_BATCH = 16
-_BATCHES_WANTED = 64
 _PIXELS = Pixels()
 _NO_REPAIRS = Repairs()
 
@@ -60,6 +51,7 @@ def evaluate(
     repairs: Repairs = _NO_REPAIRS,
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
+    fresh: bool = False,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
@@ -94,9 +86,12 @@ def evaluate(
         of at every distinct score: the honest use of a hull.
     results : path, optional
         Results file to keep the counts in. Images that lie there under the same settings and whose files have not
-        changed are not counted again.
+        changed are not counted again, unless they failed.
+    fresh : bool
+        Forget what lies in `results` of this method and these settings, and count every image.
     executor : concurrent.futures.Executor, optional
-        Where to count; by default here, one image after another. The result does not depend on it.
+        Where to count; by default here, one image after another. The result does not depend on it. `process_pool` and
+        `dask_pool` give some.
     progress : callable, optional
         Called with the number of images done and the number of all.
 
@@ -112,6 +107,8 @@ def evaluate(
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
+    WorkerError
+        If the executor takes no more work.
     """
     repairs.check(protocol.reads)
     inputs = Inputs(
@@ -136,7 +133,7 @@ def evaluate(
     fields = protocol.signature_fields() | repairs.signature_fields()
     fields |= {} if thresholds is None else {"thresholds": thresholds.source}
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
-    outcomes: dict[str, Outcome] = {}
+    outcomes: list[Outcome] = []
     with ExitStack() as stack:
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
         known: dict[str, Outcome] = {}
@@ -148,24 +145,20 @@ def evaluate(
                 thresholds=cuts,
                 inputs=inputs.masked(),
                 protocol_json=protocol_to_json(protocol),
+                fresh=fresh,
             )
             known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
-        tasks = [Task(files, known[files.name].digest if files.name in known else None) for files in pairing.files]
-        size = max(1, min(_IMAGES_A_BATCH, len(tasks) // _BATCHES_WANTED))
-        batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
-        for batch in answers(executor, partial(count_images, protocol, repairs), batches):
+        for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if store:
-                store.save(run, batch)
-            outcomes |= {
-                outcome.name: outcome if outcome.counts or outcome.failure else known[outcome.name] for outcome in batch
-            }
+                store.save(run, [outcome for outcome in batch if outcome is not known.get(outcome.name)])
+            outcomes += batch
             if progress:
-                progress(len(outcomes), len(tasks))
+                progress(len(outcomes), len(pairing.files))
         result = assemble(
             method,
             protocol.name,
             fields,
-            outcomes.values(),
+            outcomes,
             notes=pairing.notes,
             cuts=cuts,
             inputs=inputs.masked(),
@@ -208,7 +201,7 @@ def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
     if run.published:
         curve = decode_published(run.published)
         return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
-    return assemble(
+    result = assemble(
         run.method,
         run.protocol,
         run.settings,
@@ -218,71 +211,4 @@ def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
         inputs=run.inputs,
         protocol_json=run.protocol_json,
     )
-
-
-def assemble(
-    method: str,
-    protocol: str,
-    settings: Mapping[str, str],
-    outcomes: Iterable[Outcome],
-    *,
-    notes: tuple[str, ...] = (),
-    cuts: tuple[float, ...] = (),
-    inputs: Inputs | None = None,
-    protocol_json: str = "",
-) -> Result:
-    """Put together what came of each image, in sorted order of names, cut at thresholds where there are any."""
-    by_name = sorted(outcomes, key=lambda outcome: outcome.name)
-    counted = {outcome.name: outcome for outcome in by_name if outcome.counts}
-    truths = {name: outcome.ground_truth_digest for name, outcome in counted.items()}
-    if cuts and settings["thresholds"].endswith(data_digest(truths)):
-        notes = (*notes, "the tuning set is the test set: figures at its thresholds are optimistic")
-    packed = _with_positive_agreed(counted)
-    if cuts:
-        packed, lowered = _cut(packed, Thresholds(np.array(cuts), settings["thresholds"]))
-        notes = (*notes, *lowered)
-    repeated = Counter(note for outcome in counted.values() for note in {without_detail(n): 0 for n in outcome.notes})
-    unneeded = idle(settings, tuple(repeated)) if counted else ()
-    return Result(
-        method,
-        protocol,
-        settings,
-        signature(protocol, settings, truths),
-        EncodedCounts(packed),
-        {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
-        (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
-        inputs,
-        protocol_json,
-        {name: outcome.digest for name, outcome in counted.items()},
-        image_notes={name: outcome.notes for name, outcome in counted.items() if outcome.notes},
-    )
-
-
-def _cut(packed: dict[str, bytes], thresholds: Thresholds) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """Count at thresholds; where they fall inside the bins of any image, at the lower edges of these, and say so."""
-    edges = Thresholds(bin_floor(thresholds.values), thresholds.source)
-    moved = not np.array_equal(edges.values, thresholds.values)
-    lowered = moved and any(_scores_of(data).binned for data in packed.values())
-    cuts = edges if lowered else thresholds
-    notes = ("scores are in bins: thresholds of the tuning set moved down to the edges of theirs",) if lowered else ()
-    return {name: encode(_scores_of(data).at(cuts)) for name, data in packed.items()}, notes
-
-
-def _scores_of(data: bytes) -> ScoreCounts:
-    counts = decode(data)
-    if not isinstance(counts, ScoreCounts):
-        raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
-    return counts
-
-
-def _with_positive_agreed(counted: Mapping[str, Outcome]) -> dict[str, bytes]:
-    """Count as positive the images that hold nothing but the value which the set shows to be positive."""
-    packed = {name: outcome.counts for name, outcome in counted.items() if outcome.counts}
-    unruled = {name: outcome.label_values for name, outcome in counted.items() if outcome.label_values}
-    if not unruled:
-        return packed
-    positive = agree_on_positive(unruled)
-    for name, values in unruled.items():
-        if values == (positive,):
-            packed[name] = encode(swapped(_scores_of(packed[name])))
-    return packed
+    return replace(result, signature=run.signature)  # which names the version that counted

@@ -1,25 +1,37 @@
-"""One door for parallelism: any `concurrent.futures.Executor`, a bounded number of tasks in flight."""
+"""One door for parallelism: any `concurrent.futures.Executor`, few tasks in flight, lost workers made good.
+
+A worker that dies takes every task in flight with it, and which image killed it is not known. So what was lost is tried
+again batch by batch, each alone, and a batch that kills its worker alone image by image: an image is blamed only when
+nothing else was running.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from itertools import islice
-from typing import TypeVar
+from typing import Generic, TypeVar
+
+from segbench.errors import WorkerError
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 IN_FLIGHT = 64
-_PAIRS_WORTH_A_PROCESS = 50
+_IN_FLIGHT_A_WORKER = 4
+_LOST_IN_A_ROW = 16
 
 
 def answers(
-    executor: Executor | None, function: Callable[[Item], Answer], items: Iterable[Item], *, in_flight: int = IN_FLIGHT
-) -> Iterator[Answer]:
-    """Give ``function(item)`` for each item, in whatever order answers come.
+    executor: Executor | None,
+    function: Callable[[Sequence[Item]], list[Answer]],
+    batches: Iterable[Sequence[Item]],
+    *,
+    lost: Callable[[Item], Answer],
+    in_flight: int | None = None,
+) -> Iterator[list[Answer]]:
+    """Give ``function(batch)`` for each batch, in whatever order answers come.
 
     Parameters
     ----------
@@ -27,36 +39,120 @@ def answers(
         Where to run; None runs here, one after another.
     function : callable
         Picklable when the executor crosses processes.
-    items : iterable
+    batches : iterable of sequences
         Taken only as fast as they are worked on.
-    in_flight : int
-        At most so many are handed out at a time.
+    lost : callable
+        The answer for an item that kills its worker.
+    in_flight : int, optional
+        At most so many batches are handed out at a time; by default four a worker, or 64 where their number is not
+        known.
+
+    Raises
+    ------
+    WorkerError
+        If the executor takes no more work, or item after item kills its worker.
     """
     if executor is None:
-        yield from map(function, items)
+        yield from map(function, batches)
         return
-    waiting = iter(items)
-    running: set[Future[Answer]] = {executor.submit(function, item) for item in islice(waiting, in_flight)}
+    bound = in_flight or workers_of(executor) * _IN_FLIGHT_A_WORKER or IN_FLIGHT
     try:
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            running |= {executor.submit(function, item) for item in islice(waiting, len(done))}
-            for future in done:
-                yield future.result()
-    finally:
-        for future in running:
-            future.cancel()
+        yield from _Spread(executor, function, lost).answers(iter(batches), bound)
+    except CancelledError as error:
+        raise WorkerError("the executor was closed, or its cluster is gone; what was counted is kept") from error
 
 
-def process_pool(jobs: int) -> ProcessPoolExecutor:
-    """Open worker processes that start clean and have the library loaded once."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"))
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["segbench.aggregator.tasks", "segbench.protocols.kernels", "PIL.Image"])
-    return ProcessPoolExecutor(jobs, context)
+def workers_of(executor: Executor | None) -> int:
+    """Give the number of workers; 0 where the executor does not say it (mpi4py calls it ``num_workers``)."""
+    return int(getattr(executor, "workers", 0) or getattr(executor, "num_workers", 0))
 
 
-def jobs_for(pairs: int, asked: int | None) -> int:
-    """Choose a number of workers: what was asked for, else as many cores as the work fills."""
-    return asked or max(1, min(os.cpu_count() or 1, pairs // _PAIRS_WORTH_A_PROCESS))
+class _Spread(Generic[Item, Answer]):
+    """Batches spread over workers, with those that were in flight when a worker died."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        function: Callable[[Sequence[Item]], list[Answer]],
+        lost: Callable[[Item], Answer],
+    ) -> None:
+        self._executor, self._function, self._lost = executor, function, lost
+        self._running: dict[Future[list[Answer]], Sequence[Item]] = {}
+        self._suspects: list[Sequence[Item]] = []
+        self._lost_in_a_row = 0
+
+    def answers(self, waiting: Iterator[Sequence[Item]], bound: int) -> Iterator[list[Answer]]:
+        try:
+            while True:
+                for batch in islice(waiting, bound - len(self._running)):
+                    self._hand_out(batch)
+                if not self._running and not self._suspects:
+                    return
+                if self._running:
+                    yield from self._done()
+                if self._suspects:
+                    yield from self._sorted_out()
+        finally:
+            for future in self._running:
+                future.cancel()
+
+    def _sorted_out(self) -> Iterator[list[Answer]]:
+        """Wait for what is in flight, then try the suspects one by one."""
+        while self._running:
+            yield from self._done()
+        while self._suspects:
+            yield from self._alone(self._suspects.pop())
+
+    def _hand_out(self, batch: Sequence[Item]) -> None:
+        try:
+            self._running[self._executor.submit(self._function, batch)] = batch
+        except BrokenExecutor:
+            self._suspects.append(batch)  # it broke since we last looked
+
+    def _done(self) -> Iterator[list[Answer]]:
+        for future in wait(self._running, return_when=FIRST_COMPLETED).done:
+            batch = self._running.pop(future)
+            try:
+                answer = future.result()
+            except Exception as error:
+                if not _worker_lost(error):
+                    raise
+                self._suspects.append(batch)
+            else:
+                yield answer
+
+    def _alone(self, batch: Sequence[Item]) -> Iterator[list[Answer]]:
+        try:
+            future = self._executor.submit(self._function, batch)
+        except BrokenExecutor as error:
+            raise WorkerError(
+                "a worker died, and this executor takes no more work after that; what was counted is kept, "
+                "and segbench.process_pool() gives one that mends itself"
+            ) from error
+        try:
+            answer = future.result()
+        except Exception as error:
+            if not _worker_lost(error):
+                raise
+        else:
+            self._lost_in_a_row = 0
+            yield answer
+            return
+        if len(batch) > 1:
+            for item in batch:
+                yield from self._alone([item])
+            return
+        self._lost_in_a_row += 1
+        if self._lost_in_a_row == _LOST_IN_A_ROW:
+            raise WorkerError(
+                f"{_LOST_IN_A_ROW} images in a row killed their worker, so it is hardly the images; "
+                "look at memory limits, or count without workers, -j 1, to see more"
+            )
+        yield [self._lost(batch[0])]
+
+
+def _worker_lost(error: Exception) -> bool:
+    distributed = sys.modules.get("distributed")
+    return isinstance(error, BrokenExecutor) or (
+        distributed is not None and isinstance(error, distributed.KilledWorker)
+    )

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.benchmark import assemble
+from segbench.aggregator.assembling import assemble
 from segbench.aggregator.codec import encode, encode_published
 from segbench.aggregator.importing_regions import import_regions, method_of, region_folders
 from segbench.aggregator.result import Result
@@ -94,7 +94,7 @@ def import_bsds(
                 run = store.begin(result.method, result.protocol, result.settings)
                 store.save(run, counted)
                 published = encode_published(result.published) if result.published else ""
-                store.finish(run, result.counts, result.signature, result.notes, published)
+                store.finish(run, counted, result.signature, result.notes, published)
     return imported
 
 

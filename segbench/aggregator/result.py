@@ -94,10 +94,12 @@ class Result(Displayed):
     ) -> Intervals:
         """Draw bootstrap intervals over images of every figure; see `segbench.bootstrap`.
 
-        They are nan for a published curve, which has no images to draw from, and where images are not told apart.
+        They are nan where there are no images to draw from, or images are not told apart: of a published curve, where
+        every image failed, where images have no names.
         """
-        if self.published or self.unnamed:
-            reason = "a published curve has no images to draw from" if self.published else WITHOUT_NAMES
+        if self.published or self.unnamed or not self.counts:
+            reason = "a published curve has no images to draw from" if self.published else "no image was counted"
+            reason = WITHOUT_NAMES if self.unnamed else reason
             nothing = dict.fromkeys(self.summary, (math.nan, math.nan))
             undefined = dict.fromkeys(self.summary, reason)
             note = f"{self.method}: {reason}, so no intervals"
@@ -111,7 +113,7 @@ class Result(Displayed):
         """The sum of the counts of all images."""
         if self.published:
             raise ArgumentError(f"{self.method} is a published curve, without counts")
-        if not self.counts and self.protocol in ("boundaries", "classes"):
+        if not self.counts and self.protocol != "pixels":
             raise DataError(self.method, "no image was counted, so there is no curve", "mend what failed and run again")
         rest = () if self.unnamed is None else (self.unnamed,)
         pooled: Counts = PROTOCOLS[self.protocol].pool((*self.counts.values(), *rest))

@@ -1,11 +1,14 @@
 """The results file: one SQLite database that holds runs, their counts image by image, and what failed.
 
-Every batch of images is one transaction, so a killed process loses at most what was in flight. Counts are packed by
-`segbench.aggregator.codec`; nothing is unpickled. A file that is not ours, or of a newer segbench, is refused.
+Every batch of images is one transaction in the write-ahead log, so a killed process loses at most what was in flight. A
+power cut leaves the file whole too (``synchronous = NORMAL``), but may lose the transactions since the last checkpoint,
+about every four megabytes; they are counted again. A finished run is on the disk: it ends with a checkpoint. Counts
+are packed by `segbench.aggregator.codec`; nothing is unpickled.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,45 +16,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from segbench._version import __version__
+from segbench.aggregator.database import connect, explained, prepare
 from segbench.aggregator.tasks import Outcome
 from segbench.errors import DataError
 from segbench.loaders.inputs import Inputs
-
-APPLICATION_ID = 0x5E6B_E9C4
-SCHEMA = 1
-_TABLES = (
-    """
-CREATE TABLE runs (
-    id INTEGER PRIMARY KEY,
-    method TEXT NOT NULL,
-    protocol TEXT NOT NULL,
-    settings TEXT NOT NULL,          -- JSON object, as in the signature
-    signature TEXT NOT NULL,         -- empty until the run is complete
-    notes TEXT NOT NULL,             -- JSON list
-    thresholds TEXT NOT NULL,        -- JSON list, empty where scores are their own thresholds
-    inputs TEXT NOT NULL,            -- JSON object, empty for results that others counted
-    protocol_json TEXT NOT NULL,     -- the protocol with all its settings, empty likewise
-    published TEXT NOT NULL DEFAULT '', -- JSON of a curve known from print, which has no images
-    UNIQUE (method, protocol, settings)
-)
-""",
-    """
-CREATE TABLE images (
-    run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-    name TEXT NOT NULL,
-    digest TEXT NOT NULL,            -- content of all files of the image
-    ground_truth_digest TEXT NOT NULL,
-    counts BLOB,                     -- packed, NULL where the image failed
-    label_values TEXT NOT NULL,      -- JSON list
-    failure TEXT NOT NULL,
-    notes TEXT NOT NULL,             -- JSON list
-    seconds REAL NOT NULL,
-    PRIMARY KEY (run, name)
-)
-""",
-)
 
 
 @dataclass(frozen=True)
@@ -95,9 +66,9 @@ class ResultsFile:
         if path.is_dir() or not path.parent.is_dir():
             raise DataError(str(path), "is no place for a file", "give a file name in a folder that exists")
         with self._readable():
-            self._database = sqlite3.connect(path, timeout=60, isolation_level=None)
+            self._database = connect(path, create=create)
             try:
-                self._check()
+                prepare(self._database, path)
             except BaseException:
                 self._database.close()
                 raise
@@ -110,33 +81,12 @@ class ResultsFile:
     ) -> None:
         self._database.close()
 
-    def _check(self) -> None:
-        (application,) = self._database.execute("PRAGMA application_id").fetchone()
-        (schema,) = self._database.execute("PRAGMA user_version").fetchone()
-        if (application, schema) == (0, 0) and not self._database.execute("SELECT 1 FROM sqlite_master").fetchone():
-            self._database.execute("PRAGMA journal_mode = WAL")
-            with self._transaction():
-                for statement in _TABLES:
-                    self._database.execute(statement)
-                self._database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                self._database.execute(f"PRAGMA user_version = {SCHEMA}")
-        elif application != APPLICATION_ID:
-            raise DataError(str(self.path), "is a database of another program", "give another file name")
-        elif schema > SCHEMA:
-            raise DataError(
-                str(self.path), f"was written by a newer segbench (schema {schema}, known: {SCHEMA})", "update segbench"
-            )
-        self._database.execute("PRAGMA foreign_keys = ON")
-        self._database.execute("PRAGMA synchronous = NORMAL")
-
     @contextmanager
     def _readable(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise DataError(
-                str(self.path), f"cannot be used as a results file ({error})", "check disk and rights, or name another"
-            ) from error
+            raise explained(self.path, error) from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -144,10 +94,11 @@ class ResultsFile:
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._database.execute("COMMIT")
             except BaseException:
-                self._database.execute("ROLLBACK")
+                if self._database.in_transaction:  # SQLite itself rolls back where the disk is full
+                    self._database.execute("ROLLBACK")
                 raise
-            self._database.execute("COMMIT")
 
     def begin(
         self,
@@ -158,54 +109,80 @@ class ResultsFile:
         thresholds: Sequence[float] = (),
         inputs: Inputs | None = None,
         protocol_json: str = "",
+        fresh: bool = False,
     ) -> int:
-        """Start a run, or go on with the one of the same method and settings; give its key."""
+        """Start a run, or go on with the one of the same method and settings; give its key.
+
+        What another version of segbench counted is forgotten; with `fresh` all is.
+        """
         identity = (method, protocol, json.dumps(settings))
         with self._transaction():
-            self._database.execute(
-                "INSERT INTO runs (method, protocol, settings, signature, notes, thresholds, inputs, protocol_json) "
-                "VALUES (?, ?, ?, '', '[]', ?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET signature = '', thresholds = excluded.thresholds, "
-                "inputs = excluded.inputs, protocol_json = excluded.protocol_json",
-                (*identity, json.dumps(list(thresholds)), inputs.to_json() if inputs else "", protocol_json),
-            )
+            earlier = self._database.execute(
+                "SELECT id, version FROM runs WHERE (method, protocol, settings) = (?, ?, ?)", identity
+            ).fetchone()
+            if earlier and (fresh or earlier[1] != __version__):
+                self._database.execute("DELETE FROM images WHERE run = ?", earlier[:1])
             (key,) = self._database.execute(
-                "SELECT id FROM runs WHERE (method, protocol, settings) = (?, ?, ?)", identity
+                "INSERT INTO runs (method, protocol, settings, signature, notes, thresholds, inputs, "
+                "protocol_json, version) "
+                "VALUES (?, ?, ?, '', '[]', ?, ?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET signature = '', thresholds = excluded.thresholds, "
+                "inputs = excluded.inputs, protocol_json = excluded.protocol_json, version = excluded.version "
+                "RETURNING id",
+                (
+                    *identity,
+                    json.dumps(list(thresholds)),
+                    inputs.to_json() if inputs else "",
+                    protocol_json,
+                    __version__,
+                ),
             ).fetchone()
         return int(key)
 
     def save(self, run: int, outcomes: Iterable[Outcome]) -> None:
-        """Keep what came of some images; images found unchanged keep the counts they have."""
-        rows = [
-            (
-                run,
-                outcome.name,
-                outcome.digest,
-                outcome.ground_truth_digest,
-                outcome.counts,
-                json.dumps(outcome.label_values),
-                outcome.failure,
-                json.dumps(outcome.notes),
-                outcome.seconds,
-            )
-            for outcome in outcomes
-            if outcome.counts or outcome.failure
-        ]
+        """Keep what came of some images."""
         with self._transaction():
-            self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self._write(run, outcomes)
 
-    def finish(self, run: int, names: Iterable[str], signature: str, notes: Iterable[str], published: str = "") -> None:
-        """Close a run: forget images that are no longer part of it, and sign it."""
-        kept = {(name,) for name in names}
+    def _write(self, run: int, outcomes: Iterable[Outcome]) -> None:
+        self._database.executemany(
+            "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    run,
+                    outcome.name,
+                    outcome.digest,
+                    outcome.ground_truth_digest,
+                    outcome.counts,
+                    json.dumps(outcome.label_values),
+                    outcome.failure,
+                    json.dumps(outcome.notes),
+                    outcome.seconds,
+                )
+                for outcome in outcomes
+            ),
+        )
+
+    def finish(
+        self, run: int, outcomes: Iterable[Outcome], signature: str, notes: Iterable[str], published: str = ""
+    ) -> None:
+        """Close a run and sign it: it then holds these images as they are here, and no others.
+
+        Another process may have written to the same run meanwhile; the last to finish has its way, in full.
+        """
+        ours = {outcome.name: outcome for outcome in outcomes}
         with self._transaction():
-            stored = set(self._database.execute("SELECT name FROM images WHERE run = ?", (run,)))
+            stored = dict(self._database.execute("SELECT name, digest || failure FROM images WHERE run = ?", (run,)))
             self._database.executemany(
-                "DELETE FROM images WHERE run = ? AND name = ?", [(run, name) for (name,) in stored - kept]
+                "DELETE FROM images WHERE run = ? AND name = ?", [(run, name) for name in stored.keys() - ours.keys()]
             )
+            self._write(run, (one for name, one in ours.items() if stored.get(name) != one.digest + one.failure))
             self._database.execute(
                 "UPDATE runs SET signature = ?, notes = ?, published = ? WHERE id = ?",
                 (signature, json.dumps(list(notes)), published, run),
             )
+        with self._readable():
+            self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def outcomes(self, run: int) -> list[Outcome]:
         """Give what came of every image of a run, in order of names."""
@@ -214,11 +191,11 @@ class ResultsFile:
                 "SELECT name, digest, ground_truth_digest, counts, label_values, failure, notes, seconds "
                 "FROM images WHERE run = ? ORDER BY name",
                 (run,),
-            ).fetchall()
-        return [
-            Outcome(name, digest, truth, counts, tuple(json.loads(values)), failure, tuple(json.loads(notes)), seconds)
-            for name, digest, truth, counts, values, failure, notes, seconds in rows
-        ]
+            )
+            return [
+                Outcome(name, digest, truth, counts, _loaded(values), failure, _loaded(notes), seconds)
+                for name, digest, truth, counts, values, failure, notes, seconds in rows
+            ]
 
     def runs(self) -> list[StoredRun]:
         """List the runs in the order in which they were first made."""
@@ -253,3 +230,8 @@ class ResultsFile:
                     published,
                 ) in rows
             ]
+
+
+@functools.lru_cache(maxsize=256)  # the same few lists stand beside every image
+def _loaded(text: str) -> tuple[Any, ...]:
+    return tuple(json.loads(text))

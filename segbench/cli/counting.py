@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Mapping
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from segbench.cli.look_first import inputs_of
+from segbench.cli.workers import Workers
 from segbench.errors import ArgumentError
 
 if TYPE_CHECKING:
     from segbench.aggregator.figures import Protocol
     from segbench.aggregator.result import Result
+    from segbench.cli.progress import Tally
     from segbench.counts import Thresholds
     from segbench.loaders.repairs import Repairs
+
+_HERE = Workers()
+_WORTH_TELLING = 1.0  # seconds
+
+
+class Stopped(Exception):  # noqa: N818  a wish of the user's, no error
+    """Ctrl-C while images were counted; the text says how far it came."""
 
 
 def methods_of(predictions: list[str]) -> dict[str, str]:
@@ -53,6 +63,8 @@ def chosen_methods(pairs: str | None, ground_truth: str | None, predictions: lis
 
     Raises
     ------
+    Stopped
+        On Ctrl-C: says how far it came.
     ArgumentError
         If neither folders nor a file list is given, or both are.
     """
@@ -76,7 +88,8 @@ def count_methods(
     field: str | None = None,
     patterns: Mapping[str, str],
     output: Path | None = None,
-    jobs: int | None = None,
+    fresh: bool = False,
+    workers: Workers = _HERE,
     human: bool = False,
     repairs: Repairs | None = None,
     tuning: Mapping[str, Thresholds] | None = None,
@@ -93,17 +106,14 @@ def count_methods(
         If a folder does not pair with the ground truth: found before the first image is read.
     """
     from segbench.aggregator.benchmark import FailedImages, evaluate
-    from segbench.aggregator.executors import jobs_for, process_pool
     from segbench.aggregator.inputs import find_files
     from segbench.cli.progress import progress_bar
-    from segbench.loaders.inputs import Inputs
     from segbench.loaders.repairs import Repairs
 
     repairs = repairs or Repairs()
     repairs.check(protocol.reads)
-    where = Inputs(ground_truth=ground_truth or "", field=field, **patterns, pairs=pairs)
-    key = "prediction" if pairs is None else "column"
-    images = sum(len(find_files(replace(where, **{key: place}), protocol).files) for place in methods.values())
+    inputs = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
+    files = [find_files(each.absolute(), protocol).files for each in inputs.values()]
     work: list[tuple[str, str | None, Protocol]] = [(method, place, protocol) for method, place in methods.items()]
     if protocol.name == "boundaries":
         from segbench.protocols.boundaries import Annotators, Boundaries, compile_kernels, kernels_cached
@@ -119,28 +129,46 @@ def count_methods(
         from segbench.protocols.regions import compile_kernels as compile_region_kernels
 
         compile_region_kernels()  # before workers start, each of which would do it
-    workers = jobs_for(images, jobs)
+    samples = [
+        path for first, *_ in files for path in (*first.ground_truths, first.prediction) if isinstance(path, Path)
+    ]
+    results: list[Result] = []
     with (
-        process_pool(workers) if workers > 1 else nullcontext() as executor,
+        workers.open(samples, sum(map(len, files))) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
     ):
-        results = []
+        started = time.perf_counter()
         for method, place, settings in work:
-            with progress_bar(method) as progress:
-                results.append(
-                    evaluate(
-                        ground_truth,
-                        None if pairs else place,
-                        settings,
-                        pairs=pairs,
-                        field=field,
-                        **patterns,
-                        method=method,
-                        repairs=Repairs() if place is None else repairs,
-                        results=output,
-                        executor=executor,
-                        thresholds=(tuning or {}).get(method),
-                        progress=progress,
-                    )
+            with progress_bar(method) as tally, _stoppable(method, tally):
+                result = evaluate(
+                    ground_truth,
+                    None if pairs else place,
+                    settings,
+                    pairs=pairs,
+                    field=field,
+                    **patterns,
+                    method=method,
+                    repairs=Repairs() if place is None else repairs,
+                    results=output,
+                    fresh=fresh,
+                    executor=executor,
+                    thresholds=(tuning or {}).get(method),
+                    progress=tally,
                 )
+            results.append(result)
+        _tell_time(time.perf_counter() - started, sum(len(result.counts) + len(result.failed) for result in results))
     return results
+
+
+@contextmanager
+def _stoppable(method: str, tally: Tally) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = f"{tally.done} of {tally.total} images" if tally.total else "no image"
+        raise Stopped(f"stopped with {done} of {method!r} done") from None
+
+
+def _tell_time(seconds: float, images: int) -> None:
+    if seconds >= _WORTH_TELLING:
+        typer.echo(f"{images} images in {seconds:.1f} s, {1000 * seconds / images:.1f} ms an image", err=True)

@@ -7,10 +7,12 @@ import sys
 import typer
 
 from segbench._version import __version__
+from segbench.cli.check import check
 from segbench.cli.compare import compare
 from segbench.cli.demo import demo
 from segbench.cli.export import export
 from segbench.cli.import_ import import_
+from segbench.cli.merge import merge
 from segbench.cli.nms import nms
 from segbench.cli.overlay import overlay
 from segbench.cli.plot import plot
@@ -27,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, show, compare, plot, report, overlay, export, import_, nms, presets, demo):
+for verb in (run, check, show, compare, plot, report, overlay, export, import_, merge, nms, presets, demo):
     app.command(verb.__name__.rstrip("_"))(verb)
 
 

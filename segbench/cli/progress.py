@@ -9,8 +9,21 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 
+class Tally:
+    """How many images are done, of how many; told by calling it, and shown."""
+
+    def __init__(self, show: Callable[[int, int], None]) -> None:
+        self.done, self.total = 0, 0
+        self._show = show
+
+    def __call__(self, done: int, total: int) -> None:
+        """Take the number done and the number of all."""
+        self.done, self.total = done, total
+        self._show(done, total)
+
+
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(label: str) -> Iterator[Tally]:
     """Show how many images are done; call what it gives with the number done and the number of all."""
     console = Console(stderr=True)
     columns = (
@@ -22,4 +35,4 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(label, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        yield Tally(lambda done, total: progress.update(task, completed=done, total=total))

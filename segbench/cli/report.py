@@ -40,7 +40,7 @@ def report(
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
     """Write one page with tables, curves to hover over, and pictures of the images; it needs no network."""
-    from segbench.aggregator.executors import jobs_for, process_pool
+    from segbench.aggregator.pools import jobs_for, process_pool
     from segbench.cli.progress import progress_bar
     from segbench.report.page.document import export_report
 

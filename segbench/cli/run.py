@@ -3,118 +3,83 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from segbench.cli.choices import Form, ProtocolName, print_run
-from segbench.cli.counting import chosen_methods, count_methods
+from segbench.cli.counting import Stopped, chosen_methods, count_methods
+from segbench.cli.look_first import inputs_of, look_first
+from segbench.cli.options import (
+    ANNOTATORS,
+    CATEGORY,
+    CLASSES,
+    FIELD,
+    FIELD_PATTERN,
+    GROUND_TRUTH,
+    GT_PATTERN,
+    INVERT,
+    LABEL_MAPS,
+    MAX_DIST,
+    NEGATIVES,
+    NMS,
+    PAIRS,
+    POSITIVE,
+    PRED_PATTERN,
+    PREDICTION,
+    PROTOCOL,
+    THRESHOLDS,
+    VOID,
+)
 from segbench.cli.preset import PRESET, placed
 from segbench.cli.repairing import CROP, RESIZE, SCALE, repairs_of
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.settings import Options
 from segbench.cli.tuning import thresholds_of
+from segbench.cli.workers import Dask, Jobs, Threads, Workers
 from segbench.errors import ArgumentError
 
 INTERRUPTED = 130
 
 
 def run(
-    ground_truth: Annotated[
-        str | None,
-        typer.Argument(
-            help="Folder of ground truth, archive, URL, or one file; with --preset the data set's folder.",
-            show_default=False,
-        ),
-    ] = None,
-    prediction: Annotated[
-        list[str] | None,
-        typer.Argument(help="The same of soft predictions, one a method; may be name=FOLDER.", show_default=False),
-    ] = None,
-    pairs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CSV",
-            help="In place of both, a list of files: columns name, ground_truth, prediction[:METHOD], field.",
-        ),
-    ] = None,
-    protocol: Annotated[ProtocolName, typer.Option("-p", "--protocol", help="What counts as right.")] = (
-        ProtocolName.PIXELS
-    ),
+    ground_truth: Annotated[str | None, GROUND_TRUTH] = None,
+    prediction: Annotated[list[str] | None, PREDICTION] = None,
+    pairs: Annotated[str | None, PAIRS] = None,
+    protocol: Annotated[ProtocolName, PROTOCOL] = ProtocolName.PIXELS,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Results file to write, or to go on with (.segbench).")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", min=1, help="Worker processes [default: as many as the work fills].")
-    ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(help="Ground-truth values that are positive: 255, '>=128' or 1,3 [default: the larger of two]."),
-    ] = None,
-    void: Annotated[str | None, typer.Option(help="Ground-truth values to leave out, as in 255 or 254,255.")] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            help="Pixels: many classes from label maps: 0-18, road=0,car=13, or a file with a label and a name a line; "
-            "void is 255 unless --void says another or none.",
-            show_default=False,
-        ),
-    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Count anew what the results file holds of this run.")] = False,
+    jobs: Jobs = None,
+    threads: Threads = False,
+    dask: Dask = None,
+    positive: Annotated[str | None, POSITIVE] = None,
+    void: Annotated[str | None, VOID] = None,
+    classes: Annotated[str | None, CLASSES] = None,
     per_class: Annotated[bool, typer.Option("--per-class", help="Print every class, however many.")] = False,
-    field: Annotated[
-        str | None, typer.Option(help="Folder of masks (fields of view): pixels where the mask is 0 are left out.")
-    ] = None,
-    invert: Annotated[bool, typer.Option("--invert", help="Low predictions mean positive: black edges on white.")] = (
-        False
-    ),
+    field: Annotated[str | None, FIELD] = None,
+    invert: Annotated[bool, INVERT] = False,
     exact: Annotated[bool, typer.Option("--exact", help="Keep every distinct float score, never bins.")] = False,
-    annotators: Annotated[
-        str | None,
-        typer.Option(
-            metavar="any|all|majority|each",
-            help="Pixels, several annotators: positive where any, all or most of them say so; or count each.",
-            show_default=False,
-        ),
-    ] = None,
+    annotators: Annotated[str | None, ANNOTATORS] = None,
     resize_predictions: Annotated[str | None, RESIZE] = None,
     crop: Annotated[bool, CROP] = False,
     scale: Annotated[str | None, SCALE] = None,
-    max_dist: Annotated[
-        float | None,
-        typer.Option(help="Boundaries: tolerance as a fraction of the diagonal [default: 0.0075].", show_default=False),
-    ] = None,
-    thresholds: Annotated[
-        str | None, typer.Option(help="Boundaries, regions: how many, or which, as in 0.25,0.5 [default: 99].")
-    ] = None,
+    max_dist: Annotated[float | None, MAX_DIST] = None,
+    thresholds: Annotated[str | None, THRESHOLDS] = None,
     no_thin: Annotated[bool, typer.Option("--no-thin", help="Boundaries: do not thin thresholded maps.")] = False,
-    nms: Annotated[
-        str | None, typer.Option(help="Boundaries: suppress first; radius,border,multiplier as in 1,5,1.01.")
-    ] = None,
-    label_maps: Annotated[
-        bool, typer.Option("--label-maps", help="Boundaries: ground-truth images are label maps; take their borders.")
-    ] = False,
-    category: Annotated[
-        int | None,
-        typer.Option(min=1, help="Boundaries: which category of an SBD ground truth counts.", show_default=False),
-    ] = None,
+    nms: Annotated[str | None, NMS] = None,
+    label_maps: Annotated[bool, LABEL_MAPS] = False,
+    category: Annotated[int | None, CATEGORY] = None,
     human: Annotated[
         bool, typer.Option("--human", help="Boundaries: also each annotator against the others, as a method 'human'.")
     ] = False,
-    gt_pattern: Annotated[
-        str,
-        typer.Option(help="How ground-truth names hold the image's name, *, and an annotator, #: '*_manual1', '*.#'."),
-    ] = "*",
-    pred_pattern: Annotated[
-        str,
-        typer.Option(
-            help="The same for predictions, # being one of several label maps or a class: '*_pred', '*/#', 'class_#/*'."
-        ),
-    ] = "*",
-    field_pattern: Annotated[str, typer.Option(help="The same for masks: '*_mask'.")] = "*",
-    negatives: Annotated[
-        str, typer.Option(help="Predictions that need no ground truth, since all is negative: 'good/*'.")
-    ] = "",
+    gt_pattern: Annotated[str, GT_PATTERN] = "*",
+    pred_pattern: Annotated[str, PRED_PATTERN] = "*",
+    field_pattern: Annotated[str, FIELD_PATTERN] = "*",
+    negatives: Annotated[str, NEGATIVES] = "",
     preset: Annotated[str | None, PRESET] = None,
     intervals: Annotated[float | None, INTERVALS] = None,
     tuning_set: Annotated[
@@ -127,6 +92,9 @@ def run(
     tuning_results: Annotated[
         Path | None, typer.Option(help="The same for several methods: a results file with a run of each.")
     ] = None,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Do not look for what does not line up first; see segbench check.")
+    ] = False,
     form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
 ) -> None:
     """Count two folders of images and print the pooled figures of each method.
@@ -151,37 +119,48 @@ def run(
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
     repairs = repairs_of(resize_predictions, scale, crop=crop)
     methods = chosen_methods(pairs, ground_truth, prediction)
+    settings = options.protocol(protocol)
     if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
-    tuning = thresholds_of(
-        tuning_set, tuning_results, list(methods), options.protocol(protocol), patterns, jobs=jobs, repairs=repairs
-    )
+    if not no_check:
+        look_first(inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs), settings, repairs)
+    workers = Workers(jobs=jobs, threads=threads, dask=dask)
+    if fresh and output is None:
+        raise ArgumentError("--fresh is about a results file; name it with -o")
     try:
+        tuning = thresholds_of(
+            tuning_set, tuning_results, list(methods), settings, patterns, workers=workers, repairs=repairs
+        )
         results = count_methods(
             ground_truth,
             methods,
-            options.protocol(protocol),
+            settings,
             pairs=pairs,
             field=field,
             patterns=patterns,
             output=output,
-            jobs=jobs,
+            fresh=fresh,
+            workers=workers,
             human=human,
             repairs=repairs,
             tuning=tuning,
         )
-    except KeyboardInterrupt:
-        kept = (
-            f"what was counted is kept in {output}, and the same command goes on with it" if output else "nothing kept"
-        )
-        typer.echo(f"stopped; {kept}", err=True)
+    except (Stopped, KeyboardInterrupt) as stopped:
+        typer.echo(f"\n{str(stopped) or 'stopped'}; {_going_on(output)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     drawn = [] if intervals is None else [result.intervals(**interval_settings(intervals)) for result in results]
     print_run(results, form, per_class=per_class, intervals=drawn)
     if output:
         typed = shlex.quote(str(output))
         typer.echo(f"kept in {output}: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
-    if any(result.failed for result in results):
+    if any(result.failed or result.summary.empty for result in results):
         raise typer.Exit(1)
+
+
+def _going_on(output: Path | None) -> str:
+    if output is None:
+        return "nothing is kept, for no results file was named (-o)"
+    command = shlex.join(["segbench", *(argument for argument in sys.argv[1:] if argument != "--fresh")])
+    return f"what was counted is kept in {output}; go on with:\n  {command}"

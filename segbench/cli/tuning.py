@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from segbench.cli.workers import Workers
 from segbench.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def thresholds_of(
     protocol: Protocol,
     patterns: Mapping[str, str],
     *,
-    jobs: int | None = None,
+    workers: Workers,
     repairs: Repairs,
 ) -> dict[str, Thresholds]:
     """Find each method's thresholds on its tuning set; empty where none is given.
@@ -59,7 +60,7 @@ def thresholds_of(
 
     try:
         (tuning,) = count_methods(
-            folders[0], {methods[0]: folders[1]}, protocol, patterns=patterns, jobs=jobs, repairs=repairs
+            folders[0], {methods[0]: folders[1]}, protocol, patterns=patterns, workers=workers, repairs=repairs
         )
     except DataError as error:
         raise DataError(f"tuning set, {error.path}", error.what, error.hint) from error

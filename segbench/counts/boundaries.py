@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -61,18 +59,7 @@ class BoundaryCounts:
 
     def __add__(self, other: BoundaryCounts) -> BoundaryCounts:
         """Pool two images or sets of images counted at the same thresholds."""
-        if not np.array_equal(self.thresholds, other.thresholds):
-            raise ArgumentError(
-                f"counts at {self.thresholds.size} thresholds and at {other.thresholds.size} others cannot be added; "
-                "count both at the same thresholds"
-            )
-        return BoundaryCounts(
-            self.thresholds,
-            self.matched_gt + other.matched_gt,
-            self.total_gt + other.total_gt,
-            self.matched_pred + other.matched_pred,
-            self.total_pred + other.total_pred,
-        )
+        return BoundaryCounts.sum((self, other))
 
     def __eq__(self, other: object) -> bool:
         """Tell whether every threshold and every count is the same."""
@@ -88,4 +75,21 @@ class BoundaryCounts:
     @classmethod
     def sum(cls, counts: Iterable[BoundaryCounts]) -> BoundaryCounts:
         """Pool any number of counts, at least one."""
-        return functools.reduce(operator.add, counts)
+        waiting = iter(counts)
+        first = next(waiting, None)
+        if first is None:
+            raise ArgumentError("no images")
+        totals = np.stack(first.rows)
+        for part in waiting:
+            if not np.array_equal(first.thresholds, part.thresholds):
+                raise ArgumentError(
+                    f"counts at {first.thresholds.size} thresholds and at {part.thresholds.size} others cannot be "
+                    "added; count both at the same thresholds"
+                )
+            totals += part.rows
+        return cls(first.thresholds, *totals)
+
+    @property
+    def rows(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Matched and total ground truth, matched and total prediction."""
+        return self.matched_gt, self.total_gt, self.matched_pred, self.total_pred

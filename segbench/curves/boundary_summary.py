@@ -6,8 +6,11 @@ The conventions are those of `segbench.curves.boundary`, rules 1 to 5.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.counts import BoundaryCounts
 from segbench.curves.boundary import (
@@ -37,6 +40,8 @@ KEYS = (
     "r50",
 )
 
+_IMAGES_AT_ONCE = 256
+
 
 def best_of_image(counts: BoundaryCounts) -> int:
     """Place of the first best threshold of one image, not interpolated."""
@@ -46,6 +51,56 @@ def best_of_image(counts: BoundaryCounts) -> int:
 def has_pixels(counts: BoundaryCounts) -> bool:
     """Tell whether there is any pixel to match, in ground truth or prediction."""
     return bool(counts.total_gt.any() or counts.total_pred.any())
+
+
+@dataclass(frozen=True, eq=False)
+class BestOfImages:
+    """Each image at the first of its best thresholds, not interpolated.
+
+    Parameters
+    ----------
+    totals : array of int64, shape (N, 4)
+        Matched and total ground truth, matched and total prediction there.
+    f : array of float64, shape (N,)
+        F there.
+    has_pixels : array of bool, shape (N,)
+        Whether there is any pixel to match, in ground truth or prediction.
+    """
+
+    totals: NDArray[np.int64]
+    f: NDArray[np.float64]
+    has_pixels: NDArray[np.bool_]
+
+    @property
+    def ois(self) -> BoundaryBest:
+        """F of the added counts (rule 3); the threshold is nan."""
+        totals = self.totals.sum(axis=0)
+        recall, precision = (float(ratio(totals[n], totals[n + 1])) for n in (0, 2))
+        return BoundaryBest(float(f_of(recall, precision)), recall, precision, float("nan"))
+
+    @property
+    def mean_f(self) -> float:
+        """Mean F (rule 3) of the images that have a pixel to match; nan if none has."""
+        return float(np.mean(self.f[self.has_pixels])) if self.has_pixels.any() else float("nan")
+
+
+def best_of_images(images: Iterable[BoundaryCounts]) -> BestOfImages:
+    """Find the best threshold of every image, many images at a time."""
+    waiting = iter(images)
+    parts = []
+    while batch := list(islice(waiting, _IMAGES_AT_ONCE)):
+        counts = np.array([one.rows for one in batch])
+        f = f_of(ratio(counts[:, 0], counts[:, 1]), ratio(counts[:, 2], counts[:, 3]))
+        rows, best = np.arange(len(batch)), f.argmax(axis=1)
+        has_pixels = counts[:, (1, 3)].max(axis=(1, 2)) > 0
+        parts.append(BestOfImages(counts[rows, :, best], f[rows, best], has_pixels))
+    if not parts:
+        raise ArgumentError("no images")
+    return BestOfImages(
+        np.concatenate([part.totals for part in parts]),
+        np.concatenate([part.f for part in parts]),
+        np.concatenate([part.has_pixels for part in parts]),
+    )
 
 
 def boundary_ois(images: Iterable[BoundaryCounts]) -> BoundaryBest:
@@ -62,21 +117,7 @@ def boundary_ois(images: Iterable[BoundaryCounts]) -> BoundaryBest:
     >>> round(boundary_ois([image, image]).f, 4)
     0.5333
     """
-    totals = np.zeros(4, np.int64)
-    seen = 0
-    for counts in images:
-        best = best_of_image(counts)
-        totals += [
-            counts.matched_gt[best],
-            counts.total_gt[best],
-            counts.matched_pred[best],
-            counts.total_pred[best],
-        ]
-        seen += 1
-    if not seen:
-        raise ArgumentError("no images")
-    recall, precision = (float(ratio(totals[n], totals[n + 1])) for n in (0, 2))
-    return BoundaryBest(float(f_of(recall, precision)), recall, precision, float("nan"))
+    return best_of_images(images).ois
 
 
 def mean_image_f(images: Iterable[BoundaryCounts]) -> float:
@@ -87,11 +128,7 @@ def mean_image_f(images: Iterable[BoundaryCounts]) -> float:
     ArgumentError
         If there is no image.
     """
-    every = list(images)
-    if not every:
-        raise ArgumentError("no images")
-    best = [float(boundary_curve(counts).f.max()) for counts in every if has_pixels(counts)]
-    return float(np.mean(best)) if best else float("nan")
+    return best_of_images(images).mean_f
 
 
 def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
@@ -119,11 +156,12 @@ def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
     >>> round(summary["ods_f"], 3), round(summary["ois_f"], 3)
     (0.8, 0.8)
     """
-    every = [per_image[name] for name in sorted(per_image)]
-    if not every:
+    if not per_image:
         return Summary(dict.fromkeys(KEYS, float("nan")), undefined=dict.fromkeys(KEYS, "no image was counted"))
-    curve = boundary_curve(BoundaryCounts.sum(every))
-    ods, ois = boundary_ods(curve), boundary_ois(every)
+    # Counts may be unpacked as they are asked for: never all of them at once.
+    curve = boundary_curve(BoundaryCounts.sum(per_image[name] for name in sorted(per_image)))
+    best = best_of_images(per_image[name] for name in sorted(per_image))
+    ods, ois = boundary_ods(curve), best.ois
     figures = {
         "ods_f": ods.f,
         "ods_precision": ods.precision,
@@ -132,7 +170,7 @@ def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
         "ois_f": ois.f,
         "ois_precision": ois.precision,
         "ois_recall": ois.recall,
-        "mean_image_f": mean_image_f(every),
+        "mean_image_f": best.mean_f,
         "area_pr": area_pr(curve),
         "area_pr_extended": area_pr_extended(curve),
         "r50": r50(curve),

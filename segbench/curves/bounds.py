@@ -12,7 +12,7 @@ some to average precision alone, which ties can raise.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -69,14 +69,14 @@ def score_bounds(counts: ScoreCounts) -> dict[str, Interval]:
     return {key: outward(*pair) for key, pair in pairs.items() if pair[0] < pair[1]}
 
 
-def image_bounds(images: Sequence[ScoreCounts], chosen: BestFs) -> dict[str, Interval]:
+def image_bounds(images: Iterable[ScoreCounts], chosen: BestFs) -> dict[str, Interval]:
     """Bounds of the figures that take each image at its own best threshold: ois_f and mean_image_f.
 
     The pooled F is the mean of the images' F weighted by P + TP + FP; F and weight of each image lie in an interval.
 
     Parameters
     ----------
-    images : sequence of ScoreCounts
+    images : iterable of ScoreCounts
         Images in the order of `chosen`.
     chosen : BestFs
         Their best points among bin edges.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,18 @@ class BestFs:
     positives: IntArray
     thresholds: FloatArray
 
+    @classmethod
+    def joined(cls, parts: Sequence[BestFs]) -> BestFs:
+        """Put the images of several one after another."""
+        none = np.empty(0, np.int64)
+        parts = [cls(none, none, none, np.empty(0)), *parts]
+        return cls(
+            np.concatenate([part.tp for part in parts]),
+            np.concatenate([part.fp for part in parts]),
+            np.concatenate([part.positives for part in parts]),
+            np.concatenate([part.thresholds for part in parts]),
+        )
+
     @property
     def f(self) -> FloatArray:
         """F of each image; nan without positives."""
@@ -39,14 +51,7 @@ def best_fs(images: Iterable[ScoreCounts]) -> BestFs:
 
     An image without pixels has threshold nan and counts 0.
     """
-    none = np.empty(0, np.int64)
-    parts = [BestFs(none, none, none, np.empty(0)), *(_best_of_batch(batch) for batch in _batches(images))]
-    return BestFs(
-        np.concatenate([part.tp for part in parts]),
-        np.concatenate([part.fp for part in parts]),
-        np.concatenate([part.positives for part in parts]),
-        np.concatenate([part.thresholds for part in parts]),
-    )
+    return BestFs.joined([_best_of_batch(batch) for batch in _batches(images)])
 
 
 def _batches(images: Iterable[ScoreCounts]) -> Iterator[list[ScoreCounts]]:

@@ -21,6 +21,7 @@ Arbelaez, Maire, Fowlkes, Malik: Contour Detection and Hierarchical Image Segmen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,10 +31,9 @@ from numpy.typing import NDArray
 
 from segbench.counts import RegionCounts
 from segbench.counts.regions import COVERED_UNITS, MEAN_UNITS
-from segbench.curves.region_table import region_table
+from segbench.curves.region_table import REGION_FIGURES, region_table
 from segbench.curves.summary import Summary
 from segbench.display import Displayed
-from segbench.errors import ArgumentError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,7 +104,7 @@ def region_summary(per_image: Mapping[str, RegionCounts]) -> Summary:
     Parameters
     ----------
     per_image : mapping of str to RegionCounts
-        Counts by the image's name, at the same thresholds; at least one.
+        Counts by the image's name, at the same thresholds; of none, every figure is undefined.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def region_summary(per_image: Mapping[str, RegionCounts]) -> Summary:
     Raises
     ------
     ArgumentError
-        If there is no image, or thresholds differ.
+        If thresholds differ.
 
     Examples
     --------
@@ -125,7 +125,9 @@ def region_summary(per_image: Mapping[str, RegionCounts]) -> Summary:
     0.75
     """
     if not per_image:
-        raise ArgumentError("no images")
+        return Summary(
+            dict.fromkeys(REGION_FIGURES, math.nan), undefined=dict.fromkeys(REGION_FIGURES, "no image was counted")
+        )
     table = region_table(per_image)
     (figures,) = table.measure(np.ones((1, table.images)))
     return Summary(dict(zip(table.figures, figures.tolist(), strict=True)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from types import MappingProxyType
 
 import numpy as np
@@ -14,10 +15,11 @@ from segbench.curves.areas import auc_roc, average_precision, pr_area
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.fmeasure import best_f, f_of, fpr_at_tpr
 from segbench.curves.hull import hull_points
-from segbench.curves.imagewise import best_fs
+from segbench.curves.imagewise import BestFs, best_fs
 from segbench.curves.points import cumulate
 from segbench.display import Displayed
 
+_IMAGES_AT_ONCE = 256
 _WITHOUT_POSITIVES = "no positive pixels"
 _WITHOUT_NEGATIVES = "no negative pixels"
 WITHOUT_NAMES = "some pixels came without the name of an image, so images are not told apart"
@@ -70,6 +72,11 @@ class Summary(Displayed, Mapping[str, float | int]):
         """Count the figures."""
         return len(self.figures)
 
+    @property
+    def empty(self) -> bool:
+        """Whether there is no figure at all, only totals."""
+        return all(isinstance(figure, int) or math.isnan(figure) for figure in self.figures.values())
+
 
 def pixel_summary(per_image: Mapping[str, ScoreCounts], *, unnamed: ScoreCounts | None = None) -> Summary:
     """Every figure of the pixel benchmark, from the counts of its images.
@@ -102,10 +109,9 @@ def pixel_summary(per_image: Mapping[str, ScoreCounts], *, unnamed: ScoreCounts 
     >>> summary["positives"], summary["ods_f"], summary["ods_threshold"]
     (8, 0.75, 0.9)
     """
-    names = sorted(per_image)
-    images = [per_image[name] for name in names]
-    pooled = ScoreCounts.sum(images if unnamed is None else [*images, unnamed])
-    chosen = best_fs(images)
+    pooled, chosen, sources = _pooled(per_image)
+    if unnamed is not None:
+        pooled = ScoreCounts.sum([pooled, unnamed] if per_image else [unnamed])
     tp, fp, positives = int(chosen.tp.sum()), int(chosen.fp.sum()), int(chosen.positives.sum())
     each = chosen.f[chosen.positives > 0]
     ods = best_f(pooled)
@@ -129,10 +135,27 @@ def pixel_summary(per_image: Mapping[str, ScoreCounts], *, unnamed: ScoreCounts 
     bounds = {{"f": "ods_f"}.get(key, key): pair for key, pair in score_bounds(pooled).items()}
     reasons = {} if unnamed is None else dict.fromkeys(_OVER_IMAGES, WITHOUT_NAMES)
     figures |= dict.fromkeys(reasons, math.nan)
-    if unnamed is None:
-        bounds |= image_bounds(images, chosen)
-    sources = {image.threshold_source for image in images} - {""}
-    return _finished(figures, pooled, bounds, ("auc_pr_achievable",), ", ".join(sorted(sources)), reasons=reasons)
+    if unnamed is None and pooled.binned:
+        bounds |= image_bounds((per_image[name] for name in sorted(per_image)), chosen)
+    source = ", ".join(sorted(sources - {""}))
+    return _finished(figures, pooled, bounds, ("auc_pr_achievable",), source, reasons=reasons)
+
+
+def _pooled(per_image: Mapping[str, ScoreCounts]) -> tuple[ScoreCounts, BestFs, set[str]]:
+    """Give the sum, the best F of each image in order of names, and the sources of thresholds.
+
+    Counts may be unpacked as they are asked for, so each is asked for once, and few are held at a time.
+    """
+    names = iter(sorted(per_image))
+    sums = ScoreCounts.sum(())
+    best: list[BestFs] = []
+    sources: set[str] = set()
+    while images := [per_image[name] for name in islice(names, _IMAGES_AT_ONCE)]:
+        part = ScoreCounts.sum(images)
+        sums = sums + part if best else part
+        best.append(best_fs(images))
+        sources.update(image.threshold_source for image in images)
+    return sums, BestFs.joined(best), sources
 
 
 def pixel_image_figures(counts: ScoreCounts) -> Summary:

@@ -37,13 +37,10 @@ def decode_npy(data: bytes, path: str) -> NDArray[Any]:
         For Python objects and records. Whatever NumPy raises on damaged data comes out as it is.
     """
     stream = io.BytesIO(data)
-    version = np.lib.format.read_magic(stream)
-    if version == (1, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    elif version == (2, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_2_0(stream)
-    else:
-        raise DataError(path, f"NPY version {version[0]}.{version[1]}, expected 1.0 or 2.0", "save it with numpy.save")
+    try:
+        shape, fortran, dtype = npy_header(stream)
+    except UnknownVersionError as error:
+        raise DataError(path, f"NPY version {error}, expected 1.0 or 2.0", "save it with numpy.save") from None
     if dtype.hasobject:
         raise DataError(path, "holds Python objects, which could run code when read", "save a plain array of numbers")
     count = 1
@@ -54,6 +51,57 @@ def decode_npy(data: bytes, path: str) -> NDArray[Any]:
         raise DataError(path, f"truncated: {stored} of {count} values are there", "write the file anew")
     flat = np.frombuffer(data, dtype, count, stream.tell())
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+
+
+def member_named(archive: zipfile.ZipFile, role: Role, path: str = "") -> zipfile.ZipInfo:
+    """Find the one array of an NPZ file, or the one named after its role.
+
+    Raises
+    ------
+    DataError
+        For none, and for several none of which bears the role's name.
+    """
+    wanted = role.replace(" ", "_")
+    members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+    if len(members) != 1 and wanted not in members:
+        names = ", ".join(sorted(members)) or "none"
+        raise DataError(path, f"{len(members)} arrays ({names}), expected one", f"name the one to read {wanted!r}")
+    return members[wanted] if wanted in members else next(iter(members.values()))
+
+
+class UnknownVersionError(Exception):
+    """An NPY file of a version that is not read; the text is the version."""
+
+
+def npy_header(stream: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read the header of an NPY file, up to its first value: shape, whether in Fortran's order, and dtype.
+
+    Raises
+    ------
+    UnknownVersionError
+        For a version other than 1.0 and 2.0. Whatever NumPy raises on damaged data comes out as it is.
+    """
+    version = np.lib.format.read_magic(stream)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(stream)
+    if version == (2, 0):
+        return np.lib.format.read_array_header_2_0(stream)
+    raise UnknownVersionError(f"{version[0]}.{version[1]}")
+
+
+def map_shape(shape: tuple[int, ...]) -> tuple[int, int] | None:
+    """Give height and width of an array that may be a map; None where it cannot be one.
+
+    Examples
+    --------
+    >>> map_shape((1, 4, 6)), map_shape((4, 6, 3)), map_shape((4,))
+    ((4, 6), (4, 6), None)
+    """
+    while len(shape) > 2 and 1 in (shape[-1], shape[0]):
+        shape = shape[:-1] if shape[-1] == 1 else shape[1:]
+    if len(shape) == 2 or (len(shape) == 3 and shape[2] in (3, 4)):
+        return shape[0], shape[1]
+    return None
 
 
 def decode_npz(data: bytes, path: str, role: Role) -> NDArray[Any]:
@@ -78,13 +126,8 @@ def decode_npz(data: bytes, path: str, role: Role) -> NDArray[Any]:
     DataError
         For no array, several arrays none of which bears the role's name, or Python objects.
     """
-    wanted = role.replace(" ", "_")
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        if len(members) != 1 and wanted not in members:
-            names = ", ".join(sorted(members)) or "none"
-            raise DataError(path, f"{len(members)} arrays ({names}), expected one", f"name the one to read {wanted!r}")
-        info = members[wanted] if wanted in members else next(iter(members.values()))
+        info = member_named(archive, role, path)
         if info.file_size > MAX_PIXELS * 8:
             raise DataError(path, f"unpacks to {info.file_size} bytes", "cut it into parts")
         with archive.open(info) as member:

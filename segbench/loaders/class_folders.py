@@ -5,48 +5,68 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from segbench.errors import DataError
+from segbench.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
+from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place
-from segbench.loaders.pairing import Pairing, SampleFiles
+from segbench.loaders.pairing import Pairing, SampleFiles, pair, survey
+from segbench.loaders.urls import masked
 
 ClassOf = Callable[[str], int | None]
 
+_ANY, _FOLDER_A_CLASS = "*", "#/*"
 _LISTED = 20
 
 
-def has_class_folders(prediction: str, class_of: ClassOf) -> bool:
-    """Tell whether a place holds a folder called after a class."""
+def class_maps(
+    inputs: Inputs, names: Sequence[str], class_of: ClassOf, *, find: Callable[[Inputs], Pairing] = pair
+) -> Pairing:
+    """Find the maps of each image in the order of the classes.
+
+    A prediction is one file with a stack, or a file a class whose tag says which. Where nothing is said about names,
+    nothing pairs and folders are called after classes, these are taken for a folder a class.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Where the images lie.
+    names : sequence of str
+        The classes, as notes and errors call them.
+    class_of : callable
+        From a tag to the place of its class among `names`; None for a tag that names none.
+    find : callable
+        `pair`, or `survey` where what lacks a partner is no error.
+
+    Returns
+    -------
+    Pairing
+        Without the files of tags that name no class; a note says which tag is which class, and which were left out.
+        Without tags, of stacks or of maps that a list names, only a note is added.
+
+    Raises
+    ------
+    ArgumentError
+        For predictions without ground truth, which have no labels.
+    DataError
+        As `find`, and for images that lack a class and tags that name the same class: all of them.
+    """
+    if inputs.negatives:
+        raise ArgumentError("--negatives has no meaning with --classes: an image without ground truth has no labels")
+    folders = inputs.pred_pattern == _ANY and inputs.prediction and _has_class_folders(inputs.prediction, class_of)
+    if folders and not survey(inputs).files:
+        inputs = replace(inputs, pred_pattern=_FOLDER_A_CLASS)
+    where = shown(masked(inputs.prediction or inputs.pairs or ""))
+    return _in_class_order(find(inputs), names, class_of, where)
+
+
+def _has_class_folders(prediction: str, class_of: ClassOf) -> bool:
     if is_file(prediction):
         return False
     parted = (entry.stem.partition("/") for entry in list_place(prediction).entries)
     return any(class_of(folder) is not None for folder, slash, _ in parted if slash)
 
 
-def in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, *, where: str) -> Pairing:
-    """Bring the maps of each image into the order of the classes.
-
-    Parameters
-    ----------
-    pairing : Pairing
-        Without tags, of stacks or of maps that a list names, only a note is added.
-    names : sequence of str
-        The classes, as notes and errors call them.
-    class_of : callable
-        From a tag to the place of its class among `names`; None for a tag that names none.
-    where : str
-        Where predictions lie, for errors.
-
-    Returns
-    -------
-    Pairing
-        Without the files of tags that name no class; a note says which tag is which class, and which were left out.
-
-    Raises
-    ------
-    DataError
-        For images that lack a class, and tags that name the same class: all of them.
-    """
+def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, where: str) -> Pairing:
     if not any(files.tags for files in pairing.files):
         note = f"maps of the classes, in this order: {', '.join(names)}"
         return pairing if len(names) == 1 else replace(pairing, notes=(*pairing.notes, note))

@@ -104,3 +104,51 @@ def _strip(names: Collection[str], affix: tuple[str, str]) -> set[str]:
         for name in names
         if len(name) > least and name.startswith(prefix) and name.endswith(suffix)
     }
+
+
+def annotator_pattern(missing: Sequence[str], predictions: Collection[str]) -> str | None:
+    """Find the pattern under which ground truths without prediction are several annotators of the images predicted.
+
+    Parameters
+    ----------
+    missing : sequence of str
+        Names of ground truths without prediction.
+    predictions : collection of str
+        Names of all predictions.
+
+    Returns
+    -------
+    str or None
+        A pattern for ``--gt-pattern``; None unless most of `missing` fit it and some image has two.
+
+    Examples
+    --------
+    >>> annotator_pattern(["7.1", "7.2", "8.1"], ["7", "8"])
+    '*.#'
+    >>> annotator_pattern(["first/7", "second/7"], ["7"])
+    '#/*'
+    >>> annotator_pattern(["7_gt", "8_gt"], ["7", "8"])
+    """
+    known = frozenset(predictions)
+    after: dict[str, list[str]] = {}
+    before: dict[str, list[str]] = {}
+    for name in missing:
+        start = next((name[:end] for end in range(len(name) - 1, 0, -1) if name[:end] in known), "")
+        folder, slash, rest = name.partition("/")
+        if start:
+            after.setdefault(start, []).append(name[len(start) :])
+        elif slash and rest in known:
+            before.setdefault(rest, []).append(folder)
+    for tags, in_folders in ((after, False), (before, True)):
+        fit = sum(map(len, tags.values()))
+        if 2 * fit < len(missing) or max(map(len, tags.values()), default=0) < 2:
+            continue
+        if in_folders:
+            return "#/*"
+        tails = sorted({tail for tails in tags.values() for tail in tails})
+        shared = _shared_start(tails).rstrip("0123456789")
+        if not any(c.isalnum() for c in shared) or not all(tail[len(shared) :].isdecimal() for tail in tails):
+            shared = _cut(shared, at_start=True)
+        if shared and all(len(tail) > len(shared) and "/" not in tail[len(shared) :] for tail in tails):
+            return f"*{shared}#"
+    return None

@@ -26,7 +26,7 @@ EXTENSIONS = (*FORMATS, *tiff.EXTENSIONS, *netpbm.EXTENSIONS, *matlab.EXTENSIONS
 
 STACKS = (".npy", ".npz")
 """Extensions of files that can hold the maps of several classes in one array."""
-
+EMPTY = "is empty (0 bytes)"
 Answer = TypeVar("Answer")
 
 MAGIC = {
@@ -70,25 +70,31 @@ def read_bytes(path: Source) -> bytes:
     DataError
         For a missing, unreadable or empty file, or a folder.
     """
-    name = shown(path)
     try:
         data = path.read_bytes()
-    except FileNotFoundError:
-        raise DataError(name, "there is no such file", "check the path") from None
-    except IsADirectoryError:
-        raise DataError(name, "is a folder, expected a file", "give the file, or folders on both sides") from None
-    except PermissionError:
-        if isinstance(path, Path) and path.is_dir():  # how Windows answers the reading of a folder
-            raise DataError(name, "is a folder, expected a file", "give the file, or folders on both sides") from None
-        raise DataError(name, "may not be read (permission denied)", "change its permissions") from None
-    except OSError as error:
-        hint = "the links lead in a circle" if error.errno == errno.ELOOP else "check the path and the disk"
-        raise DataError(name, f"cannot be read ({error.strerror})", hint) from None
-    except ValueError:
-        raise DataError(name, "is no name a file can have", "check the path") from None
+    except (OSError, ValueError) as error:
+        raise not_readable(path, error) from None
     if not data:
-        raise DataError(name, "is empty (0 bytes)", "write the file anew")
+        raise DataError(shown(path), EMPTY, "write the file anew")
     return data
+
+
+def not_readable(path: Source, error: OSError | ValueError) -> DataError:
+    """Say why a file cannot be opened or read."""
+    name = shown(path)
+    if isinstance(error, FileNotFoundError):
+        return DataError(name, "there is no such file", "check the path")
+    # Windows answers the reading of a folder with a lack of permission.
+    if isinstance(error, IsADirectoryError) or (
+        isinstance(error, PermissionError) and isinstance(path, Path) and path.is_dir()
+    ):
+        return DataError(name, "is a folder, expected a file", "give the file, or folders on both sides")
+    if isinstance(error, PermissionError):
+        return DataError(name, "may not be read (permission denied)", "change its permissions")
+    if isinstance(error, OSError):
+        hint = "the links lead in a circle" if error.errno == errno.ELOOP else "check the path and the disk"
+        return DataError(name, f"cannot be read ({error.strerror})", hint)
+    return DataError(name, "is no name a file can have", "check the path")
 
 
 def decode(data: bytes, path: Source, *, role: Role) -> Decoded:

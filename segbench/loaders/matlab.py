@@ -19,6 +19,8 @@ from segbench.loaders.matfile import BadMatError, Value, variables
 from segbench.loaders.source import Source
 
 EXTENSIONS = (".mat",)
+HDF5 = (b"MATLAB 7.3", b"\x89HDF")
+"""How files of version 7.3 begin."""
 Part = Literal["Boundaries", "Segmentation"]
 
 
@@ -44,7 +46,7 @@ def read_mat(data: bytes, path: Source) -> dict[str, Value]:
         For version 7.3, for damaged files, and for no variables at all.
     """
     name = shown(path)
-    if data.startswith((b"MATLAB 7.3", b"\x89HDF")):
+    if data.startswith(HDF5):
         raise DataError(name, "is a MAT-file of version 7.3 (HDF5), expected version 5", "save it with -v7 in MATLAB")
     try:
         found = variables(data)

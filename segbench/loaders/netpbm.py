@@ -77,6 +77,14 @@ def decode_netpbm(data: bytes, path: str) -> Decoded:
     return Decoded(decoded.array, notes + decoded.notes)
 
 
+def dimensions(head: bytes) -> tuple[int, int]:
+    """Read height and width from the first bytes of a file; ValueError where they are not there."""
+    header = HEADER[2 if head[1:2] in b"14" else 3].match(head)
+    if header is None:
+        raise ValueError("no header of a Netpbm file")
+    return int(header[3]), int(header[2])
+
+
 def _raw(body: bytes, shape: tuple[int, int, int], dtype: str, path: str) -> NDArray[Any]:
     count = shape[0] * shape[1] * shape[2]
     expected = count * np.dtype(dtype).itemsize

@@ -212,15 +212,19 @@ def _unpaired(pairing: Pairing, inputs: Inputs) -> DataError:
             f"{_counted(pairing.without_field, 'image')} no mask in {_shown(inputs.field)}:"
             + _listed(pairing.without_field, {})
         )
-    hint = "add or remove files so that names pair, or say with --gt-pattern and --pred-pattern which part is the name"
+    where = f"{_shown(inputs.prediction)} against {_shown(inputs.ground_truth)}"
+    return DataError(where, "\n".join(parts) + "\n", mending_hint(pairing))
+
+
+def mending_hint(pairing: Pairing) -> str:
+    """Say what makes the names pair: patterns where some do, else in general."""
     mending = mending_patterns(pairing.missing, pairing.extra)
     if mending:
         flags = [f"{flag} '{shown(p)}'" for flag, p in zip(("--gt-pattern", "--pred-pattern"), mending, strict=True)]
-        hint = "try " + " ".join(flag for flag in flags if not flag.endswith("'*'"))
-    elif not pairing.missing and not pairing.extra:
-        hint = "add the masks, or say with --field-pattern which part of a mask's name is the image's"
-    where = f"{_shown(inputs.prediction)} against {_shown(inputs.ground_truth)}"
-    return DataError(where, "\n".join(parts) + "\n", hint)
+        return "try " + " ".join(flag for flag in flags if not flag.endswith("'*'"))
+    if not pairing.missing and not pairing.extra:
+        return "add the masks, or say with --field-pattern which part of a mask's name is the image's"
+    return "add or remove files so that names pair, or say with --gt-pattern and --pred-pattern which part is the name"
 
 
 def _counted(names: tuple[str, ...], what: str) -> str:

@@ -16,6 +16,25 @@ _UCM2 = "it has 2 h + 1 and 2 w + 1 pixels, as a ucm2 has, which the boundaries 
 _CROP = "--crop cuts off what is too much at the lower right (Repairs(crop=True))"
 
 
+class SizeError(DataError):
+    """A map has another size than it must have.
+
+    Parameters
+    ----------
+    path, what, hint : str
+        As for `DataError`.
+    shape, expected : tuple of int
+        Both sizes, (H, W).
+    """
+
+    def __init__(
+        self, path: str, what: str, hint: str = "", shape: tuple[int, ...] = (), expected: tuple[int, ...] = ()
+    ) -> None:
+        super().__init__(path, what, hint)
+        self.shape = shape
+        self.expected = expected
+
+
 def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
     """Refuse maps of different sizes.
 
@@ -26,20 +45,21 @@ def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
 
     Raises
     ------
-    DataError
-        With both sizes, for the first file that differs.
+    SizeError
+        For the first file that differs.
     """
     first, expected = named[0]
     for name, shape in named[1:]:
         if shape != expected:
             guess = relation(shape, expected)
             looks = f" ({guess})" if guess else ""
-            raise DataError(name, f"{size(shape)}, expected {size(expected)} as in {first}{looks}", HINT)
+            what = f"{size(shape)}, expected {size(expected)} as in {first}{looks}"
+            raise SizeError(name, what, HINT, shape, expected)
 
 
 def misfit(
     prediction: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]], *, soft: bool, refused: str = ""
-) -> DataError:
+) -> SizeError:
     """Say that a prediction has not the size of its ground truth, and which option mends it.
 
     Parameters
@@ -55,7 +75,7 @@ def misfit(
     guess = relation(shape, expected)
     looks = f" ({guess})" if guess else ""
     what = f"{size(shape)}, expected {size(expected)} as in {first}{looks}{refused}"
-    return DataError(name, what, _mending(shape, expected, soft=soft))
+    return SizeError(name, what, mending(shape, expected, soft=soft), shape, expected)
 
 
 def mendable(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
@@ -75,7 +95,14 @@ def croppable(shape: tuple[int, ...], common: tuple[int, ...]) -> bool:
     return all(0 <= extent - kept <= max(pixels, share * extent) for extent, kept in zip(shape, common, strict=True))
 
 
-def _mending(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) -> str:
+def nearly(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+    """Tell whether two sizes differ so little that cropping mends it."""
+    common = tuple(map(min, shape, expected))
+    return croppable(shape, common) and croppable(expected, common)
+
+
+def mending(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) -> str:
+    """Say which option brings a prediction to the size expected, or that none does."""
     guess = relation(shape, expected)
     if guess == _TRANSPOSED:
         return "no option mends that: swap rows and columns where the prediction is saved"
@@ -83,8 +110,7 @@ def _mending(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) -
         return "no option mends that: save it as ucm2 in a .mat file, for -p boundaries or regions"
     how = "nearest or bilinear" if soft else "nearest"
     resize = f"--resize-predictions {how} brings it to that size (Repairs(resize=...))"
-    common = tuple(map(min, shape, expected))
-    if not (croppable(shape, common) and croppable(expected, common)):
+    if not nearly(shape, expected):
         options = resize
     elif max(abs(extent - wanted) for extent, wanted in zip(shape, expected, strict=True)) <= MOST_CUT[0]:
         options = _CROP
@@ -103,15 +129,15 @@ def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, t
 
     Raises
     ------
-    DataError
-        With both sizes.
+    SizeError
+        If it has not.
     """
     expected = tuple(2 * extent + 1 for extent in truth[1])
     if found[1] != expected:
         guess = relation(found[1], expected)
         looks = f" ({guess})" if guess else ""
         what = f"ucm2 is {size(found[1])}, expected {size(expected)}, 2 h + 1 and 2 w + 1 of {truth[0]}{looks}"
-        raise DataError(found[0], what, HINT)
+        raise SizeError(found[0], what, HINT, found[1], expected)
 
 
 def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:

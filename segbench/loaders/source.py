@@ -11,6 +11,9 @@ class Source(Protocol):
     `pathlib.Path` is one; `TarMember`, `ZipMember` and `Remote` are the others.
     """
 
+    def __hash__(self) -> int:
+        """Tell files apart, as keys."""
+
     @property
     def name(self) -> str:
         """The last part of its path."""

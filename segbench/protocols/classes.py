@@ -126,6 +126,24 @@ class Classes:
         Raises
         ------
         DataError
+            As `maps`.
+        """
+        truth, maps = self.maps(sample)
+        valid = ~equals_any(truth, tuple(map(float, self.void)))
+        if sample.field is not None:
+            valid &= sample.field
+        counts = tuple(
+            self._count(replace(sample, ground_truths=(truth,), predictions=(soft,), field=valid), label, name)
+            for soft, label, name in zip(maps, self.labels, self.class_names, strict=True)
+        )
+        return Counted(ClassCounts(self.class_names, counts), notes=self._notes(truth, valid))
+
+    def maps(self, sample: Sample) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+        """Give the label map of an image, and the soft map of each class.
+
+        Raises
+        ------
+        DataError
             If there are several annotators, the ground truth holds no labels, or predictions are not one map a class.
         """
         if len(sample.ground_truths) > 1:
@@ -136,16 +154,8 @@ class Classes:
             )
         truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
         truth = _labels(truth_file, sample.ground_truths[0])
-        prediction_file = sample.prediction_file or sample.name
-        maps = _one_a_class(prediction_file, sample.predictions, truth.shape, self.class_names)
-        valid = ~equals_any(truth, tuple(map(float, self.void)))
-        if sample.field is not None:
-            valid &= sample.field
-        counts = tuple(
-            self._count(replace(sample, ground_truths=(truth,), predictions=(soft,), field=valid), label, name)
-            for soft, label, name in zip(maps, self.labels, self.class_names, strict=True)
-        )
-        return Counted(ClassCounts(self.class_names, counts), notes=self._notes(truth, valid))
+        file = sample.prediction_file or sample.name
+        return truth, _one_a_class(file, sample.predictions, truth.shape, self.class_names)
 
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
         pixels = Pixels(positive=str(label), invert=self.invert, exact=self.exact)

@@ -118,6 +118,21 @@ def _show_remarks(results: Sequence[Result], console: Console) -> None:
         _show_failures(name, result, console)
 
 
+def grouped_failures(failed: Mapping[str, str]) -> list[str]:
+    """Give a line a reason: that of a single image as it is, of several with their number and the first.
+
+    A reason begins with the file at fault, ``gt/a.png: ...``; what follows says whether two are the same.
+    """
+    groups: dict[str, list[str]] = {}
+    for failure in failed.values():
+        _, separator, reason = failure.partition(": ")
+        groups.setdefault(reason if separator else failure, []).append(failure)
+    return [
+        failures[0] if len(failures) == 1 else f"{len(failures)} images: {reason} (first: {failures[0].split(': ')[0]})"
+        for reason, failures in groups.items()
+    ]
+
+
 def _few_names(names: Sequence[str], total: int) -> str:
     if len(names) <= _SHOWN_NAMES:
         return ", ".join(names)
@@ -130,14 +145,12 @@ def _show_failures(name: str, result: Result, console: Console) -> None:
     if not result.failed:
         return
     _say(console, f"{name}: {len(result.failed)} image{'s'[: len(result.failed) > 1]} failed, in no figure:", "red")
-    for reason in list(result.failed.values())[:_SHOWN_FAILURES]:
+    reasons = grouped_failures(result.failed)
+    for reason in reasons[:_SHOWN_FAILURES]:
         _say(console, f"  {reason}", "red")
-    if len(result.failed) > _SHOWN_FAILURES:
-        _say(
-            console,
-            f"{name}: ... and {len(result.failed) - _SHOWN_FAILURES} more, all listed by --format json",
-            "red",
-        )
+    if len(reasons) > _SHOWN_FAILURES:
+        more = len(reasons) - _SHOWN_FAILURES
+        _say(console, f"{name}: ... and {more} reasons more, all listed by --format json", "red")
 
 
 def _say(console: Console, text: str, style: str) -> None:

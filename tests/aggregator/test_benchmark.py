@@ -10,7 +10,8 @@ from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_
 
 import segbench
 from segbench import DataError, FailedImages, Pixels, ScoreCounts, count_pixels, evaluate
-from segbench.aggregator.executors import answers, process_pool
+from segbench.aggregator.executors import answers
+from segbench.aggregator.pools import process_pool
 
 
 @pytest.fixture
@@ -215,13 +216,15 @@ class TestExecutors:
         def items():
             for item in range(50):
                 taken.append(item)
-                yield item
+                yield [item]
 
         with ThreadPoolExecutor(2) as threads:
-            answered = answers(threads, lambda item: item * 2, items(), in_flight=4)
+            answered = answers(
+                threads, lambda batch: [item * 2 for item in batch], items(), lost=lambda item: item, in_flight=4
+            )
             first = next(answered)
             assert len(taken) <= 8
-            assert sorted([first, *answered]) == list(range(0, 100, 2))
+            assert sorted([first, *answered]) == [[item] for item in range(0, 100, 2)]
 
     def test_progress_is_told_to_the_end(self, tmp_path):
         told = []

@@ -168,7 +168,7 @@ class TestRefused:
     def test_where_every_image_fails_the_failures_are_listed(self, segbench, folders):
         write_folder(folders[1], {"near.png": column(6)[:5], "half.png": column(6)[:5]})
         kept = folders[0].parent / "r.segbench"
-        answer = segbench("run", *folders, "-p", "boundaries", "-o", kept)
+        answer = segbench("run", *folders, "-p", "boundaries", "-o", kept, "--no-check")
         assert answer.code == 1
         assert segbench("plot", kept, "-o", kept.with_suffix(".svg")).code == 1
         assert "2 images failed" in answer.err + answer.out

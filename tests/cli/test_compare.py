@@ -143,7 +143,8 @@ class TestDegenerate:
     def test_no_positives_is_null_with_a_reason(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2, "b": 1}, images=3)
         write_folder(folders[0], {path.name: np.zeros((12, 17), np.uint8) for path in folders[0].iterdir()})
-        results = counted(segbench, tmp_path / "r.segbench", *folders, "--positive", "255")
+        results = tmp_path / "r.segbench"
+        assert segbench("run", *folders, "--positive", "255", "-o", results).code == 1
         document = strict_json(segbench("compare", results, "--format", "json").out)
         assert {row["difference"] for row in document["differences"]} == {None}
         assert document["undefined"]["ods_f"] == "no positive pixels for a, b"

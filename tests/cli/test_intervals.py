@@ -12,8 +12,8 @@ def refuse_constant(name):
     raise AssertionError(f"JSON holds {name}")
 
 
-def runs_of(answer):
-    assert answer.code == 0, answer.err
+def runs_of(answer, code=0):
+    assert answer.code == code, answer.err
     return json.loads(answer.out, parse_constant=refuse_constant)["runs"]
 
 
@@ -89,7 +89,8 @@ class TestDegenerate:
     def test_no_positives_has_null_with_the_reason_of_the_figure(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2}, images=10)
         write_folder(folders[0], {path.name: np.zeros((12, 17), np.uint8) for path in folders[0].iterdir()})
-        (run,) = runs_of(segbench("run", *folders, "--positive", "255", "--intervals", "95", "--format", "json"))
+        answer = segbench("run", *folders, "--positive", "255", "--intervals", "95", "--format", "json")
+        (run,) = runs_of(answer, code=1)
         assert run["intervals"]["auc_pr"] == [None, None]
         assert run["resampling"]["undefined"]["auc_pr"] == "no positive pixels"
 

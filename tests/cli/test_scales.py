@@ -38,7 +38,7 @@ def test_pixels_take_one_prediction(segbench, folders):
     truth, scales, _ = folders
     answer = segbench("run", truth, scales, "--pred-pattern", "*/#", "--positive", "4")
     assert answer.code == 1
-    assert "3 predictions of one image, expected one" in answer.out
+    assert "3 predictions of one image, expected one" in answer.err
 
 
 def test_a_changed_scale_is_counted_again(segbench, folders, tmp_path):

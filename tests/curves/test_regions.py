@@ -76,8 +76,12 @@ def test_bootstrap_and_comparison():
     assert "covering_ods_threshold" not in rows
 
 
+def test_of_no_image_everything_is_undefined():
+    summary = region_summary({})
+    assert summary.empty
+    assert set(summary.undefined) == set(summary)
+
+
 def test_refusals():
-    with pytest.raises(ArgumentError, match="no images"):
-        region_summary({})
     with pytest.raises(ArgumentError, match="a was counted at 3 thresholds, b at 1 others"):
         region_summary({"a": A, "b": counts([1], [1], [1], thresholds=[0.5])})

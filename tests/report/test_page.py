@@ -57,7 +57,7 @@ class TestTables:
         page = write_page(tmp_path, papers[::-1]).read_text()
         methods = re.findall(r'<tr><th scope="row" data-v="([^"]*)">', page)
         assert methods == ["as it is", "upside down"]
-        assert re.search(r'<td data-v="0.73684\d*" class="best">.7368', page)
+        assert re.search(r'<td data-v="0.73684\d*" class="best"><span>.7368', page)
 
     def test_every_figure_of_every_image_is_there_the_worst_first(self, tmp_path):
         gt, one, two = write_methods(tmp_path, {"one": 0.5, "two": 2}, images=5)
@@ -81,8 +81,17 @@ class TestTables:
         gt = write_folder(tmp_path / "gt", {"a.png": np.full((3, 3), 255, np.uint8)})
         prediction = write_folder(tmp_path / "p", {"a.png": np.zeros((3, 3), np.uint8)})
         page = write_page(tmp_path, [evaluate(gt, prediction, Pixels(positive="255"))]).read_text()
-        assert 'data-v="" title="undefined: no negative pixels">-<' in page
+        assert 'data-v="" title="undefined: no negative pixels"><span>-<' in page
         assert "auc_roc, fpr_at_95_tpr undefined: no negative pixels" in page
+
+    def test_a_run_in_which_every_image_failed(self, tmp_path):
+        gt = write_folder(tmp_path / "gt", {"a.png": np.eye(4, dtype=np.uint8)})
+        prediction = write_folder(tmp_path / "p", {"a.png": np.zeros((3, 9), np.uint8)})
+        with pytest.warns(match="could not be counted"):
+            result = evaluate(gt, prediction)
+        page = write_page(tmp_path, [result]).read_text()
+        assert "p: every figure undefined: no pixels" in page
+        assert "no image was counted, so no intervals" in page
 
     def test_what_failed_is_listed(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1})
@@ -208,6 +217,12 @@ class TestRepeating:
         assert (program, flag) == ("segbench", "-o")
         app([*words, "--format", "csv"], standalone_mode=False)
         assert result.signature in capsys.readouterr().out
+
+    def test_a_folder_whose_name_looks_like_a_named_method(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"a=b": 1})
+        page = write_page(tmp_path, [evaluate(gt, one)]).read_text()
+        words = shlex.split(html.unescape(re.search(r"<code>(.*?)</code>", page)[1]))
+        assert words[:4] == ["segbench", "run", str(gt), str(one)]
 
     def test_boundaries_and_their_settings(self, tmp_path):
         drawn = np.eye(12, dtype=np.uint8)

@@ -123,6 +123,15 @@ class TestPage:
         loaded = reader.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
         assert [name for name in loaded if not name.startswith(("data:", "blob:"))] == []
 
+    def test_charts_can_be_saved_and_not_sent(self, reader):
+        titles = reader.run("return [...document.querySelectorAll('.modebar-btn')].map((node) => node.dataset.title)")
+        expected = ["Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"]
+        assert titles == expected * 3
+        chart = reader.run("return document.querySelector('.charts .chart')")
+        save = "const [chart, done] = arguments; Plotly.toImage(chart, { format: 'png' }).then(done, done)"
+        saved = reader.driver.execute_async_script(save, chart)
+        assert saved.startswith("data:image/png;base64,")
+
     def test_it_fits_a_phone(self, browser, page):
         browser.open(page, width=360, height=740)
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth && innerWidth === 360")

@@ -43,12 +43,15 @@ function equalF() {
   return { trace: { x, y, mode: "lines", line: { color: colour("--iso"), width: 1 }, ...skip }, annotations };
 }
 
-function curveTraces(method, space, hover) {
+// Areas of more methods than this hide each other, and the curves.
+const MOST_SHADED = 6;
+
+function curveTraces(method, space, hover, shaded) {
   const curve = method[space];
   const line = { color: colour(`--c${method.colour}`), dash: method.dash, width: 2 };
   const named = { name: nameOf(method), showlegend: false, hovertemplate: hover };
   const f = ([x, y]) => (x + y ? (2 * x * y) / (x + y) : 0);
-  const traces = curve.areas.map(([x, y]) => ({ x, y, fill: "toself", fillcolor: line.color, opacity: 0.1, mode: "none", ...skip }));
+  const traces = (shaded ? curve.areas : []).map(([x, y]) => ({ x, y, fill: "toself", fillcolor: line.color, opacity: 0.1, mode: "none", ...skip }));
   traces.push({ x: curve.x, y: curve.y, mode: "lines", line, ...skip });
   traces.push({
     x: curve.points.map((point) => point[0]),
@@ -72,14 +75,14 @@ function prChart(methods) {
   const rates = [...new Set(drawn.map((method) => method.pr.prevalence).filter(Boolean))];
   const base = rates.map((rate) => ({ x: [0, 1], y: [rate, rate], mode: "lines", line: { color: colour("--quiet"), width: 1, dash: "dot" }, ...skip }));
   const layout = frame("Recall", "Precision", { xaxis: unit, yaxis: unit, annotations: iso.annotations });
-  return [[iso.trace, ...base, ...drawn.flatMap((method) => curveTraces(method, "pr", hover))], layout];
+  return [[iso.trace, ...base, ...drawn.flatMap((method) => curveTraces(method, "pr", hover, drawn.length <= MOST_SHADED))], layout];
 }
 
 function rocChart(methods) {
   const hover = `%{fullData.name}<br>threshold %{customdata[0]}<br>true positive rate %{y${figures}}<br>false positive rate %{x${figures}}<extra></extra>`;
   const diagonal = { x: [0, 1], y: [0, 1], mode: "lines", line: { color: colour("--quiet"), width: 1, dash: "dot" }, ...skip };
   const drawn = methods.filter((method) => method.roc);
-  return [[diagonal, ...drawn.flatMap((method) => curveTraces(method, "roc", hover))], frame("False positive rate", "True positive rate", { xaxis: unit, yaxis: unit })];
+  return [[diagonal, ...drawn.flatMap((method) => curveTraces(method, "roc", hover, drawn.length <= MOST_SHADED))], frame("False positive rate", "True positive rate", { xaxis: unit, yaxis: unit })];
 }
 
 const levelChart = (figure) => (methods) => {
@@ -106,7 +109,7 @@ function imageChart(methods, places, headline, width) {
   const most = width < 600 ? 14 : 34;
   const longest = Math.max(0, ...methods.map((method) => Math.min(most, method.name.length)));
   const ticks = { tickvals: methods.map((_, row) => row), ticktext: methods.map((method) => literal(short(method.name, most))), range: [methods.length - 0.5, -0.5], showgrid: false, fixedrange: true };
-  return [traces, frame(headline === "f" ? "F of each image" : `${headline} of each image`, "", { height: 96 + 44 * Math.max(1, methods.length), margin: { l: 20 + 7 * longest, r: 16, t: 30, b: 42 }, yaxis: ticks, xaxis: { range: [-0.02, 1.02] } })];
+  return [traces, frame(headline === "f" ? "F of each image" : `${headline} of each image`, "", { margin: { l: 20 + 7 * longest, r: 16, t: 30, b: 42 }, yaxis: ticks, xaxis: { range: [-0.02, 1.02] } })];
 }
 
 const KINDS = {
@@ -114,7 +117,9 @@ const KINDS = {
   boundaries: { "Precision and recall, with lines of equal F": prChart },
   regions: { Covering: levelChart("covering"), "Probabilistic Rand index": levelChart("PRI"), "Variation of information, in bits": levelChart("VOI") },
 };
-const buttons = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+// Named one by one: among those that plotly has by itself is one that sends the chart away.
+const modeBarButtons = [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]];
+const options = { displaylogo: false, responsive: true, modeBarButtons, plotlyServerURL: "", topojsonURL: "" };
 
 for (const section of all("main > section")) {
   const { protocol, headline, methods } = data(`charts-${section.dataset.protocol}`);
@@ -130,12 +135,18 @@ for (const section of all("main > section")) {
     node.setAttribute("aria-label", `${caption}: ${methods.map((method) => method.name).join(", ")}; the figures are in the table of methods`);
     charts.push([node, (chosen) => build(chosen)]);
   }
-  if (!charts.length) find(".curves", section).textContent = "No curve is known.";
+  if (!charts.length) {
+    find(".charts", section).textContent = "No curve is known.";
+    find(".methods", section).hidden = true;
+  }
+  const known = methods.some((method) => method.images.box || method.images.values.length);
   const strip = find(".strip", section);
-  if (strip) {
+  if (strip) strip.hidden = !known;
+  if (strip && known) {
     strip.setAttribute("role", "img");
     strip.setAttribute("aria-label", "Distribution of the figure of each image, a row a method; the figures are in the table below");
     charts.push([strip, (chosen, places) => {
+      strip.style.height = `${112 + 44 * Math.max(1, chosen.length)}px`;
       const kept = chosen.map((method, row) => [method, places[row]]).filter(([method]) => method.images.box || method.images.values.length);
       return imageChart(kept.map(([method]) => method), kept.map(([, place]) => place), headline, strip.clientWidth);
     }]);
@@ -143,7 +154,7 @@ for (const section of all("main > section")) {
   const redraw = () => {
     const places = boxes.filter((box) => box.checked).map((box) => Number(box.dataset.method));
     const chosen = places.map((place) => methods[place]);
-    for (const [node, build] of charts) Plotly.react(node, ...build(chosen, places), buttons);
+    for (const [node, build] of charts) Plotly.react(node, ...build(chosen, places), options);
   };
   redraw();
   themed.push(redraw);
@@ -154,7 +165,7 @@ for (const section of all("main > section")) {
       redraw();
     });
   }
-  strip?.on("plotly_click", ({ points: [point] }) => {
+  if (known) strip?.on("plotly_click", ({ points: [point] }) => {
     const opener = all(".open", section).find((button) => button.textContent === point.customdata?.[0] && Number(button.dataset.method) === point.customdata[1]);
     opener?.click();
   });

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result
@@ -82,7 +83,7 @@ def repetitions(results: Sequence[Result]) -> list[Repetition]:
     human = [result for result in results if result.human]
     for result in results:
         if result not in human:
-            where = result.inputs and replace(result.inputs, prediction=None)
+            where = result.inputs and replace(result.inputs, prediction=None, column=None)
             alike.setdefault((result.protocol, tuple(result.settings.items()), where), []).append(result)
     given = [_repetition(group) for group in alike.values()]
     for result in human:
@@ -100,8 +101,11 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     if "class" in first.settings:
         remark = f"one class of a run with --classes, shown with --class {shlex.quote(first.settings['class'])}"
         return Repetition(methods, "", (remark,))
-    words = ["segbench", "run", inputs.ground_truth]
-    words += [f"{result.method}={result.inputs.prediction}" for result in group if result.inputs]
+    words = ["segbench", "run"]
+    if inputs.pairs:
+        words += ["--pairs", inputs.pairs]
+    else:
+        words += [inputs.ground_truth, *(_prediction(result) for result in group)]
     words += ["-p", first.protocol] if first.protocol != "pixels" else []
     options, remarks = _options(first)
     words += options
@@ -112,6 +116,11 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     words += ["--negatives", inputs.negatives] if inputs.negatives else []
     remarks.append(f"counted by segbench {__version__}" if _version(first) == __version__ else _other_version(first))
     return Repetition(methods, shlex.join([*words, "-o", "results.segbench"]), tuple(remarks))
+
+
+def _prediction(result: Result) -> str:
+    place = (result.inputs and result.inputs.prediction) or ""
+    return place if Path(place).stem == result.method else f"{result.method}={place}"
 
 
 def _options(result: Result) -> tuple[list[str], list[str]]:

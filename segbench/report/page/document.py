@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -54,6 +56,7 @@ class Section:
     images: Table
     footnotes: tuple[str, ...]
     level: str
+    shaded: str
     remarks: tuple[Remark, ...]
     charts: Mapping[str, Any]
     panels: Panels
@@ -125,7 +128,7 @@ def export_report(
             "a report shows one class of a run with --classes: choose it with --class NAME (Result.of_class), or leave "
             "the run out with --only"
         )
-    photos = {} if images is None else photographs(Path(images))
+    photos = {} if images is None else photographs(os.fspath(images))
     groups = [by_headline([results[place] for place in places]) for places in by_protocol(results).values()]
     sections = []
     for group in groups:
@@ -150,22 +153,26 @@ def export_report(
 
 def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Panels) -> Section:
     protocol, names = results[0].protocol, method_names(results)
+    defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
+    level = f"{100 * defined[0].level:g} %" if defined else ""
+    loose = any(result.summary.bounds for result in results)
+    bands = f"{level} of {defined[0].replicates} replicates over images, point by point" if defined else ""
+    areas = (bands, "what bins of scores leave open" if loose else "")
     return Section(
-        protocol,
-        _LEADS[protocol],
-        tuple(names),
-        tuple(style(place) for place in range(len(results))),
-        tuple(results),
-        method_table(results, drawn),
-        image_table(results),
-        FOOTNOTES[protocol],
-        f"{100 * drawn[0].level:g} % bootstrap intervals over images, {drawn[0].replicates} replicates"
-        if drawn
-        else "",
-        tuple(remarks(results, names, drawn)),
-        charts(results, names, drawn),
-        pictures,
-        tuple(repetitions(results)),
+        protocol=protocol,
+        lead=_LEADS[protocol],
+        names=tuple(names),
+        styles=tuple(style(place) for place in range(len(results))),
+        results=tuple(results),
+        methods=method_table(results, drawn),
+        images=image_table(results),
+        footnotes=FOOTNOTES[protocol],
+        level=f"{level} bootstrap intervals over images, {defined[0].replicates} replicates" if defined else "",
+        shaded="" if protocol == "regions" else "; ".join(filter(None, areas)),
+        remarks=tuple(remarks(results, names, drawn)),
+        charts=charts(results, names, drawn),
+        panels=pictures,
+        repetitions=tuple(repetitions(results)),
     )
 
 

@@ -27,7 +27,7 @@ def inline_script(code: str) -> str:
 def security_policy(scripts: Sequence[str]) -> str:
     """Write a content-security policy: only these scripts run, pictures are data, nothing is loaded or sent.
 
-    Styles may stand in the page, for plotly writes its own there.
+    Styles may stand in the page, for plotly writes its own there; pictures may be blobs, of which it makes PNGs.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def security_policy(scripts: Sequence[str]) -> str:
             "default-src 'none'",
             f"script-src {hashes}",
             "style-src 'unsafe-inline'",
-            "img-src data:",
+            "img-src data: blob:",
             "connect-src 'none'",
             "base-uri 'none'",
             "form-action 'none'",

@@ -12,7 +12,7 @@ from segbench.aggregator.result import Result
 from segbench.curves import Intervals, Summary
 from segbench.report.columns import COLUMNS, HEADLINES, IMAGE_COLUMNS
 from segbench.report.numbers import number
-from segbench.report.ranking import column_marks
+from segbench.report.ranking import Mark, column_marks
 from segbench.report.tables import names_of
 
 MOST_IMAGE_ROWS = 3_000
@@ -43,7 +43,7 @@ class Cell:
 
     text: str
     sorts_as: str
-    best: bool = False
+    mark: Mark = ""
     interval: str = ""
     why: str = ""
 
@@ -92,7 +92,7 @@ def method_table(results: Sequence[Result], intervals: Sequence[Intervals]) -> T
     for place, result in enumerate(results):
         drawn: Mapping[str, tuple[float, float]] = intervals[place] if intervals else {}
         cells = tuple(
-            _cell(result.summary, column.key, best=marks[column.key][place] == "best", ends=drawn) for column in columns
+            _cell(result.summary, column.key, mark=marks[column.key][place], ends=drawn) for column in columns
         )
         rows.append(Row(place, cells))
     return Table(headings, tuple(rows))
@@ -132,14 +132,14 @@ def _worst_first(key: str) -> Direction:
 
 
 def _cell(
-    figures: Summary, key: str, *, best: bool = False, ends: Mapping[str, tuple[float, float]] | None = None
+    figures: Summary, key: str, *, mark: Mark = "", ends: Mapping[str, tuple[float, float]] | None = None
 ) -> Cell:
     value = figures[key]
     low, high = (ends or {}).get(key, (math.nan, math.nan))
     return Cell(
         number(value, figures.bounds.get(key)),
         "" if math.isnan(value) else repr(value),
-        best=best,
+        mark=mark,
         interval="" if math.isnan(low) else f"{number(low)}–{number(high)}",  # noqa: RUF001  a range
         why=figures.undefined.get(key, ""),
     )

@@ -7,7 +7,6 @@ false and missed pixels at any of them, exactly. Boundaries and regions: matchin
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +19,7 @@ from segbench.curves.boundary import boundary_curve
 from segbench.curves.regions import region_curve
 from segbench.errors import SegbenchError
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.source import Source
 from segbench.protocols.boundaries import Boundaries
 from segbench.protocols.pixels import Pixels
 from segbench.protocols.regions import Regions
@@ -68,7 +68,7 @@ class Task:
 
     name: str
     seen: tuple[Seen, ...]
-    photo: Path | None
+    photo: Source | None
     longest: int
 
 

@@ -30,6 +30,8 @@ function bestOfImage(method) {
   return scores.indexOf(Math.max(...scores.filter((score) => score !== null)));
 }
 
+const alone = (method) => (method.cuts.length === 1 ? `threshold ${written(method.cuts[0])} · ` : "");
+
 async function slide() {
   const { panel, method, maps } = open;
   const at = Number(slider.value);
@@ -40,13 +42,13 @@ async function slide() {
     const { width, height, levels } = maps.levels;
     states = { width, height, levels: maps.truth.levels.map((label, place) => (label === 2 ? 4 : levels[place] > at ? (label ? 1 : 2) : label ? 3 : 0)) };
     const now = counted(method, at);
-    find("#reading").textContent = `precision ${written(now.P)} · recall ${written(now.R)} · F ${written(now.F)} · ${whole(now.tp)} true, ${whole(now.fp)} false, ${whole(now.missed)} missed pixels`;
+    find("#reading").textContent = `${alone(method)}precision ${written(now.P)} · recall ${written(now.R)} · F ${written(now.F)} · ${whole(now.tp)} true, ${whole(now.fp)} false, ${whole(now.missed)} missed pixels`;
   } else {
     const current = open;
     states = await decodePng(method.states[at]);
     if (method.outlines) paint(maps.outline, await decodePng(method.outlines[at]), SHADES);
     if (current !== open || at !== Number(slider.value)) return;
-    find("#reading").textContent = Object.entries(method.figures).map(([name, values]) => `${name} ${written(values[at])}`).join(" · ");
+    find("#reading").textContent = alone(method) + Object.entries(method.figures).map(([name, values]) => `${name} ${written(values[at])}`).join(" · ");
   }
   paint(maps.states, states, STATES.map((name) => rgba(`--${name}`)));
   const seen = new Set(states.levels);

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from segbench.aggregator.result import Result
 from segbench.counts import ScoreCounts
 from segbench.errors import SegbenchError
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.source import Source
 from segbench.report.page.figures import IMAGE_HEADLINES
 from segbench.report.page.panel import MOST_CUTS, Seen, Task, draw, with_one_image
 
@@ -42,7 +42,7 @@ class Panels:
 def panels(
     results: Sequence[Result],
     *,
-    photos: Mapping[str, Path],
+    photos: Mapping[str, Source],
     most: int | None,
     budget: int,
     executor: Executor | None,
@@ -54,7 +54,7 @@ def panels(
     ----------
     results : sequence of Result
         Of one protocol.
-    photos : mapping of image name to Path
+    photos : mapping of image name to Source
         Photographs, where there are any.
     most : int, optional
         How many images; None for as many as the budget allows.
@@ -78,8 +78,8 @@ def panels(
     drawn: dict[str, Mapping[str, Any]] = {**trial.drawn}
     tasks = tasks if most else tasks[: trial.fitting]
     missing = [replace(task, longest=trial.longest) for task in tasks if task.name not in drawn]
-    for name, panel in answers(executor, draw, missing):
-        drawn[name] = panel
+    for batch in answers(executor, _draw, ([task] for task in missing), lost=_worker_died):
+        drawn |= batch
         if progress:
             progress(len(drawn), len(tasks))
     kept: dict[str, Mapping[str, Any]] = {}
@@ -89,6 +89,15 @@ def panels(
         if room >= 0 or most or not kept:
             kept[task.name] = drawn[task.name]
     return Panels(kept, _remark(len(kept), len(names)))
+
+
+def _draw(tasks: Sequence[Task]) -> list[tuple[str, dict[str, Any]]]:
+    return [draw(task) for task in tasks]
+
+
+def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
+    problem = {"problem": "the worker died while drawing it, twice"}
+    return task.name, {"name": task.name, "truths": [], "methods": [problem] * len(task.seen)}
 
 
 def _in_order(results: Sequence[Result]) -> list[str]:
@@ -116,7 +125,7 @@ def _looks(result: Result) -> Callable[[str], Seen]:
         problem = ""
     except SegbenchError as error:
         files, problem = {}, str(error)
-    cuts, start = _cuts(result) if files else ((), 0)
+    cuts, start = _cuts(result) if files and result.counts else ((), 0)
 
     def look(name: str) -> Seen:
         if name in result.failed or name not in result.counts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,25 +12,25 @@ from numpy.typing import NDArray
 from segbench.errors import DataError
 from segbench.loaders.decoded import MAX_PIXELS, shown, size
 from segbench.loaders.images import decode, read_bytes
-from segbench.loaders.listing import list_folder
+from segbench.loaders.listing import list_place
 from segbench.loaders.raster import FORMATS
+from segbench.loaders.source import Source
 
 Picture = NDArray[np.uint8]
 
 
-def photographs(folder: Path) -> dict[str, Path]:
-    """Find the photograph of each image in a folder: the file of its name, whatever the extension.
+def photographs(place: str) -> dict[str, Source]:
+    """Find the photograph of each image in a folder, or an archive: the file of its name, whatever the extension.
 
     Raises
     ------
     DataError
         If there is no such folder, or no picture in it.
     """
-    entries = list_folder(folder).entries
-    return {shown(unicodedata.normalize("NFC", entry.stem)): Path(str(entry.source)) for entry in entries}
+    return {shown(unicodedata.normalize("NFC", entry.stem)): entry.source for entry in list_place(place).entries}
 
 
-def read_photograph(path: Path) -> Picture:
+def read_photograph(path: Source) -> Picture:
     """Read a photograph as 8-bit grey or RGB.
 
     Raises

@@ -30,13 +30,16 @@ def remarks(results: Sequence[Result], names: Sequence[str], intervals: Sequence
             count = len(result.failed)
             listed = tuple(result.failed.values())[:SHOWN]
             more = (f"and {count - SHOWN} more: segbench show --format json",) if count > SHOWN else ()
-            text = f"{name}: {count} image{'s'[: count != 1]} could not be counted, and in no figure"
+            text = f"{name}: {count} image{'s'[: count != 1]} could not be counted, in no figure"
             found.append(Remark(text, "failed", (*listed, *more)))
     for name, result in zip(names, results, strict=True):
         reasons: dict[str, list[str]] = {}
         for key, reason in result.summary.undefined.items():
             reasons.setdefault(reason, []).append(key)
-        found += [Remark(f"{name}: {', '.join(keys)} undefined: {why}", "undefined") for why, keys in reasons.items()]
-    said = [f"{name}: {note}" for name, result in zip(names, results, strict=True) for note in result.notes]
-    said += [note for drawn in intervals for note in drawn.notes]
-    return found + [Remark(text) for text in dict.fromkeys(said)]
+        figures = sum(key not in ("positives", "negatives", "ignored") for key in result.summary)
+        for reason, keys in reasons.items():
+            said = "every figure" if len(keys) == figures else ", ".join(keys)
+            found.append(Remark(f"{name}: {said} undefined: {reason}", "undefined"))
+    noted = [f"{name}: {note}" for name, result in zip(names, results, strict=True) for note in result.notes]
+    noted += [note for drawn in intervals for note in drawn.notes]
+    return found + [Remark(text) for text in dict.fromkeys(noted)]

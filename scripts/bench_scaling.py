@@ -1,0 +1,123 @@
+"""One worker, two processes, two threads, Dask with two processes: times side by side, and what handing out costs.
+
+    python scripts/bench_scaling.py [--images 400] [--rounds 5] [--no-dask]
+
+For pixels (8-bit PNGs of 481x321) and boundaries (the same, 99 thresholds): medians over rounds in which every way is
+taken once, in turn, with workers already warm, and the ratio of the best times, which a busy machine disturbs less.
+Then what the scheduler costs an image: a function that returns at once, spread over the same workers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+from scipy.ndimage import gaussian_filter
+
+import segbench
+from segbench.aggregator.executors import answers
+from segbench.aggregator.figures import Protocol
+from segbench.aggregator.pools import cores, process_pool, thread_pool
+from segbench.aggregator.tasks import Outcome, Task
+from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import pair
+from segbench.protocols.boundaries import compile_kernels
+
+SHAPE = (321, 481)
+ALONE = "one process"
+
+
+def write_pairs(folder: Path, count: int) -> None:
+    """Write thin curves and soft maps that resemble what an edge detector gives."""
+    for kind in ("gt", "pred"):
+        (folder / kind).mkdir(parents=True)
+    for number in range(count):
+        rng = np.random.default_rng(number)
+        field = gaussian_filter(rng.normal(size=SHAPE), 5)
+        mask = np.abs(field / field.std()) < 0.04
+        soft = 255 * np.clip(gaussian_filter(mask.astype(float), 1) * 1.5 + rng.gamma(1, 0.02, SHAPE), 0, 1)
+        iio.imwrite(folder / "gt" / f"{number:05}.png", mask.astype(np.uint8) * 255)
+        iio.imwrite(folder / "pred" / f"{number:05}.png", soft.astype(np.uint8))
+
+
+def seconds(function: Callable[[], object]) -> float:
+    """Time one call."""
+    started = time.perf_counter()
+    function()
+    return time.perf_counter() - started
+
+
+def compare(folder: Path, protocol: Protocol, ways: dict[str, Executor | None], *, rounds: int, images: int) -> None:
+    """Take every way in turn, and print medians and ratios."""
+
+    def run(executor: Executor | None) -> None:
+        segbench.evaluate(folder / "gt", folder / "pred", protocol, executor=executor)
+
+    for executor in ways.values():
+        run(executor)
+    times = [{name: seconds(lambda way=executor: run(way)) for name, executor in ways.items()} for _ in range(rounds)]
+    for name in ways:
+        took = statistics.median(row[name] for row in times)
+        ratio = statistics.median(row[ALONE] / row[name] for row in times)
+        print(
+            f"{protocol.name:<11} {name:<14} {1e3 * took / images:7.2f} ms an image   {ratio:5.2f} x one process",
+            flush=True,
+        )
+
+
+def answer_at_once(tasks: list[Task]) -> list[Outcome]:
+    """Stand in for counting: answer with as much as an image of 256 levels comes to."""
+    return [Outcome(task.files.name, "0" * 64, "0" * 64, bytes(1500)) for task in tasks]
+
+
+def overhead(folder: Path, ways: dict[str, Executor | None], images: int, rounds: int) -> None:
+    """Print what handing out an image and taking its answer costs, alone and in batches as a run makes them."""
+    files = pair(Inputs(ground_truth=str(folder / "gt"), prediction=str(folder / "pred"))).files
+    tasks = [Task(one) for one in files] * max(1, 4000 // images)
+    for size in (1, 16):
+        batches = [tasks[start : start + size] for start in range(0, len(tasks), size)]
+        for name, executor in ways.items():
+
+            def spread(way: Executor | None = executor, work: list[list[Task]] = batches) -> None:
+                for _ in answers(way, answer_at_once, work, lost=lambda task: Outcome(task.files.name)):
+                    pass
+
+            took = statistics.median(seconds(spread) for _ in range(rounds))
+            print(f"overhead    {name:<14} {1e3 * took / len(tasks):7.3f} ms an image   batches of {size}", flush=True)
+
+
+def main() -> None:
+    """Run all of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--images", type=int, default=400)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--no-dask", action="store_true")
+    options = parser.parse_args()
+    compile_kernels()
+    with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
+        folder = Path(place)
+        write_pairs(folder, options.images)
+        ways: dict[str, Executor | None] = {
+            ALONE: None,
+            "two processes": stack.enter_context(process_pool(2)),
+            "two threads": stack.enter_context(thread_pool(2)),
+        }
+        if not options.no_dask:
+            ways["Dask, two"] = stack.enter_context(segbench.dask_pool("local", workers=2))
+        compare(folder, segbench.Pixels(), ways, rounds=options.rounds, images=options.images)
+        compare(folder, segbench.Boundaries(), ways, rounds=options.rounds, images=options.images)
+        overhead(folder, ways, options.images, options.rounds)
+    print(f"Python {sys.version.split()[0]}, NumPy {np.__version__}, {cores()} cores")
+
+
+if __name__ == "__main__":
+    main()

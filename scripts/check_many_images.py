@@ -1,0 +1,109 @@
+"""A run over very many images: memory of the parent, time and bytes an image.
+
+    python scripts/check_many_images.py [--images 100000] [--jobs 2]
+
+Writes that many pairs of names, hard links to 200 distinct pairs of small images (every one is decoded and counted),
+runs ``segbench run -o`` over them, then ``segbench show``, and prints the peak memory of each process, the seconds and
+the bytes of the results file; all of it against the same for a tenth of the images. Then the bytes an image of maps
+of 321x481 pixels: 8-bit pixels, and boundaries at 99 thresholds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+from scipy.ndimage import gaussian_filter
+
+DISTINCT = 200
+
+
+def write_distinct(folder: Path, count: int, shape: tuple[int, int]) -> None:
+    """Write masks of thin curves and soft maps that resemble them."""
+    for kind in ("gt", "pred"):
+        (folder / kind).mkdir(parents=True)
+    for number in range(count):
+        rng = np.random.default_rng(number)
+        field = gaussian_filter(rng.normal(size=shape), 4 if shape[0] > 100 else 2)
+        mask = np.abs(field / field.std()) < 0.05
+        soft = np.clip(255 * gaussian_filter(mask.astype(float), 1) * 2 + rng.gamma(1, 12, shape), 0, 255)
+        iio.imwrite(folder / "gt" / f"{number:06}.png", mask.astype(np.uint8) * 255)
+        iio.imwrite(folder / "pred" / f"{number:06}.png", soft.astype(np.uint8))
+
+
+def link(source: Path, folder: Path, count: int) -> None:
+    """Give the same files many names."""
+    for kind in ("gt", "pred"):
+        (folder / kind).mkdir(parents=True)
+        files = sorted((source / kind).iterdir())
+        for number in range(count):
+            os.link(files[number % len(files)], folder / kind / f"{number:06}.png")
+
+
+def measured(*arguments: str) -> tuple[float, float, str]:
+    """Run a command; give seconds, the megabytes of the process itself, and what it printed."""
+    script = (
+        "import resource, sys\nfrom segbench.cli.main import main\n"
+        "try:\n    main()\nfinally:\n"
+        "    print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)\n"
+    )
+    started = time.perf_counter()
+    answer = subprocess.run([sys.executable, "-c", script, *arguments], check=True, capture_output=True, text=True)
+    seconds = time.perf_counter() - started
+    (peak,) = (int(line.split()[1]) for line in answer.stderr.splitlines() if line.startswith("peak"))
+    return seconds, peak / 1024, answer.stdout
+
+
+def many(source: Path, root: Path, count: int, jobs: int) -> None:
+    """Run and show so many images."""
+    folder, file = root / str(count), root / f"{count}.segbench"
+    link(source, folder, count)
+    paths = (str(folder / "gt"), str(folder / "pred"), "-o", str(file), "-j", str(jobs), "--format", "json")
+    for what, arguments in (("run", ("run", *paths)), ("run again", ("run", *paths))):
+        seconds, peak, printed = measured(*arguments)
+        print(
+            f"{count:>7} images  {what:<16} {seconds:7.1f} s {1e3 * seconds / count:7.3f} ms an image  {peak:5.0f} MB"
+        )
+    seconds, peak, shown = measured("show", str(file), "--format", "json")
+    print(f"{count:>7} images  {'show':<16} {seconds:7.1f} s {1e3 * seconds / count:7.3f} ms an image  {peak:5.0f} MB")
+    if shown != printed or json.loads(shown)["runs"][0]["images"] != count:
+        raise SystemExit("what is shown is not what was counted")
+    print(f"{count:>7} images  {'results file':<16} {file.stat().st_size / count:7.0f} bytes an image", flush=True)
+
+
+def real_sizes(root: Path) -> None:
+    """Measure the results file on maps of the size of BSDS500."""
+    folder = root / "large"
+    write_distinct(folder, 60, (321, 481))
+    for protocol in ("pixels", "boundaries"):
+        file = root / f"{protocol}.segbench"
+        measured("run", str(folder / "gt"), str(folder / "pred"), "-p", protocol, "-o", str(file), "-j", "2")
+        print(f"321x481 maps, {protocol}: {file.stat().st_size / 60:.0f} bytes an image, goal < 3072")
+
+
+def main() -> None:
+    """Run all of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--images", type=int, default=100_000)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        real_sizes(root)
+        write_distinct(root / "small", DISTINCT, (32, 48))
+        for count in (options.images // 10, options.images):
+            many(root / "small", root, count, options.jobs)
+    print(f"this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

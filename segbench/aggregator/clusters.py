@@ -1,0 +1,145 @@
+"""Counting on a Dask cluster: the same code on every worker, the same files in sight."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import logging
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import segbench
+from segbench._version import __version__
+from segbench.errors import ArgumentError, DataError, WorkerError
+
+_PATIENCE = 30
+
+
+class DaskPool(Executor):
+    """The workers of a Dask cluster behind the interface of `concurrent.futures`; made by `dask_pool`."""
+
+    def __init__(self, client: Any) -> None:  # noqa: ANN401  distributed ships no types
+        self._client = client
+        self._executor = client.get_executor(pure=False)
+
+    @property
+    def workers(self) -> int:
+        """Threads of all workers, as many images as are counted at a time."""
+        return sum(self._client.nthreads().values())
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401  as Executor
+        """Hand out a call."""
+        future: Future[Any] = self._executor.submit(fn, *args, **kwargs)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002  as Executor
+        """Let go of what is in flight; the cluster goes on."""
+        self._executor.shutdown(wait=wait and not cancel_futures)
+
+    def require_sight(self, paths: Iterable[Path]) -> None:
+        """Insist that every worker can read some paths.
+
+        Raises
+        ------
+        DataError
+            If one cannot.
+        """
+        for worker, path in self._client.run(_first_out_of_sight, list(paths)).items():
+            if path:
+                hint = "put the data where every worker finds it under the same path"
+                raise DataError(path, f"cannot be read by the Dask worker {worker}", hint)
+
+
+@contextmanager
+def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator[DaskPool]:
+    """Connect to a Dask cluster, or start one here, to count with; use it in a ``with`` statement.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, ``"tcp://host:8786"``; or ``"local"``: worker processes of one thread each on this machine.
+    workers : int, optional
+        How many, where they are started here; by default as many as there are cores.
+
+    Yields
+    ------
+    DaskPool
+        A `concurrent.futures.Executor`.
+
+    Raises
+    ------
+    ArgumentError
+        If `distributed` is not installed, or the address is none.
+    WorkerError
+        If the cluster cannot be reached, has no workers, or runs another segbench than this one.
+    """
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError as error:
+        raise ArgumentError("Dask is not installed; it comes with: pip install 'segbench[dask]'") from error
+    with ExitStack() as stack:
+        try:
+            if address == "local":
+                from segbench.aggregator.pools import cores
+
+                place: Any = stack.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=workers or cores(),
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address=":0",  # whichever port is free
+                        silence_logs=logging.ERROR,
+                        preload=[__name__],
+                    )
+                )
+            else:
+                place = address
+            client = stack.enter_context(distributed.Client(place, timeout=_PATIENCE))
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except ValueError as error:
+            raise ArgumentError(f"{address!r} is no address of a Dask scheduler ({error}); tcp://HOST:8786") from error
+        except OSError as error:
+            raise WorkerError(f"{address}: no Dask scheduler with workers answers ({error})") from error
+        _require_same_code(client)
+        pool = DaskPool(client)
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def dask_setup(_worker: object) -> None:
+    """Leave Ctrl-C to the process that started the worker; Dask calls this in workers that preload this module."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def code_identity() -> str:
+    """Name the code that counts: the version, and a digest of the source files."""
+    folder = Path(segbench.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\n" + path.read_bytes())
+    return f"{__version__}, code {digest.hexdigest()[:8]}"
+
+
+def _require_same_code(client: Any) -> None:  # noqa: ANN401  distributed ships no types
+    ours = code_identity()
+    answers = client.run(code_identity, on_error="return")
+    for worker, theirs in answers.items():
+        if theirs != ours:
+            found = f"cannot run segbench ({theirs})" if isinstance(theirs, Exception) else f"runs segbench {theirs}"
+            raise WorkerError(f"the Dask worker {worker} {found}, here it is {ours}; install the same on all")
+
+
+def _first_out_of_sight(paths: list[Path]) -> str:
+    for path in paths:
+        try:
+            with path.open("rb"):
+                pass
+        except OSError:
+            return str(path)
+    return ""

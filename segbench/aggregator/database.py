@@ -1,0 +1,140 @@
+"""The SQLite database under a results file: how it is opened, what lies in it, and what its errors mean."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+from segbench.errors import DataError
+
+APPLICATION_ID = 0x5E6B_E9C4
+SCHEMA = 2
+_PATIENCE = 60.0
+_TABLES = (
+    """
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY,
+    method TEXT NOT NULL,
+    protocol TEXT NOT NULL,
+    settings TEXT NOT NULL,          -- JSON object, as in the signature
+    signature TEXT NOT NULL,         -- empty until the run is complete
+    notes TEXT NOT NULL,             -- JSON list
+    thresholds TEXT NOT NULL,        -- JSON list, empty where scores are their own thresholds
+    inputs TEXT NOT NULL,            -- JSON object, empty for results that others counted
+    protocol_json TEXT NOT NULL,     -- the protocol with all its settings, empty likewise
+    version TEXT NOT NULL,           -- the segbench that counts; another one counts anew
+    published TEXT NOT NULL DEFAULT '', -- JSON of a curve known from print, which has no images
+    UNIQUE (method, protocol, settings)
+)
+""",
+    """
+CREATE TABLE images (
+    run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,            -- content of all files of the image
+    ground_truth_digest TEXT NOT NULL,
+    counts BLOB,                     -- packed, NULL where the image failed
+    label_values TEXT NOT NULL,      -- JSON list
+    failure TEXT NOT NULL,
+    notes TEXT NOT NULL,             -- JSON list
+    seconds REAL NOT NULL,
+    PRIMARY KEY (run, name)
+)
+""",
+)
+_HINTS = {
+    "SQLITE_FULL": ("cannot grow, for the disk is full", "free some space and go on with the same command"),
+    "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, mind limits on size, and repeat the command"),
+    "SQLITE_READONLY": ("cannot be changed, for it is read-only", "name another file, or change its rights"),
+    "SQLITE_BUSY": ("has been held by another process for a minute", "wait until it is done, and repeat the command"),
+}
+_KEPT = "; what was counted before is kept"
+
+
+def connect(path: Path, *, create: bool) -> sqlite3.Connection:
+    """Open a database for writing where one may write, else for reading alone."""
+    if create:
+        mode = "mode=rwc"
+    elif all(
+        os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for place in (path, path.parent)
+    ):
+        mode = "mode=rw"
+    else:
+        # Readers of a write-ahead log keep a file beside it. Where there is no log, nothing changes: none is needed.
+        log = path.with_name(f"{path.name}-wal")
+        mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+    uri = f"{path.absolute().as_uri()}?{mode}"
+    return sqlite3.connect(uri, timeout=_PATIENCE, isolation_level=None, uri=True)
+
+
+def _writable(place: Path) -> bool:
+    return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def prepare(database: sqlite3.Connection, path: Path) -> None:
+    """Make the tables of a new file; refuse one that is not ours.
+
+    Raises
+    ------
+    DataError
+        For the database of another program, or of another schema.
+    """
+    if _is_new(database):
+        safe = _write_ahead(database)
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            if _is_new(database):  # no other process was quicker
+                for statement in _TABLES:
+                    database.execute(statement)
+                database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                database.execute(f"PRAGMA user_version = {SCHEMA}")
+            database.execute("COMMIT")
+        except BaseException:
+            if database.in_transaction:
+                database.execute("ROLLBACK")
+            raise
+    else:
+        safe = _one(database, "PRAGMA journal_mode") == "wal"
+    schema = _one(database, "PRAGMA user_version")
+    if _one(database, "PRAGMA application_id") != APPLICATION_ID:
+        raise DataError(str(path), "is a database of another program", "give another file name")
+    if schema != SCHEMA:
+        age, hint = ("a newer", "update segbench") if schema > SCHEMA else ("an early", "run again into a new file")
+        raise DataError(str(path), f"was written by {age} segbench (schema {schema}, known: {SCHEMA})", hint)
+    database.execute("PRAGMA foreign_keys = ON")
+    # Without a write-ahead log, as on some network disks, only FULL survives a power cut.
+    database.execute(f"PRAGMA synchronous = {'NORMAL' if safe else 'FULL'}")
+
+
+def explained(path: Path, error: sqlite3.DatabaseError) -> DataError:
+    """Say what an error of SQLite means, and what to do."""
+    code = getattr(error, "sqlite_errorname", "")
+    for name, (what, hint) in _HINTS.items():
+        if code.startswith(name):
+            return DataError(str(path), f"{what} ({error})", hint + _KEPT)
+    return DataError(str(path), f"cannot be used as a results file ({error})", "check disk and rights, or name another")
+
+
+def _is_new(database: sqlite3.Connection) -> bool:
+    ids = (_one(database, "PRAGMA application_id"), _one(database, "PRAGMA user_version"))
+    return ids == (0, 0) and not database.execute("SELECT 1 FROM sqlite_master").fetchone()
+
+
+def _write_ahead(database: sqlite3.Connection) -> bool:
+    """Turn the write-ahead log on, which SQLite refuses at once, without waiting, while another process does so."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return bool(_one(database, "PRAGMA journal_mode = WAL") == "wal")
+        except sqlite3.OperationalError as error:
+            if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
+
+
+def _one(database: sqlite3.Connection, statement: str) -> Any:  # noqa: ANN401  numbers and texts
+    (value,) = database.execute(statement).fetchone()
+    return value

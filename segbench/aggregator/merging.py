@@ -1,0 +1,91 @@
+"""Several results files to one: the methods of all of them, and the images of a method counted in parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+from segbench.aggregator.assembling import assemble
+from segbench.aggregator.store import ResultsFile, StoredRun
+from segbench.aggregator.tasks import Outcome
+from segbench.errors import DataError
+
+
+@dataclass(eq=False)
+class _Run:
+    """One run put together of its parts."""
+
+    first: StoredRun
+    source: str
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+
+def merge_results(files: Sequence[str | PathLike[str]], output: str | PathLike[str]) -> None:
+    """Write the runs of several results files into one.
+
+    Runs of one method, protocol and settings become one run of all their images, as if these had been counted together:
+    so the images of a large set can be counted in parts, on machines that share no disk.
+
+    Parameters
+    ----------
+    files : sequence of path
+        Results files, which stay as they are.
+    output : path
+        Results file to write; there must be none.
+
+    Raises
+    ------
+    DataError
+        If a file is none, holds a run that is not complete or was counted by another version of segbench, if the same
+        image was counted with different files, or if `output` exists.
+    """
+    place = Path(output)
+    if place.exists():
+        raise DataError(str(place), "exists", "give the merged file a name of its own")
+    merged: dict[tuple[str, str, str], _Run] = {}
+    for path in map(Path, files):
+        with ResultsFile(path) as store:
+            for run in store.runs():
+                _add(merged, str(path), run, store.outcomes(run.key))
+    with ResultsFile(place, create=True) as store:
+        for whole in merged.values():
+            _write(store, whole)
+
+
+def _add(merged: dict[tuple[str, str, str], _Run], path: str, run: StoredRun, outcomes: list[Outcome]) -> None:
+    if not run.signature:
+        raise DataError(path, f"the run of {run.method!r} is not complete", "repeat the command that began it")
+    whole = merged.setdefault((run.method, run.protocol, json.dumps(run.settings)), _Run(run, path))
+    if run.published != whole.first.published or _version(run) != _version(whole.first):
+        what = f"the run of {run.method!r} does not fit that in {whole.source}: {run.signature}"
+        raise DataError(path, what, "count both with one version of segbench")
+    for outcome in outcomes:
+        other = whole.outcomes.setdefault(outcome.name, outcome)
+        if other.digest != outcome.digest:
+            what = f"{outcome.name!r} of {run.method!r} was counted with other files than in {whole.source}"
+            raise DataError(path, what, "give the methods different names, or count the image again in one of them")
+
+
+def _version(run: StoredRun) -> str:
+    return run.signature.rpartition("|segbench:")[2]
+
+
+def _write(store: ResultsFile, run: _Run) -> None:
+    first, outcomes = run.first, run.outcomes.values()
+    key = store.begin(
+        first.method,
+        first.protocol,
+        first.settings,
+        thresholds=first.thresholds,
+        inputs=first.inputs,
+        protocol_json=first.protocol_json,
+    )
+    store.save(key, outcomes)
+    signature = first.signature
+    if not first.published:
+        result = assemble(first.method, first.protocol, first.settings, outcomes, cuts=first.thresholds)
+        signature = result.signature.rpartition("|segbench:")[0] + f"|segbench:{_version(first)}"
+    store.finish(key, outcomes, signature, first.notes, first.published)

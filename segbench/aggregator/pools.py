@@ -1,0 +1,133 @@
+"""Pools of workers that segbench opens itself: processes, and threads."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from multiprocessing.context import BaseContext
+from types import TracebackType
+from typing import Any
+
+_PAIRS_WORTH_A_PROCESS = 50
+
+
+class ProcessPool(Executor):
+    """Worker processes that start clean, are replaced when one dies, and end when their parent does.
+
+    Parameters
+    ----------
+    workers : int
+        How many.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._context = _context()
+        self._lifeline, self._end = self._context.Pipe(duplex=False)
+        self._pool = self._open()
+
+    def _open(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            self.workers, self._context, initializer=_live_as_long_as, initargs=(self._lifeline,)
+        )
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401  as Executor
+        """Hand out a call; where the pool lost a worker, to a new one."""
+        try:
+            return self._pool.submit(fn, *args, **kwargs)
+        except BrokenExecutor:
+            self._pool.shutdown()
+            self._pool = self._open()
+            return self._pool.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002  as Executor
+        """End the workers once they are done."""
+        self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the workers; at once where something went wrong or was interrupted."""
+        if kind is not None:
+            self._end.close()
+        self._pool.shutdown(cancel_futures=kind is not None)
+        self._end.close()
+        self._lifeline.close()
+
+
+def process_pool(workers: int | None = None) -> ProcessPool:
+    """Open worker processes to count with; use it in a ``with`` statement.
+
+    Parameters
+    ----------
+    workers : int, optional
+        How many; by default as many as there are cores.
+
+    Returns
+    -------
+    ProcessPool
+        A `concurrent.futures.Executor`. Where a worker dies, for instance for want of memory, others take its place.
+
+    Examples
+    --------
+    >>> import segbench
+    >>> with segbench.process_pool(2) as pool:
+    ...     pool.submit(abs, -1).result()
+    1
+    """
+    return ProcessPool(workers or cores())
+
+
+class ThreadPool(ThreadPoolExecutor):
+    """Threads that say how many they are, and leave out what has not begun where something went wrong."""
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers, "segbench")
+        self.workers = workers
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wait for what has begun."""
+        self.shutdown(cancel_futures=kind is not None)
+
+
+def thread_pool(workers: int | None = None) -> ThreadPool:
+    """Open threads to count with, by default as many as there are cores; use it in a ``with`` statement."""
+    return ThreadPool(workers or cores())
+
+
+def _context() -> BaseContext:
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["segbench.aggregator.tasks", "segbench.protocols.kernels", "PIL.Image"])
+    return context
+
+
+def _live_as_long_as(lifeline: Connection) -> None:
+    """Leave Ctrl-C to the parent, and end when it closes its end of the line, or is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+
+
+def _end_with(lifeline: Connection) -> None:
+    try:
+        lifeline.recv_bytes()
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def jobs_for(pairs: int, asked: int | None) -> int:
+    """Choose a number of workers: what was asked for, else as many cores as the work fills."""
+    return asked or max(1, min(cores(), pairs // _PAIRS_WORTH_A_PROCESS))
+
+
+def cores() -> int:
+    """Count the cores this process may use, which a batch system may have narrowed."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

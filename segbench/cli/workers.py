@@ -1,0 +1,62 @@
+"""Where images are counted: here, in processes or threads of this machine, or on a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from segbench.errors import ArgumentError
+
+Jobs = Annotated[
+    int | None, typer.Option("-j", "--jobs", min=1, help="Worker processes [default: as many as the work fills].")
+]
+Threads = Annotated[bool, typer.Option("--threads", help="Workers are threads instead of processes.")]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="Count on a Dask cluster, tcp://HOST:PORT; 'local' starts one of -j processes here."
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers:
+    """What the command line says of workers.
+
+    Raises
+    ------
+    ArgumentError
+        If options contradict each other.
+    """
+
+    jobs: int | None = None
+    threads: bool = False
+    dask: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.dask is not None and self.threads:
+            raise ArgumentError("--dask and --threads both say where to count; give one of them")
+        if self.dask not in {None, "local"} and self.jobs is not None:
+            raise ArgumentError("-j is for workers on this machine; those of a Dask cluster are started with it")
+
+    @contextmanager
+    def open(self, samples: Sequence[Path], images: int) -> Iterator[Executor | None]:
+        """Open the workers for so many images, and see that they can read the first; None where none are worth it."""
+        from segbench.aggregator.pools import jobs_for, process_pool, thread_pool
+
+        with ExitStack() as stack:
+            if self.dask is not None:
+                from segbench.aggregator.clusters import dask_pool
+
+                cluster = stack.enter_context(dask_pool(self.dask, workers=self.jobs))
+                cluster.require_sight(samples)
+                yield cluster
+                return
+            jobs = jobs_for(images, self.jobs)
+            yield stack.enter_context((thread_pool if self.threads else process_pool)(jobs)) if jobs > 1 else None

@@ -1,0 +1,223 @@
+"""`check`: two folders to a report, from names, headers and a few images."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cache, partial
+from os import PathLike, fspath
+from pathlib import Path
+from typing import cast
+
+from segbench.errors import DataError
+from segbench.loaders.archives import method_name
+from segbench.loaders.decoded import Role, shown
+from segbench.loaders.headers import Header, read_header
+from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.repairs import Repairs
+from segbench.loaders.sizes import SizeError, mendable
+from segbench.loaders.source import Source
+from segbench.preflight.asked import Asked, Settings, asked_of
+from segbench.preflight.duplicates import duplicate_findings
+from segbench.preflight.findings import Finding, Place, Report, in_order, many
+from segbench.preflight.names import name_findings, paired
+from segbench.preflight.probes import Probe, probe
+from segbench.preflight.scores import score_findings
+from segbench.preflight.sizes import Misfit, Read, Surveyed, size_findings, survey_headers, type_findings, unreadable
+from segbench.preflight.truths import truth_findings
+from segbench.protocols.pixels import Pixels
+
+SAMPLE = 32
+"""Images decoded by `check`: what one image in ten shows is then found with 97 %."""
+QUICK_SAMPLE = 3
+"""Images decoded before a run."""
+_MOST_ODD = 1000
+"""Files of odd headers that are decoded, to say what is wrong with them."""
+_WORTH_THREADS, _MOST_THREADS = 8, 8
+_PIXELS = Pixels()
+_NO_REPAIRS = Repairs()
+
+
+def check(
+    ground_truth: str | PathLike[str],
+    prediction: str | PathLike[str],
+    protocol: Settings = _PIXELS,
+    *,
+    field: str | PathLike[str] | None = None,
+    gt_pattern: str = "*",
+    pred_pattern: str = "*",
+    field_pattern: str = "*",
+    negatives: str = "",
+    method: str | None = None,
+    repairs: Repairs = _NO_REPAIRS,
+    sample: int | None = SAMPLE,
+) -> Report:
+    """Find what does not line up between two folders, before anything is counted.
+
+    Names and headers of all files are read, and a few images, evenly spread, are decoded. Of files at
+    URLs only those decoded are read.
+
+    Parameters
+    ----------
+    ground_truth, prediction : path
+        Two folders, archives, URLs or files, as in `evaluate`.
+    protocol : Pixels, Classes, Boundaries or Regions, optional
+        What the folders are to be counted by; ``Pixels()`` if left out.
+    field : path, optional
+        Folder of masks (fields of view), or one file.
+    gt_pattern, pred_pattern, field_pattern : str
+        How file names hold the name of the image, as in `evaluate`.
+    negatives : str
+        Predictions whose name this shell pattern fits need no ground truth.
+    method : str, optional
+        Name of the method; by default that of the prediction folder.
+    repairs : Repairs, optional
+        What is to be done to predictions of another size or range.
+    sample : int, optional
+        How many images are decoded; None for all.
+
+    Returns
+    -------
+    Report
+        Its ``findings``, what stops first; ``report.stops`` is empty where everything can be counted.
+
+    Raises
+    ------
+    ArgumentError
+        For a pattern that cannot be, and for repairs that have no meaning for the protocol.
+    """
+    inputs = Inputs(
+        ground_truth=fspath(ground_truth),
+        prediction=fspath(prediction),
+        field=None if field is None else fspath(field),
+        gt_pattern=gt_pattern,
+        pred_pattern=pred_pattern,
+        field_pattern=field_pattern,
+        negatives=negatives,
+    )
+    (report,) = check_methods({method or method_name(fspath(prediction)): inputs}, protocol, repairs, sample=sample)
+    return report
+
+
+def quick_check(methods: dict[str, Inputs], protocol: Settings, repairs: Repairs = _NO_REPAIRS) -> list[Report]:
+    """Check as `check_methods` does, but decode a handful of images only, compare no files, and leave archives shut."""
+    return check_methods(methods, protocol, repairs, sample=QUICK_SAMPLE, quick=True)
+
+
+def check_methods(
+    methods: dict[str, Inputs],
+    protocol: Settings,
+    repairs: Repairs = _NO_REPAIRS,
+    *,
+    sample: int | None = SAMPLE,
+    quick: bool = False,
+) -> list[Report]:
+    """Check several methods; each file's header is read once, whatever number of methods it serves."""
+    read = cast("Read", cache(_header_on_disk if quick else read_header))
+    asked = asked_of(protocol, repairs)
+    return [
+        replace(_check(inputs, asked, read, sample=sample, duplicates=not quick), method=method, protocol=protocol.name)
+        for method, inputs in methods.items()
+    ]
+
+
+def _check(inputs: Inputs, asked: Asked, read: Read, *, sample: int | None, duplicates: bool) -> Report:
+    pairing, found = paired(inputs, asked)
+    total = len(pairing.files)
+    surveyed = survey_headers(pairing.files, read, asked)
+    chosen = _chosen(pairing.files, surveyed, sample)
+    probes = _probes(chosen or _mendable(pairing.files, surveyed, sample), asked, as_if_resized=not chosen)
+    failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
+    known = {misfit.image for misfit in surveyed.misfits}
+    misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
+    seen = [probe for probe in probes if not probe.failure]
+    findings = [
+        *found,
+        *name_findings(pairing, inputs, asked),
+        *size_findings(misfits, total, soft=asked.soft),
+        *unreadable({image: e for image, e in failures.items() if not isinstance(e, SizeError)}, total),
+        *truth_findings(seen, asked, total),
+        *_coloured(seen),
+    ]
+    if asked.soft:
+        findings += [] if asked.repairs.scale is not None else type_findings(surveyed.predictions)
+        findings += score_findings(seen, asked)
+    if duplicates:
+        findings += duplicate_findings(pairing.files, surveyed.lengths)
+    lost = {image for finding in findings for image in finding.images}
+    return Report(
+        method=str(inputs.prediction),
+        protocol=asked.reads,
+        images=total,
+        looked_into=len(probes),
+        refused=any(finding.whole for finding in findings)
+        or (bool(lost) and lost.issuperset(probe.image for probe in probes)),
+        findings=in_order(findings),
+        notes=pairing.notes,
+    )
+
+
+def _header_on_disk(path: Source, role: Role) -> Header:
+    """Leave members of archives unread, whose headers cost as much as the whole of them."""
+    return read_header(path, role) if isinstance(path, Path) else Header(0)
+
+
+def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
+    """Choose what is decoded: a few of the images that look sound, evenly spread, and those that look damaged."""
+    unsound = {misfit.image for misfit in surveyed.misfits} | surveyed.broken.keys() | set(surveyed.odd)
+    sound = [files for files in samples if files.name not in unsound]
+    odd = [files for files in samples if files.name in surveyed.odd and files.name not in surveyed.broken]
+    if sample is None:
+        return [*sound, *odd]
+    return [*_spread(sound, sample), *odd[:_MOST_ODD]]
+
+
+def _mendable(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
+    """Choose a few images to look into where all have a prediction of another size: their values may be wrong, too."""
+    fit = {m.image for m in surveyed.misfits if m.role == "prediction" and mendable(m.shape, m.expected)}
+    others = {m.image for m in surveyed.misfits if m.role != "prediction"}
+    left = [files for files in samples if files.name in fit - others]
+    return left if sample is None else _spread(left, sample)
+
+
+def _spread(samples: Sequence[SampleFiles], count: int) -> list[SampleFiles]:
+    count = min(count, len(samples))
+    return [samples[place * len(samples) // count] for place in range(count)]
+
+
+def _probes(samples: Sequence[SampleFiles], asked: Asked, *, as_if_resized: bool) -> list[Probe]:
+    """Decode a few images at a time: decoders let other threads run."""
+    if as_if_resized:
+        asked = replace(asked, repairs=replace(asked.repairs, crop=False, resize="nearest"))
+    if len(samples) < _WORTH_THREADS:
+        return [probe(files, asked) for files in samples]
+    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
+        return list(threads.map(partial(probe, asked=asked), samples))
+
+
+def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:
+    """Give the sizes that differ as only decoding could tell."""
+    predictions = {files.name: shown(files.prediction) for files in samples}
+    for image, error in failures.items():
+        if isinstance(error, SizeError):
+            role: Role = "prediction" if error.path == predictions[image] else "ground truth"
+            yield Misfit(image, error.path, role, error.shape, error.expected)
+
+
+def _coloured(probes: Sequence[Probe]) -> list[Finding]:
+    places = tuple(Place(file) for probe in probes for file in probe.coloured)
+    if not places:
+        return []
+    return [
+        Finding(
+            key="colour",
+            severity="look",
+            about="prediction",
+            message=f"{many(len(places), 'file')} of those looked into are in colour, and are turned to grey",
+            mend="save one channel; a colour map laid over scores cannot be undone",
+            places=places,
+        )
+    ]

@@ -1,0 +1,116 @@
+"""A finding is data: what does not line up, where, and what mends it. Sentences for people are made of it elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+Severity: TypeAlias = Literal["stops", "look"]
+About: TypeAlias = Literal["names", "ground truth", "prediction"]
+
+
+class Place(NamedTuple):
+    """A file, or the name of an image, and what was found there; the text may be empty."""
+
+    file: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing that does not line up.
+
+    Parameters
+    ----------
+    key : str
+        What it is, for scripts: ``"inverted"``; the list stands in docs/check.md.
+    severity : {"stops", "look"}
+        Whether images cannot be counted like this, or figures may not mean what they seem to.
+    about : {"names", "ground truth", "prediction"}
+        Where the trouble lies.
+    message : str
+        What was found, with numbers.
+    mend : str
+        The option or the action that mends it.
+    places : tuple of Place
+        Where: all that are known, in order.
+    images : tuple of str
+        The images that cannot be counted because of it; empty for a look.
+    whole : bool
+        Whether it stops the whole set, however few files show it.
+    """
+
+    key: str
+    severity: Severity
+    about: About
+    message: str
+    mend: str
+    places: tuple[Place, ...] = ()
+    images: tuple[str, ...] = ()
+    whole: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What `check` found for one method.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    protocol : str
+        Name of the protocol.
+    images : int
+        How many images have a prediction and a ground truth.
+    looked_into : int
+        How many of them were decoded; of the others names and headers were read.
+    refused : bool
+        Whether ``segbench run`` counts nothing: names do not pair, or not one of the images looked into can be counted.
+    findings : tuple of Finding
+        What stops first.
+    notes : tuple of str
+        Files that were left out.
+
+    Examples
+    --------
+    >>> import segbench
+    >>> demo = "datasets/demo/objects"
+    >>> report = segbench.check(f"{demo}/ground_truth", f"{demo}/predictions/soft_otsu")
+    >>> report.images, report.findings, report.refused
+    (9, (), False)
+    """
+
+    method: str
+    protocol: str
+    images: int
+    looked_into: int
+    refused: bool = False
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def stops(self) -> tuple[Finding, ...]:
+        """Findings because of which images cannot be counted."""
+        return tuple(finding for finding in self.findings if finding.severity == "stops")
+
+    @property
+    def looks(self) -> tuple[Finding, ...]:
+        """Findings that change no figure by themselves but want a look."""
+        return tuple(finding for finding in self.findings if finding.severity == "look")
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Sort findings: what stops first, else as found."""
+    return tuple(sorted(findings, key=lambda finding: finding.severity != "stops"))
+
+
+def many(count: int, what: str) -> str:
+    """Give a number with its noun.
+
+    Examples
+    --------
+    >>> many(1, "prediction"), many(3, "image")
+    ('1 prediction', '3 images')
+    """
+    return f"{count} {what}{'s'[: count != 1]}"

@@ -1,0 +1,113 @@
+"""Reports of `check` to people: on the terminal, as JSON, and as the few lines that a run prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from segbench.preflight.findings import Finding, Place, Report, many
+
+SCHEMA = 1
+SHOWN = 5
+"""Files named of each finding on the terminal."""
+_STYLES = {"stops": "red", "look": "yellow"}
+
+
+def show_reports(reports: Sequence[Report], console: Console, *, shown: int = SHOWN) -> None:
+    """Print what was found, method by method, what several methods share but once."""
+
+    def say(text: str, style: str = "") -> None:
+        console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+
+    shared = _shared(reports)
+    for note in dict.fromkeys(note for report in reports for note in report.notes):
+        say(note, "dim")
+    if shared:
+        say("all methods", "bold")
+        _show(shared, say, shown)
+    for report in reports:
+        say(f"{report.method}: {many(report.images, 'image')}, {report.looked_into} looked into", "bold")
+        own = [finding for finding in report.findings if finding not in shared]
+        _show(own, say, shown)
+        if not report.findings:
+            say("  nothing found", "green")
+
+
+def report_json(reports: Sequence[Report]) -> str:
+    """Write reports as JSON: ``{"schema": 1, "reports": [...]}``; docs/check.md describes it."""
+    return json.dumps({"schema": SCHEMA, "reports": [_document(report) for report in reports]}, indent=2) + "\n"
+
+
+def refusal(reports: Sequence[Report]) -> str:
+    """Give all that stops a run as one text, with every file."""
+    found = dict.fromkeys(finding for report in reports for finding in report.stops)
+    parts = [
+        f"{finding.key}: {finding.message}"
+        + "".join(f"\n  {_line(place)}" for place in finding.places)
+        + f"\n  -> {finding.mend}"
+        for finding in found
+    ]
+    return "nothing is counted (segbench check tells more, --no-check counts what it can)\n" + "\n".join(parts)
+
+
+def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
+    """Give a line for each finding that a run goes on with."""
+    shared = _shared(reports)
+    for finding in shared:
+        yield _warning("all methods", finding)
+    for report in reports:
+        yield from (_warning(report.method, finding) for finding in report.findings if finding not in shared)
+
+
+def _warning(method: str, finding: Finding) -> str:
+    fails = f" ({many(len(finding.images), 'image')} will be in no figure)" if finding.images else ""
+    return f"{method}: {finding.key}: {finding.message}{fails}; {finding.mend}"
+
+
+def _shared(reports: Sequence[Report]) -> list[Finding]:
+    if len(reports) < 2:
+        return []
+    first, *others = (report.findings for report in reports)
+    return [finding for finding in first if all(finding in findings for findings in others)]
+
+
+def _show(findings: Sequence[Finding], say: Any, shown: int) -> None:  # noqa: ANN401  the closure above
+    for finding in findings:
+        say(f"  {finding.severity:<5}  {finding.key}: {finding.message}", _STYLES[finding.severity])
+        for place in finding.places[:shown]:
+            say(f"           {_line(place)}", "dim")
+        if len(finding.places) > shown:
+            say(f"           and {len(finding.places) - shown} more", "dim")
+        say(f"           -> {finding.mend}")
+
+
+def _line(place: Place) -> str:
+    return f"{place.file}: {place.detail}" if place.detail else place.file
+
+
+def _document(report: Report) -> dict[str, Any]:
+    return {
+        "method": report.method,
+        "protocol": report.protocol,
+        "images": report.images,
+        "looked_into": report.looked_into,
+        "stops": bool(report.stops),
+        "refused": report.refused,
+        "findings": [
+            {
+                "key": finding.key,
+                "severity": finding.severity,
+                "about": finding.about,
+                "message": finding.message,
+                "flag": finding.mend,
+                "count": len(finding.places),
+                "files": [{"file": place.file, "detail": place.detail} for place in finding.places],
+                "images": list(finding.images),
+            }
+            for finding in report.findings
+        ],
+        "notes": list(report.notes),
+    }

@@ -1,0 +1,301 @@
+"""What a results file must survive: several writers, kills, full disks, places one may not write to."""
+
+import json
+import os
+import random
+import resource
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import write_folder, write_papers
+
+from segbench import DataError, evaluate, load_results
+from segbench.aggregator import tasks
+
+PROGRAM = [sys.executable, "-m", "segbench"]
+
+
+@pytest.fixture
+def papers(tmp_path):
+    return write_papers(tmp_path)
+
+
+def write_many(root, count, *, seed=0, name="pred"):
+    rng = np.random.default_rng(seed)
+    masks = {f"im{i:03}.png": (np.random.default_rng(i).random((40, 60)) < 0.2).astype(np.uint8) for i in range(count)}
+    soft = {key: (mask * 60 + rng.integers(0, 190, mask.shape)).astype(np.uint8) for key, mask in masks.items()}
+    return write_folder(root / "gt", masks), write_folder(root / name, soft)
+
+
+def integrity(file):
+    database = sqlite3.connect(file)
+    try:
+        return database.execute("PRAGMA integrity_check").fetchone()[0]
+    finally:
+        database.close()
+
+
+def images_in(file):
+    if not file.exists():
+        return 0
+    database = sqlite3.connect(file)
+    try:
+        made = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        return database.execute("SELECT count(*) FROM images").fetchone()[0] if made else 0
+    finally:
+        database.close()
+
+
+def document(result):
+    return dict(result.summary), result.signature, {name: result.counts[name] for name in result.counts}
+
+
+class TestSeveralWriters:
+    def test_processes_that_write_one_file_at_once_all_end_right(self, tmp_path):
+        gt, pred = write_many(tmp_path, 60)
+        _, other = write_many(tmp_path, 60, seed=1, name="other")
+        file = tmp_path / "r.segbench"
+        running = [
+            subprocess.Popen(
+                [*PROGRAM, "run", gt, folder, "-j", "1", "-o", file, "--format", "json"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )
+            for folder in (pred, pred, other)
+        ]  # fmt: skip
+        printed = [process.communicate(timeout=120) for process in running]
+        assert [process.returncode for process in running] == [0, 0, 0], printed
+        assert integrity(file) == "ok"
+        for (out, _), folder in zip(printed, (pred, pred, other), strict=True):
+            (run,) = json.loads(out)["runs"]
+            alone = evaluate(gt, folder)
+            assert run["summary"]["ods_f"] == alone.summary["ods_f"]
+            (kept,) = [result for result in load_results(file) if result.method == folder.name]
+            assert document(kept) == document(alone)
+
+    def test_the_last_to_finish_a_run_of_one_name_has_its_way_in_full(self, tmp_path):
+        gt, pred = write_many(tmp_path, 6)
+        _, other = write_many(tmp_path, 6, seed=1, name="other")
+        file = tmp_path / "r.segbench"
+        inside = []
+
+        def between(done, _total):
+            if done == 3:
+                inside.append(evaluate(gt, other, method="m", results=file))
+
+        last = evaluate(gt, pred, method="m", results=file, progress=between)
+        (kept,) = load_results(file)
+        assert document(kept) == document(last) == document(evaluate(gt, pred))
+        assert document(inside[0]) == document(evaluate(gt, other))
+
+
+@pytest.fixture
+def decoded(monkeypatch):
+    """The names of images whose files are decoded from now on."""
+    names = []
+    whole = tasks.decode_sample
+    monkeypatch.setattr(tasks, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
+    return names
+
+
+class TestWhatIsCountedAgain:
+    def test_fresh_counts_all(self, papers, tmp_path, decoded):
+        file = tmp_path / "r.segbench"
+        before = evaluate(*papers, results=file)
+        decoded.clear()
+        after = evaluate(*papers, results=file, fresh=True)
+        assert decoded == ["first", "second"]
+        assert document(after) == document(before)
+
+    def test_what_another_version_counted_is(self, papers, tmp_path, decoded, monkeypatch):
+        file = tmp_path / "r.segbench"
+        with monkeypatch.context() as patch:
+            patch.setattr("segbench.aggregator.store.__version__", "0.0.7")
+            evaluate(*papers, results=file)
+        decoded.clear()
+        evaluate(*papers, results=file)
+        assert decoded == ["first", "second"]
+
+    def test_an_image_that_failed_is_tried_again(self, papers, tmp_path, decoded, monkeypatch):
+        file = tmp_path / "r.segbench"
+        with monkeypatch.context() as patch:
+            patch.setattr(tasks, "read", lambda _files: (_ for _ in ()).throw(OSError("the disk was away")))
+            with pytest.warns(match="2 of 2 images"):
+                evaluate(*papers, results=file)
+        evaluate(*papers, results=file)
+        assert decoded == ["first", "second"]
+        assert load_results(file)[0].failed == {}
+
+
+@contextmanager
+def as_nobody():
+    """Give up root's right to write anywhere, where we have it."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def open_place():
+    """A folder that other users can reach."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        write_papers(Path(place) / "data")
+        yield Path(place)
+
+
+def papers_of(place):
+    return place / "data" / "gt", place / "data" / "pred"
+
+
+class TestReadOnly:
+    @pytest.mark.parametrize("what", ["folder", "file"])
+    def test_figures_are_shown_and_nothing_is_left_behind(self, open_place, what):
+        file = open_place / "r.segbench"
+        made = evaluate(*papers_of(open_place), results=file)
+        file.chmod(0o444)
+        if what == "folder":
+            open_place.chmod(0o555)
+        with as_nobody():
+            assert document(load_results(file)[0]) == document(made)
+        open_place.chmod(0o755)
+        assert sorted(open_place.iterdir()) == [open_place / "data", file]
+
+    def test_writing_is_refused_with_a_reason(self, open_place):
+        file = open_place / "r.segbench"
+        evaluate(*papers_of(open_place), results=file)
+        file.chmod(0o444)
+        with as_nobody(), pytest.raises(DataError, match=r"r\.segbench: .*(read-only|readonly)"):
+            evaluate(*papers_of(open_place), results=file)
+
+    def test_a_folder_one_may_not_write_to(self, open_place):
+        open_place.chmod(0o555)
+        with as_nobody(), pytest.raises(DataError, match=r"cannot be used as a results file .*check disk and rights"):
+            evaluate(*papers_of(open_place), results=open_place / "r.segbench")
+        open_place.chmod(0o755)
+
+
+class TestFullDisk:
+    def test_is_said_and_the_same_command_goes_on(self, tmp_path):
+        gt, pred = write_many(tmp_path, 150)
+        command = ["run", gt, pred, "-j", "1", "-o", tmp_path / "r.segbench", "--format", "json"]
+
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+
+        full = subprocess.run(
+            [*PROGRAM, *command], capture_output=True, text=True, check=False, preexec_fn=small_files
+        )  # fmt: skip
+        assert full.returncode == 1
+        assert "free some space" in full.stderr
+        assert "Traceback" not in full.stderr
+        assert integrity(tmp_path / "r.segbench") == "ok"
+        kept = images_in(tmp_path / "r.segbench")
+        assert 0 < kept < 150
+        after = subprocess.run([*PROGRAM, *command], capture_output=True, text=True, check=True)
+        undisturbed = subprocess.run([*PROGRAM, *command[:-4], "--format", "json"], capture_output=True, check=True)
+        assert after.stdout.encode() == undisturbed.stdout
+
+    def test_sqlites_own_word_for_it(self, tmp_path, monkeypatch):
+        from segbench.aggregator import store
+
+        plain = store.connect
+
+        def tight(path, *, create):
+            database = plain(path, create=create)
+            database.execute("PRAGMA max_page_count = 6")
+            return database
+
+        monkeypatch.setattr(store, "connect", tight)
+        gt, pred = write_many(tmp_path / "many", 40)
+        with pytest.raises(DataError, match=r"disk is full .*go on with the same command; what was counted before is"):
+            evaluate(gt, pred, results=tmp_path / "r.segbench")
+        monkeypatch.undo()
+        assert integrity(tmp_path / "r.segbench") == "ok"
+        assert document(evaluate(gt, pred, results=tmp_path / "r.segbench")) == document(evaluate(gt, pred))
+
+
+class TestKills:
+    @pytest.mark.parametrize(("protocol", "images", "kills"), [("pixels", 120, 3), ("boundaries", 40, 2)])
+    def test_a_run_killed_again_and_again_ends_as_one_never_disturbed(self, tmp_path, protocol, images, kills):
+        gt, pred = write_many(tmp_path, images)
+        file = tmp_path / "r.segbench"
+        command = [*PROGRAM, "run", gt, pred, "-p", protocol, "--format", "json"]
+        subprocess.run([*command, "-j", "1"], check=True, capture_output=True)  # compiles, where that is to be done
+        chance = random.Random(0)  # noqa: S311  no secret
+        held = 0
+        for _ in range(kills):
+            process = subprocess.Popen(
+                [*command, "-j", "2", "-o", file],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            until = time.monotonic() + 30
+            while images_in(file) <= min(held, images - 20) and process.poll() is None and time.monotonic() < until:
+                time.sleep(0.01)
+            time.sleep(chance.uniform(0, 0.05))
+            process.kill()
+            process.wait()
+            assert integrity(file) == "ok"
+            assert images_in(file) >= held
+            held = images_in(file)
+        assert held
+        resumed = subprocess.run([*command, "-o", file], check=True, capture_output=True)
+        assert resumed.stdout == subprocess.run(command, check=True, capture_output=True).stdout
+
+    def test_ctrl_c_says_how_far_it_came_and_how_to_go_on(self, tmp_path):
+        gt, pred = write_many(tmp_path / "it's here", 300)
+        file = tmp_path / "r.segbench"
+        command = ["run", gt, pred, "-j", "2", "-o", file, "--fresh", "-p", "boundaries"]
+        process = subprocess.Popen(
+            [*PROGRAM, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        until = time.monotonic() + 60
+        while images_in(file) < 10 and time.monotonic() < until:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to the workers too
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert out == ""
+        said, again = err.strip().rsplit("\n", 1)
+        assert "of 300 images of 'pred' done; what was counted is kept in" in said
+        assert "Traceback" not in err
+        assert shlex.split(again) == ["segbench", *(str(part) for part in command if part != "--fresh")]
+        assert integrity(file) == "ok"
+        assert images_in(file) >= 10
+
+    def test_ctrl_c_without_a_results_file(self, segbench_stopped):
+        assert segbench_stopped.code == 130
+        assert "nothing is kept, for no results file was named (-o)" in segbench_stopped.err
+
+
+@pytest.fixture
+def segbench_stopped(papers, monkeypatch, capsys):
+    from segbench.cli.main import main
+
+    class Answer:
+        pass
+
+    def stop(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("segbench.aggregator.tasks.read", stop)
+    monkeypatch.setattr(sys, "argv", ["segbench", "run", *map(str, papers)])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    answer = Answer()
+    answer.code, answer.err = exit_.value.code, capsys.readouterr().err
+    return answer

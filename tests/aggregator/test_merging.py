@@ -1,0 +1,75 @@
+import shutil
+
+import numpy as np
+import pytest
+from cases import FIRST_SCORES, write_folder, write_papers
+
+from segbench import DataError, evaluate, import_bsds, load_results, merge_results
+
+
+@pytest.fixture
+def papers(tmp_path):
+    return write_papers(tmp_path)
+
+
+def part(root, papers, image):
+    """Count one of the two images alone."""
+    gt, pred = papers
+    folders = [root / image / "gt", root / image / "pred"]
+    for folder, source in zip(folders, (gt / f"{image}.png", pred / f"{image}.npy"), strict=True):
+        folder.mkdir(parents=True)
+        shutil.copy(source, folder)
+    evaluate(*folders, results=root / f"{image}.segbench")
+    return root / f"{image}.segbench"
+
+
+def test_images_counted_in_parts_are_as_if_counted_together(papers, tmp_path):
+    parts = [part(tmp_path, papers, image) for image in ("second", "first")]
+    merge_results(parts, tmp_path / "all.segbench")
+    (merged,) = load_results(tmp_path / "all.segbench")
+    together = evaluate(*papers)
+    assert dict(merged.summary) == dict(together.summary)
+    assert merged.signature == together.signature
+    assert dict(merged.counts) == dict(together.counts)
+
+
+def test_methods_stand_side_by_side_and_published_curves_too(papers, tmp_path):
+    evaluate(*papers, method="a", results=tmp_path / "a")
+    evaluate(*papers, method="b", results=tmp_path / "b")
+    np.savetxt(tmp_path / "eval_bdry_thr.txt", [[0.3, 0.9, 0.5, 0.642857], [0.6, 0.5, 0.9, 0.642857]])
+    (tmp_path / "eval_bdry.txt").write_text("0.45 0.7 0.7 0.7 0.72 0.71 0.714965 0.5")
+    (published,) = import_bsds(tmp_path, method="c", results=tmp_path / "c")
+    merge_results([tmp_path / "a", tmp_path / "b", tmp_path / "c"], tmp_path / "all")
+    kept = load_results(tmp_path / "all")
+    assert [result.method for result in kept] == ["a", "b", "c"]
+    assert kept[2].signature == published.signature
+
+
+class TestRefusals:
+    def test_an_image_counted_with_other_files(self, papers, tmp_path):
+        evaluate(*papers, results=tmp_path / "one")
+        write_folder(papers[1], {"first.npy": FIRST_SCORES / 2})
+        evaluate(*papers, results=tmp_path / "two")
+        with pytest.raises(DataError, match=r"two: 'first' of 'pred' was counted with other files than in .*one"):
+            merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all")
+        assert not (tmp_path / "all").exists()
+
+    def test_a_run_cut_short(self, papers, tmp_path):
+        def stop(_done, _total):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(*papers, results=tmp_path / "one", progress=stop)
+        with pytest.raises(DataError, match="the run of 'pred' is not complete"):
+            merge_results([tmp_path / "one"], tmp_path / "all")
+
+    def test_a_file_that_exists(self, papers, tmp_path):
+        evaluate(*papers, results=tmp_path / "one")
+        with pytest.raises(DataError, match="exists; give the merged file a name"):
+            merge_results([tmp_path / "one"], tmp_path / "one")
+
+    def test_another_version(self, papers, tmp_path, monkeypatch):
+        first = part(tmp_path, papers, "first")
+        monkeypatch.setattr("segbench.aggregator.signature.__version__", "0.0.7")
+        with pytest.raises(DataError, match="one version of segbench"):
+            merge_results([first, part(tmp_path, papers, "second")], tmp_path / "all")

@@ -1,0 +1,216 @@
+"""The same result to the last bit wherever images are counted, and whichever worker dies on the way."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from cases import write_folder
+
+import segbench
+from segbench import Boundaries, Pixels, WorkerError, evaluate, load_results
+from segbench.aggregator.executors import answers
+from segbench.aggregator.pools import process_pool, thread_pool
+
+
+def write_blobs(root, count=24):
+    rng = np.random.default_rng(0)
+    names = [f"im{i:02}.png" for i in range(count)]
+    truth = {name: (rng.random((20, 30)) < 0.2).astype(np.uint8) * 255 for name in names}
+    scores = {name: rng.integers(0, 256, (20, 30), np.uint8) // 2 + truth[name] // 3 for name in names}
+    return write_folder(root / "gt", truth), write_folder(root / "pred", scores)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return write_blobs(tmp_path)
+
+
+def require_same(result, alone):
+    assert dict(result.summary) == dict(alone.summary)
+    assert result.signature == alone.signature
+    assert list(result.counts) == list(alone.counts)
+    assert all(result.counts[name] == alone.counts[name] for name in alone.counts)
+    assert dict(result.failed) == dict(alone.failed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deadly(Pixels):
+    """Counts pixels, but some images kill the process: always, or once."""
+
+    name: ClassVar[str] = "pixels"
+    always: tuple[str, ...] = ()
+    once: str = ""
+    mark: Path = Path()
+
+    def count(self, sample):
+        if sample.name in self.always:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if sample.name == self.once and not self.mark.exists():
+            self.mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().count(sample)
+
+
+class TestTheSameEverywhere:
+    @pytest.mark.parametrize("protocol", [Pixels(), Boundaries(thresholds=9)], ids=["pixels", "boundaries"])
+    def test_processes_and_threads(self, folders, protocol):
+        alone = evaluate(*folders, protocol)
+        with process_pool(2) as processes, thread_pool(3) as threads, ThreadPoolExecutor(2) as foreign:
+            for executor in (processes, threads, foreign):
+                require_same(evaluate(*folders, protocol, executor=executor), alone)
+
+    def test_threads_from_the_first_image_on(self, tmp_path):
+        """Kernels not yet compiled, Pillow not yet set up, warnings to be silenced: all of it at once."""
+        folders = write_blobs(tmp_path, 16)
+        script = (
+            "import sys, warnings\nfrom concurrent.futures import ThreadPoolExecutor\nimport segbench\n"
+            "warnings.simplefilter('error')\nbefore = list(warnings.filters)\n"
+            "with ThreadPoolExecutor(8) as threads:\n"
+            "    result = segbench.evaluate(*sys.argv[1:], executor=threads)\n"
+            "assert all(filter in warnings.filters for filter in before)\n"
+            "assert ('ignore', None, Warning, None, 0) not in warnings.filters\n"
+            "print(result.summary['ods_f'].hex())"
+        )
+        answer = subprocess.run([sys.executable, "-c", script, *folders], capture_output=True, text=True, check=True)
+        assert answer.stdout.strip() == evaluate(*folders).summary["ods_f"].hex()
+        assert answer.stderr == ""
+
+    def test_a_resumed_run(self, folders, tmp_path):
+        file = tmp_path / "r.segbench"
+
+        def stop(done, _total):
+            if done > 7:
+                raise KeyboardInterrupt
+
+        with process_pool(2) as pool, pytest.raises(KeyboardInterrupt):
+            evaluate(*folders, results=file, executor=pool, progress=stop)
+        with process_pool(2) as pool:
+            require_same(evaluate(*folders, results=file, executor=pool), evaluate(*folders))
+        require_same(load_results(file)[0], evaluate(*folders))
+
+
+class TestLostWorkers:
+    def test_a_worker_killed_once_changes_nothing(self, folders, tmp_path):
+        with process_pool(2) as pool:
+            spread = evaluate(*folders, Deadly(once="im05", mark=tmp_path / "mark"), executor=pool)
+        assert (tmp_path / "mark").exists()
+        require_same(spread, evaluate(*folders))
+
+    def test_images_that_always_kill_are_blamed_alone(self, folders):
+        with process_pool(2) as pool, pytest.warns(match="2 of 24 images"):
+            result = evaluate(*folders, Deadly(always=("im03", "im17")), executor=pool)
+        assert list(result.failed) == ["im03", "im17"]
+        assert "im03: the worker died while counting it" in result.failed["im03"]
+        assert len(result.counts) == 22
+
+    def test_where_every_image_kills_it_is_not_the_images(self, folders):
+        names = tuple(f"im{i:02}" for i in range(24))
+        with process_pool(2) as pool, pytest.raises(WorkerError, match="in a row killed their worker"):
+            evaluate(*folders, Deadly(always=names), executor=pool)
+
+    def test_a_pool_that_does_not_mend_itself_is_refused_after(self, folders, tmp_path):
+        context = multiprocessing.get_context("spawn")
+        protocol = Deadly(once="im05", mark=tmp_path / "mark")
+        with (
+            ProcessPoolExecutor(1, context) as pool,
+            pytest.raises(WorkerError, match=r"takes no more work .* segbench\.process_pool"),
+        ):
+            evaluate(*folders, protocol, executor=pool)
+
+    def test_what_is_raised_in_a_worker_comes_out(self):
+        def fail(_batch):
+            raise ZeroDivisionError
+
+        with thread_pool(2) as pool, pytest.raises(ZeroDivisionError):
+            list(answers(pool, fail, [[1], [2]], lost=lambda item: item))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+        yield cluster
+
+
+class TestDask:
+    def test_two_workers_and_a_foreign_client(self, folders, cluster):
+        alone = evaluate(*folders)
+        with segbench.dask_pool(cluster.scheduler_address) as pool:
+            assert pool.workers == 2
+            require_same(evaluate(*folders, executor=pool), alone)
+        with cluster.get_client() as client:
+            require_same(evaluate(*folders, executor=client.get_executor(pure=False)), alone)
+
+    def test_one_of_two_workers_killed_half_way(self, folders, cluster, tmp_path):
+        killed = []
+
+        def kill(done, _total):
+            if done > 3 and not killed:
+                killed.append(next(iter(cluster.workers.values())).pid)
+                os.kill(killed[0], signal.SIGKILL)
+
+        with segbench.dask_pool(cluster.scheduler_address) as pool:
+            result = evaluate(*folders, Slow(), executor=pool, results=tmp_path / "r", progress=kill)
+        assert killed
+        require_same(result, evaluate(*folders))
+
+    def test_other_code_is_refused(self, cluster, monkeypatch):
+        monkeypatch.setattr("segbench.aggregator.clusters.__version__", "0.0.7")
+        with (
+            pytest.raises(WorkerError, match=r"runs segbench .*, here it is 0\.0\.7, code"),
+            segbench.dask_pool(cluster.scheduler_address),
+        ):
+            pass
+
+    def test_a_worker_that_cannot_read_the_images_is_named(self, cluster, tmp_path):
+        with (
+            segbench.dask_pool(cluster.scheduler_address) as pool,
+            pytest.raises(segbench.DataError, match=r"cannot be read by the Dask worker tcp://.* under the same path"),
+        ):
+            pool.require_sight([tmp_path / "elsewhere.png"])
+
+    @pytest.mark.parametrize("address", ["hello world", "tcp://"])
+    def test_what_is_no_address(self, address):
+        pytest.importorskip("distributed")
+        with pytest.raises(segbench.ArgumentError, match="no address of a Dask scheduler"), segbench.dask_pool(address):
+            pass
+
+    def test_the_extra_is_named_where_it_is_missing(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "distributed", None)
+        with pytest.raises(segbench.ArgumentError, match=r"segbench\[dask\]"), segbench.dask_pool("local"):
+            pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slow(Pixels):
+    """Counts pixels, slowly enough to be disturbed."""
+
+    name: ClassVar[str] = "pixels"
+
+    def count(self, sample):
+        time.sleep(0.1)
+        return super().count(sample)
+
+
+def test_progress_counts_once_whoever_dies(folders, tmp_path):
+    told = []
+    with process_pool(2) as pool:
+        evaluate(
+            *folders,
+            Deadly(once="im05", mark=tmp_path / "mark"),
+            executor=pool,
+            progress=lambda *numbers: told.append(numbers),
+        )
+    assert told == sorted(told)
+    assert told[-1] == (24, 24)
+    assert threading.active_count() < 20

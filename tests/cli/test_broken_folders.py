@@ -1,0 +1,163 @@
+"""Folders with one thing wrong each: the check names that and nothing else, and a run never gives another number."""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from broken_folders import (
+    SHAPE,
+    blobs,
+    cells,
+    clipped,
+    colour_map,
+    copied,
+    doubled,
+    each,
+    holed,
+    lacks_mask,
+    lines,
+    mixed_masks,
+    renamed,
+    ringing,
+    same_name_twice,
+    small_masks,
+    spread,
+    truncate,
+    truth_as_prediction,
+    two_annotators,
+    with_value,
+)
+
+
+@dataclass
+class Case:
+    """How a clean set is broken, the one finding, what a run does, and the option that mends it."""
+
+    break_: object
+    key: str
+    run: str
+    mend: str = ""
+    options: tuple = ()
+    made: object = blobs
+    files: object = None
+
+
+LINES = {"made": lines, "options": ("-p", "boundaries")}
+REFUSED, GOES_ON, FAILS = "refused", "goes on", "fails an image"
+
+CASES = {
+    "a name differs": Case(renamed("scores", lambda n: n[:-1] + "0", only=1), "unpaired", REFUSED),
+    "a suffix": Case(renamed("truth", lambda n: f"{n}_gt"), "unpaired", REFUSED, "--gt-pattern '*_gt'"),
+    "annotators as suffixes": Case(two_annotators("*.#"), "annotator-names", REFUSED, "--gt-pattern '*.#'", **LINES),
+    "annotators by word": Case(two_annotators("*_manual#"), "annotator-names", REFUSED, "'*_manual#' --annotators"),
+    "annotators in folders": Case(two_annotators("by#/*"), "annotator-names", REFUSED, "--gt-pattern '#/*'"),
+    "annotators in a cell": Case(None, "annotators", REFUSED, "--annotators", files=cells),
+    "one name twice": Case(same_name_twice, "folder", REFUSED, "'*.png'"),
+    "no mask for an image": Case(lacks_mask, "no-mask", REFUSED, "add the masks"),
+    "masks of another size": Case(small_masks, "size-differs", REFUSED, "one size"),
+    "transposed": Case(each("scores", np.transpose), "size-transposed", REFUSED, "swap rows and columns"),
+    "off by one": Case(each("scores", lambda a: a[:-1, :-1]), "size-near", REFUSED, "--crop"),
+    "one is off by one": Case(each("scores", lambda a: a[:-1], only=1), "size-near", FAILS, "--crop"),
+    "half the size": Case(each("scores", lambda a: a[::2, ::2]), "size-factor", REFUSED, "--resize-predictions"),
+    "another size": Case(each("scores", lambda a: a[:20, :30]), "size-differs", REFUSED, "--resize-predictions"),
+    "double size": Case(each("scores", doubled), "size-ucm2", REFUSED, "-p boundaries or"),
+    "unreadable": Case(None, "unreadable", FAILS, "write the file anew", files=truncate),
+    "scores turned around": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert"),
+    "inverted by mistake": Case(None, "inverted", GOES_ON, "leave out --invert", options=("--invert",)),
+    "black on white": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert", **LINES),
+    "0 and 1 in 8 bits": Case(
+        each("scores", lambda a: (a > 128).astype(np.uint8)), "levels-unscaled", GOES_ON, "--scale 1"
+    ),
+    "8 bits in 16": Case(each("scores", lambda a: a.astype(np.uint16)), "levels-unscaled", GOES_ON, "--scale 255"),
+    "floats up to 255": Case(
+        each("scores", lambda a: a.astype(np.float32), extension=".npy"), "range", GOES_ON, "--scale 255"
+    ),
+    "floats up to 255, boundaries": Case(
+        each("scores", lambda a: a.astype(np.float32), extension=".npy"), "range", REFUSED, "--scale 255", **LINES
+    ),
+    "logits, boundaries": Case(
+        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", REFUSED, "sigmoid", **LINES
+    ),
+    "clipped": Case(each("scores", clipped), "saturated", GOES_ON, "clipped"),
+    "grey levels of JPEG": Case(each("truth", ringing), "grey-ground-truth", REFUSED, "--positive '>=128'"),
+    "grey levels under a rule": Case(
+        each("truth", ringing), "grey-ground-truth", GOES_ON, ">=128", options=("--positive", "255")
+    ),
+    "two scores only": Case(
+        each("scores", lambda a: np.where(a > 128, 255, 0).astype(np.uint8)), "few-levels", GOES_ON, "soft maps"
+    ),
+    "all zero": Case(each("scores", np.zeros_like, only=2), "constant", GOES_ON, "written whole"),
+    "one for three": Case(copied, "duplicates", GOES_ON, "its own image"),
+    "the ground truth": Case(truth_as_prediction, "is-ground-truth", GOES_ON, "folder of predictions"),
+    "void": Case(each("truth", with_value(255, labels=True)), "void", REFUSED, "--void 255"),
+    "void under a rule": Case(
+        each("truth", with_value(255, labels=True)), "void", GOES_ON, "--void 255", options=("--positive", "1")
+    ),
+    "a third grey value": Case(each("truth", with_value(128)), "void", REFUSED, "--void 128"),
+    "labels": Case(each("truth", lambda a: a // 255 * 3 + np.eye(*SHAPE, dtype=np.uint8)), "labels", REFUSED, "which"),
+    "0 and 1 beside 0 and 255": Case(mixed_masks, "mixed-ground-truth", REFUSED, "--positive '>=1'"),
+    "nothing positive": Case(each("truth", np.zeros_like), "no-positives", REFUSED, "--positive"),
+    "NaN in ground truth": Case(
+        each("truth", lambda a: np.where(np.eye(*SHAPE), np.nan, a), extension=".npy"), "nan-ground-truth", REFUSED
+    ),
+    "not finite": Case(each("scores", holed, extension=".npy"), "not-finite", REFUSED, "finite"),
+    "in colour": Case(each("scores", colour_map), "colour", GOES_ON, "one channel"),
+    "wide integers": Case(
+        each("scores", lambda a: a.astype(np.int32), extension=".npy"), "wide-integers", GOES_ON, "--scale"
+    ),
+    "floats beside levels": Case(
+        each("scores", lambda a: a / np.float32(255), only=2, extension=".npy"), "mixed-types", GOES_ON, "one type"
+    ),
+    "not suppressed": Case(
+        each("scores", spread, extension=".npy"), "not-suppressed", GOES_ON, "--nms 1,5,1.01", **LINES
+    ),
+    "ground truth black on white": Case(
+        each("truth", np.invert), "inverted-ground-truth", GOES_ON, "--positive 0", **LINES
+    ),
+    "ground truth filled": Case(None, "thick-ground-truth", GOES_ON, "--label-maps"),
+}
+
+
+def broken(case, root):
+    if case.key == "thick-ground-truth":
+        filled, drawn = blobs(), lines()
+        folders = type(drawn)(filled.truth, drawn.scores)
+        case.options = ("-p", "boundaries")
+    else:
+        folders = case.made()
+    if case.break_:
+        case.break_(folders)
+    paths = folders.write(root)
+    if case.files:
+        case.files(root)
+    masks = ("--field", paths[2]) if len(paths) > 2 else ()
+    return (*paths[:2], *case.options, *masks)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+class TestOneThingWrong:
+    def test_check_names_it_and_nothing_else(self, segbench, case, tmp_path):
+        answer = segbench("check", *broken(case, tmp_path), "--format", "json")
+        (report,) = json.loads(answer.out)["reports"]
+        (finding,) = report["findings"]
+        assert finding["key"] == case.key
+        assert case.mend in finding["flag"]
+        assert finding["count"] == len(finding["files"]) > 0
+        stops = finding["severity"] == "stops"
+        assert (answer.code, report["stops"]) == (int(stops), stops)
+        assert stops == (case.run != GOES_ON)
+
+    def test_run_refuses_or_gives_the_same_number(self, segbench, case, tmp_path):
+        arguments = broken(case, tmp_path)
+        checked = segbench("run", *arguments, "--format", "json")
+        if case.run == REFUSED:
+            assert (checked.code, checked.out) == (1, "")
+            assert f"{case.key}: " in checked.err
+            return
+        unchecked = segbench("run", *arguments, "--format", "json", "--no-check")
+        assert checked.code == unchecked.code == int(case.run == FAILS)
+        assert checked.out == unchecked.out
+        seen_before_a_run = case.key not in ("duplicates", "is-ground-truth", "constant")
+        assert (f"pred: {case.key}: " in checked.err) == seen_before_a_run or not seen_before_a_run
+        assert unchecked.err == ""

@@ -1,0 +1,161 @@
+import json
+import shutil
+
+import numpy as np
+import pytest
+from broken_folders import NAMES, blobs, each, lines
+from cases import write_folder
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import segbench
+from segbench.loaders.shipped import shipped
+
+
+def folders(tmp_path, made=None):
+    return (made or blobs()).write(tmp_path)
+
+
+class TestClean:
+    def test_the_demo_has_nothing_but_maps_that_are_not_suppressed(self):
+        objects, edges = shipped("demo") / "objects", shipped("demo") / "edges"
+        for folder in sorted((objects / "predictions").iterdir()):
+            assert segbench.check(objects / "ground_truth", folder).findings == ()
+        for folder in sorted((edges / "predictions").iterdir()):
+            report = segbench.check(edges / "ground_truth", folder, segbench.Boundaries(), gt_pattern="*.#")
+            assert {finding.key for finding in report.findings} <= {"not-suppressed"}
+
+    @given(
+        seed=st.integers(0, 10**6),
+        shape=st.tuples(st.integers(40, 90), st.integers(40, 90)),
+        form=st.sampled_from(["png", "deep.png", "npy", "double.npy", "tif", "invert.png"]),
+        zero_one=st.booleans(),
+    )
+    @settings(max_examples=20)
+    def test_sound_folders_of_any_kind_have_no_finding(self, tmp_path_factory, seed, shape, form, zero_one):
+        made = blobs(seed, shape)
+        change = {
+            "png": lambda a: a,
+            "deep.png": lambda a: a * np.uint16(257),
+            "npy": lambda a: a / np.float32(255),
+            "double.npy": lambda a: 8 * (a / 255) - 4,  # logits
+            "tif": lambda a: a,
+            "invert.png": np.invert,
+        }[form]
+        each("scores", change, extension="." + form.split(".")[-1])(made)
+        if zero_one:
+            each("truth", lambda a: a // 255)(made)
+        report = segbench.check(
+            *folders(tmp_path_factory.mktemp("clean"), made), segbench.Pixels(invert=form == "invert.png")
+        )
+        assert report.findings == ()
+        assert not report.refused
+
+    @given(seed=st.integers(0, 10**6), boundaries=st.booleans())
+    @settings(max_examples=10)
+    def test_thin_lines_have_no_finding(self, tmp_path_factory, seed, boundaries):
+        where = folders(tmp_path_factory.mktemp("clean"), lines(seed))
+        assert segbench.check(*where, segbench.Boundaries() if boundaries else segbench.Pixels()).findings == ()
+
+    def test_repairs_that_mend_leave_nothing_to_find(self, tmp_path):
+        made = blobs()
+        each("scores", lambda a: a[:-1, ::1].astype(np.float32), extension=".npy")(made)
+        where = folders(tmp_path, made)
+        for repairs in (segbench.Repairs(crop=True, scale=255), segbench.Repairs(resize="bilinear", scale=255)):
+            assert segbench.check(*where, repairs=repairs).findings == ()
+
+
+class TestReport:
+    def test_all_that_is_wrong_is_said_at_once(self, tmp_path):
+        made = blobs()
+        each("scores", lambda a: np.invert(a)[::2, ::2])(made)
+        made.scores["gnu"] = made.scores[NAMES[1]] = made.scores[NAMES[0]]
+        keys = [finding.key for finding in segbench.check(*folders(tmp_path, made)).findings]
+        assert keys == ["unpaired", "size-factor", "inverted", "duplicates"]
+
+    def test_the_terminal_names_a_few_and_counts_the_rest(self, segbench, tmp_path):
+        made = blobs()
+        each("scores", np.invert)(made)
+        answer = segbench("check", *folders(tmp_path, made))
+        assert answer.code == 0
+        assert "look   inverted: scores are higher on negatives" in answer.out
+        assert "-> --invert" in answer.out
+        assert answer.out.count("AUC-ROC 0.0") == 1 + 5
+        assert "and 1 more" in answer.out
+        assert answer.err == ""
+
+    def test_what_all_methods_share_is_said_once(self, segbench, tmp_path):
+        truth, scores = folders(tmp_path)
+        (truth / "ape.png").unlink()
+        answer = segbench("check", truth, scores, f"again={scores}")
+        assert answer.code == 1
+        assert answer.out.count("unpaired") == 1
+        assert answer.out.startswith("all methods\n")
+
+    def test_the_json_is_as_documented(self, segbench, tmp_path):
+        truth, scores = folders(tmp_path)
+        document = json.loads(segbench("check", truth, scores, "--format", "json", "--sample", "2").out)
+        (report,) = document["reports"]
+        assert document["schema"] == 1
+        assert report == {
+            "method": "pred",
+            "protocol": "pixels",
+            "images": 6,
+            "looked_into": 2,
+            "stops": False,
+            "refused": False,
+            "findings": [],
+            "notes": [],
+        }
+
+    def test_all_looks_into_every_image(self, segbench, tmp_path):
+        made = blobs(names=tuple(f"n{k:02}" for k in range(40)))
+        made.scores["n17"] = np.zeros_like(made.scores["n17"])
+        where = folders(tmp_path, made)
+        assert "constant" not in segbench("check", *where, "--sample", "2").out
+        assert "n17.png: all 0" in segbench("check", *where, "--all").out
+
+    def test_archives_and_lists_of_pairs_are_looked_into(self, segbench, tmp_path):
+        made = blobs()
+        each("scores", np.invert)(made)
+        truth, scores = folders(tmp_path, made)
+        archive = shutil.make_archive(tmp_path / "packed", "zip", scores)
+        assert "look   inverted" in segbench("check", truth, archive).out
+        rows = "".join(f"{name},gt/{name}.png,pred/{name}.png\n" for name in NAMES)
+        (tmp_path / "pairs.csv").write_text("name,ground_truth,prediction\n" + rows)
+        assert "look   inverted" in segbench("check", "--pairs", tmp_path / "pairs.csv").out
+
+    def test_names_are_printed_whatever_they_hold(self, segbench, tmp_path):
+        made = blobs()
+        truth = write_folder(tmp_path / "gt", {f"[red]{name}.png": map_ for name, map_ in made.truth.items()})
+        scores = write_folder(tmp_path / "pred", {f"{name}.png": map_ for name, map_ in made.scores.items()})
+        assert "[red]ape: no prediction" in segbench("check", truth, scores).out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--positive", "white"], 2, "is no rule"),
+        (["--sample", "0"], 2, "--sample"),
+        (["--nms", "1,5,1.01"], 2, "has no meaning for the pixels protocol"),
+        (["--gt-pattern", "x"], 2, "--gt-pattern"),
+        (["-p", "regions", "--scale", "minmax"], 2, "soft maps"),
+        (["nowhere"], 1, ""),
+    ],
+)
+def test_wrong_use_is_one_clear_sentence(segbench, tmp_path, options, code, message):
+    answer = segbench("check", *folders(tmp_path), *options)
+    assert answer.code == code
+    assert message in answer.err
+    assert "Traceback" not in answer.err
+    if options == ["nowhere"]:
+        assert "folder: nowhere: there is no such folder" in answer.out
+
+
+def test_a_run_that_goes_on_is_resumed_with_the_same_warnings(segbench, tmp_path):
+    made = blobs()
+    each("scores", np.invert)(made)
+    command = ("run", *folders(tmp_path, made), "-o", tmp_path / "r.segbench")
+    first, again = segbench(*command), segbench(*command)
+    assert first == again
+    assert "pred: inverted: " in first.err

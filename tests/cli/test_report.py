@@ -1,0 +1,33 @@
+import html
+
+from methods import write_methods
+
+from segbench import load_results
+
+
+def test_report(segbench, tmp_path):
+    folders = write_methods(tmp_path, {"one": 0.5, "two": 2}, images=4)
+    results, page = tmp_path / "r.segbench", tmp_path / "r.html"
+    segbench("run", *folders, "-o", results)
+    answer = segbench("report", results, "-o", page, "--title", "Mine & yours", "--panels", 1, "--no-intervals")
+    assert answer.code == 0
+    assert f"written: {page}" in answer.err
+    text = page.read_text()
+    assert "<h1>Mine &amp; yours</h1>" in text
+    assert all(html.escape(result.signature) in text for result in load_results(results))
+
+
+def test_a_name_that_is_no_page(segbench, tmp_path):
+    folders = write_methods(tmp_path, {"one": 1}, images=2)
+    results = tmp_path / "r.segbench"
+    segbench("run", *folders, "-o", results)
+    answer = segbench("report", results, "-o", tmp_path / "r.txt")
+    assert (answer.code, ".html" in answer.err) == (2, True)
+
+
+def test_levels_are_per_cent(segbench, tmp_path):
+    folders = write_methods(tmp_path, {"one": 1}, images=2)
+    results = tmp_path / "r.segbench"
+    segbench("run", *folders, "-o", results)
+    answer = segbench("report", results, "-o", tmp_path / "r.html", "--intervals", 0.95)
+    assert (answer.code, "write 95" in answer.err) == (2, True)

@@ -1,0 +1,75 @@
+import json
+import re
+
+import pytest
+from cases import FIRST_SCORES, write_folder, write_papers
+
+
+@pytest.fixture
+def papers(tmp_path):
+    return write_papers(tmp_path)
+
+
+class TestWhereImagesAreCounted:
+    @pytest.mark.parametrize("options", [["-j", "2"], ["-j", "2", "--threads"], ["--dask", "local", "-j", "2"]])
+    def test_makes_no_difference_to_the_last_byte(self, segbench, papers, options):
+        if "--dask" in options:
+            pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
+        alone = segbench("run", *papers, "--format", "json", "-j", "1")
+        spread = segbench("run", *papers, "--format", "json", *options)
+        assert (spread.code, spread.out) == (0, alone.out)
+
+    @pytest.mark.parametrize(
+        ("options", "code", "message"),
+        [
+            (["--dask", "local", "--threads"], 2, "give one of them"),
+            (["--dask", "tcp://host:8786", "-j", "2"], 2, "started with it"),
+            (["--dask", "nonsense"], 2, "'nonsense' is no address of a Dask scheduler"),
+            (["--fresh"], 2, "name it with -o"),
+        ],
+    )
+    def test_wrong_options(self, segbench, papers, options, code, message):
+        if options == ["--dask", "nonsense"]:
+            pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
+        answer = segbench("run", *papers, *options)
+        assert (answer.code, answer.out) == (code, "")
+        assert message in answer.err
+
+
+def test_fresh_counts_anew_and_shows_the_same(segbench, papers, tmp_path):
+    command = ["run", *papers, "-o", tmp_path / "r.segbench", "--format", "json"]
+    assert segbench(*command, "--fresh").out == segbench(*command).out == segbench(*command, "--fresh").out
+
+
+def test_merged_files_show_all_methods(segbench, papers, tmp_path):
+    worse = write_folder(tmp_path / "worse", {"first.npy": 1 - FIRST_SCORES, "second.npy": 1 - FIRST_SCORES})
+    for name, folder in (("a", papers[1]), ("b", worse)):
+        segbench("run", papers[0], f"{name}={folder}", "-o", tmp_path / name)
+    merged = segbench("merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "all")
+    assert merged.code == 0
+    runs = json.loads(segbench("show", tmp_path / "all", "--format", "json").out)["runs"]
+    assert [run["method"] for run in runs] == ["a", "b"]
+    assert segbench("merge", tmp_path / "a", "-o", tmp_path / "all").code == 1
+
+
+class TestNothingToShow:
+    @pytest.mark.parametrize("protocol", ["pixels", "boundaries", "regions"])
+    def test_where_every_image_failed_the_reason_stands_once(self, segbench, papers, protocol):
+        for path in (papers[0] / "first.png", papers[0] / "second.png"):
+            path.write_bytes(b"junk")
+        answer = segbench("run", *papers, "-p", protocol)
+        assert answer.code == 1
+        assert re.search(r"2 images: is no PNG file .*\(first: .*first\.png\)", answer.out)
+        assert answer.out.count("is no PNG file") == 1
+
+    def test_different_reasons_stand_apart(self, segbench, papers):
+        (papers[0] / "first.png").write_bytes(b"junk")
+        (papers[1] / "second.npy").write_bytes(b"")
+        out = segbench("run", *papers).out
+        assert "2 images failed" in out
+        assert "first.png: is no PNG" in out
+        assert re.search(r"\n  \S*second\.npy: ", out)
+
+    def test_where_no_figure_is_defined_the_exit_code_says_so(self, segbench, papers):
+        assert segbench("run", *papers, "--positive", "7").code == 1
+        assert segbench("run", *papers, "--positive", "255").code == 0
