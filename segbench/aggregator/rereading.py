@@ -37,8 +37,10 @@ _MANY_CLASSES = ("was counted with many classes, of which there are no pictures"
 
 
 def protocol_to_json(protocol: Protocol) -> str:
-    """Write all settings of a protocol."""
-    return json.dumps({"kind": type(protocol).__name__} | asdict(protocol))  # type: ignore[call-overload]  # protocols are dataclasses
+    """Write which protocol it is and, where there are pictures of it, all its settings."""
+    kind = type(protocol).__name__
+    settings = asdict(protocol) if kind in _WITH_PICTURES else {}  # type: ignore[call-overload]  # those are dataclasses
+    return json.dumps({"kind": kind} | settings)
 
 
 def has_pictures(result: Result) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from cases import write_papers
 
 from segbench import evaluate, load_results
-from segbench.aggregator.executors import process_pool
+from segbench.aggregator.pools import process_pool
 from segbench.cli.counting import methods_of
 from segbench.errors import ArgumentError
 from segbench.loaders.inputs import Inputs

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from segbench import DataError, evaluate, load_results
-from segbench.aggregator.executors import process_pool
+from segbench.aggregator.pools import process_pool
 from segbench.errors import ArgumentError
 from segbench.loaders.images import read_bytes
 from segbench.loaders.inputs import Inputs
