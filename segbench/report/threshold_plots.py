@@ -56,8 +56,9 @@ def plot_f_threshold(results: Sequence[Result], *, ax: Axes | None = None) -> Ax
     F of pixels changes at scores that occur and is level between them. That of boundaries is drawn straight between the
     measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
     """
+    one_protocol(results)
     results = classes_added_up(results)
-    protocol = one_protocol(results)
+    protocol = results[0].protocol
     key = HEADLINES[protocol]
     sign = "covering" if protocol == "regions" else "F"
     ax = ax or new_axes()
