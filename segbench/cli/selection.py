@@ -53,7 +53,9 @@ def _classes_in(path: Path, results: Sequence[Result]) -> str:
     if all(result.protocol != "classes" for result in results):
         return f"no run in {path} has classes; run with -p pixels --classes 0-18"
     names = dict.fromkeys(name for result in results for name in result.classes)
-    return f"no such class; those of {path} are {', '.join(names)}" if names else f"no image of a run in {path} was counted"
+    if not names:
+        return f"no image was counted in the runs with classes of {path}"
+    return f"no such class; those of {path} are {', '.join(names)}"
 
 
 def comparable(results: Sequence[Result]) -> list[Result]:

@@ -115,7 +115,7 @@ def export_overlays(
     Raises
     ------
     DataError
-        If a result was counted by others, has no best threshold, its folders are gone, it has no image of a name, or
+        If there are no pictures of a result, as of what others counted, it has no best threshold, its folders are gone, it has no image of a name, or
         the folder cannot be written.
 
     Notes
