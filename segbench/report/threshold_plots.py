@@ -68,6 +68,8 @@ def plot_f_threshold(results: Sequence[Result], *, ax: Axes | None = None) -> Ax
         result, style = results[k], line_style(k)
         label = f"[{sign}={three_digits(result.summary[key], result.summary.bounds.get(key))}] {names[k]}"
         x, y = _points(result.curve)
+        if np.isnan(result.summary[key]):  # of no pixel, where the curve's rules say 0
+            x, y = x[:0], y[:0]
         if x.size == 1 and result.curve.thresholds.size == 1:
             ax.axhline(y[0], color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
             continue

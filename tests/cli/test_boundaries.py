@@ -280,3 +280,15 @@ def test_export_of_some_runs_alone(segbench, folders, tmp_path):
         "pred_thresholds.csv",
     ]
     assert "tpr" in (tmp_path / "csv" / "pred_thresholds.csv").read_text()
+
+
+def test_the_human_point_of_one_annotator_is_undefined_wherever_it_is_shown(segbench, folders, tmp_path):
+    kept = tmp_path / "r.segbench"
+    answer = segbench("run", *folders, *ONE_PIXEL, "--human", "-o", kept)
+    assert answer.code == 1
+    assert "no image has boundaries of two annotators" in answer.out + answer.err
+    for kind in ("pr", "f", "images"):
+        assert segbench("plot", kept, "--kind", kind, "-o", tmp_path / f"{kind}.png").code == 0
+    assert segbench("show", kept, "--intervals", "95", "--replicates", "20").code == 0
+    assert segbench("report", kept, "-o", tmp_path / "r.html").code == 0
+    assert segbench("export", kept, "--bsds", tmp_path / "official").code == 0
