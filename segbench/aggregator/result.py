@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import cast
 
 from segbench.aggregator.codec import Counts, EncodedCounts, encode
 from segbench.aggregator.figures import PROTOCOLS
 from segbench.aggregator.signature import resigned
-from segbench.counts import ClassCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, ClassCounts, ScoreCounts
 from segbench.curves import Curve, Intervals, Summary, bootstrap, pixel_summary
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.boundary_summary import annotators_summary
@@ -137,9 +137,9 @@ class Result(Displayed):
         if self.unnamed:
             named = {name: counts for name, counts in self.counts.items() if isinstance(counts, ScoreCounts)}
             return pixel_summary(named, unnamed=self.unnamed)
-        summary: Callable[[Mapping[str, Any]], Summary]
-        summary = annotators_summary if self.human else PROTOCOLS[self.protocol].summary
-        return summary(self.counts)
+        if self.human:
+            return annotators_summary(cast("Mapping[str, BoundaryCounts]", self.counts))
+        return PROTOCOLS[self.protocol].summary(self.counts)
 
     @cached_property
     def curve(self) -> Curve | BoundaryCurve | RegionCurve:
