@@ -12,7 +12,7 @@ from segbench.aggregator.benchmark import evaluate
 from segbench.counts import ScoreCounts
 from segbench.curves import auc_pr, auc_roc, from_pr
 from segbench.loaders.shipped import shipped
-from segbench.verification.checks import Check, Part, Progress, timed
+from segbench.verification.checks import Check, Part, Progress, timed, whole
 from segbench.verification.expectations import read_expectation
 from segbench.verification.figures import Figure
 from segbench.verification.tables import expected
@@ -55,7 +55,7 @@ def _case(title: str, case: Mapping[str, Any]) -> Iterator[Check]:
 
 def _from_files(case: Mapping[str, Any]) -> Derived:
     folder = shipped("papers") / case["data"]
-    result = evaluate(folder / "ground_truth", folder / case.get("predictions", "predictions"))
+    result = whole(evaluate(folder / "ground_truth", folder / case.get("predictions", "predictions")))
     pooled = result.pooled
     if not isinstance(pooled, ScoreCounts):
         raise TypeError(f"{folder} was not counted pixel by pixel")
@@ -69,7 +69,9 @@ def _from_points(case: Mapping[str, Any]) -> Derived:
 def _from_pr_points(case: Mapping[str, Any]) -> Derived:
     points = case["pr_points"]
     recall, precision = ([float(Fraction(text)) for text in points[key]] for key in ("recall", "precision"))
-    return _with_areas(from_pr(recall, precision, positives=points["positives"], negatives=points["negatives"]).counts())
+    return _with_areas(
+        from_pr(recall, precision, positives=points["positives"], negatives=points["negatives"]).counts()
+    )
 
 
 def _with_areas(counts: ScoreCounts) -> Derived:
