@@ -131,10 +131,15 @@ def _numbers(check: Check) -> tuple[str, str, str, str]:
 
 def _places(check: Check) -> int:
     """Count the places behind the point: those of the number expected, and all that the allowed difference makes."""
-    own = len(f"{check.expected:.{_MOST_PLACES}f}".rstrip("0").partition(".")[2])
     known = math.ceil(-math.log10(2 * check.allowed))
-    # What is known exactly needs no zeros to say how well.
-    return own if known > _MOST_PLACES else max(own, known)
+    if known > _MOST_PLACES:
+        # What is known exactly needs no zeros to say how well.
+        return max(_own_places(check.expected), _own_places(check.got))
+    return max(_own_places(check.expected), known)
+
+
+def _own_places(value: float) -> int:
+    return len(f"{value:.{_MOST_PLACES}f}".rstrip("0").partition(".")[2])
 
 
 def _small(value: float, *, sign: str = "") -> str:
