@@ -42,7 +42,7 @@ def verify(
     checks: list[Check] = []
     with process_pool(workers) if workers > 1 else nullcontext() as executor:
         for part in wanted:
-            with progress_bar(part.title) as tally:
+            with progress_bar("verify") as tally:
                 derived = part.derive(executor, tally)
             if form is ReportForm.TABLE:
                 show_part(derived, console)

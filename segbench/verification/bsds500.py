@@ -24,10 +24,11 @@ from segbench.loaders.pairing import SampleFiles, survey
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.boundaries import Boundaries
 from segbench.protocols.regions import Regions
-from segbench.verification.checks import Check, Part, Progress, not_checked, timed, whole
+from segbench.verification.checks import Check, Part, Progress, not_checked, timed
 from segbench.verification.expectations import read_expectation
 from segbench.verification.figures import figure_name
 from segbench.verification.official import compare_boundaries, compare_regions
+from segbench.verification.runs import whole
 from segbench.verification.tables import expected
 
 TITLE = "BSDS500"

@@ -9,9 +9,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from segbench.aggregator.result import Result
-from segbench.errors import DataError
-
 State = Literal["as expected", "off", "not checked"]
 
 
@@ -93,20 +90,6 @@ class Part:
     title: str
     derive: Callable[[Executor | None, Progress], Sequence[Check]]
     images: int = 0
-
-
-def whole(result: Result) -> Result:
-    """Give a result back if every image was counted.
-
-    Raises
-    ------
-    DataError
-        If an image failed, with all that did.
-    """
-    if result.failed:
-        listed = "".join(f"\n  {failure}" for failure in result.failed.values())
-        raise DataError(result.method, f"{len(result.failed)} images could not be counted:{listed}\n")
-    return result
 
 
 def timed(derive: Callable[[], Iterable[Check]]) -> list[Check]:

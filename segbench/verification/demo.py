@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 
-from segbench.aggregator.benchmark import evaluate
 from segbench.loaders.shipped import shipped
-from segbench.verification.checks import Check, Part, Progress, timed, whole
+from segbench.verification.checks import Check, Part, Progress, timed
 from segbench.verification.expectations import read_expectation
 from segbench.verification.figures import figure_name
+from segbench.verification.runs import pixels_of
 from segbench.verification.tables import expected
 
 TITLE = "The demo's table, nine photographs that ship"
@@ -33,7 +33,7 @@ def _derive(_executor: Executor | None, progress: Progress) -> Sequence[Check]:
 def _method(method: str, texts: Sequence[str]) -> Iterator[Check]:
     table = expected("demo")
     objects = shipped("demo") / "objects"
-    summary = whole(evaluate(objects / "ground_truth", objects / "predictions" / method)).summary
+    _, summary = pixels_of(objects / "ground_truth", objects / "predictions" / method)
     for key, text in zip(table["figures"], texts, strict=True):
         value, allowed = read_expectation(text)
         yield Check(

@@ -18,8 +18,9 @@ from segbench.loaders.shipped import shipped
 from segbench.protocols.boundaries import Boundaries
 from segbench.protocols.pixels import Pixels
 from segbench.protocols.regions import Regions
-from segbench.verification.checks import Check, Part, Progress, timed, whole
+from segbench.verification.checks import Check, Part, Progress, timed
 from segbench.verification.figures import figure_name
+from segbench.verification.runs import whole
 from segbench.verification.theorems import theorem_groups
 
 TITLE = "What must hold of any data, on the demo's"
@@ -49,12 +50,14 @@ class _Job:
         return whole(result)
 
 
-_RUNS = (
+RUNS = (
     _Job("pixels", "objects", "predictions/soft_otsu", Pixels()),
     _Job("boundaries", "edges", "predictions/gradient", Boundaries(), "*.#"),
     # Any image of whole numbers is a label map: here each grey level is a region.
     _Job("regions", "objects", "predictions/border_colours", Regions()),
 )
+"""The runs that other workers and orders must not change."""
+
 _PERFECT: tuple[tuple[_Job, Mapping[str, float]], ...] = (
     (
         _Job("pixels", "objects", "ground_truth", Pixels()),
@@ -75,7 +78,7 @@ def identities_part() -> Part:
 
 def _derive(executor: Executor | None, progress: Progress) -> Sequence[Check]:
     groups: list[Callable[[], Iterator[Check]]] = [
-        *(partial(_any_workers, job, executor) for job in _RUNS),
+        *(partial(_any_workers, job, executor) for job in RUNS),
         _perfect,
         *theorem_groups(TITLE),
     ]

@@ -8,13 +8,13 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from segbench.aggregator.benchmark import evaluate
 from segbench.counts import ScoreCounts
 from segbench.curves import auc_pr, auc_roc, from_pr
 from segbench.loaders.shipped import shipped
-from segbench.verification.checks import Check, Part, Progress, timed, whole
+from segbench.verification.checks import Check, Part, Progress, timed
 from segbench.verification.expectations import read_expectation
 from segbench.verification.figures import Figure
+from segbench.verification.runs import pixels_of
 from segbench.verification.tables import expected
 
 Derived = tuple[ScoreCounts, Mapping[str, float]]
@@ -55,11 +55,7 @@ def _case(title: str, case: Mapping[str, Any]) -> Iterator[Check]:
 
 def _from_files(case: Mapping[str, Any]) -> Derived:
     folder = shipped("papers") / case["data"]
-    result = whole(evaluate(folder / "ground_truth", folder / case.get("predictions", "predictions")))
-    pooled = result.pooled
-    if not isinstance(pooled, ScoreCounts):
-        raise TypeError(f"{folder} was not counted pixel by pixel")
-    return pooled, result.summary
+    return pixels_of(folder / "ground_truth", folder / case.get("predictions", "predictions"))
 
 
 def _from_points(case: Mapping[str, Any]) -> Derived:

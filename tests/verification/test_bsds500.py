@@ -1,6 +1,7 @@
 import os
 from pathlib import Path
 
+import imageio.v3 as iio
 import numpy as np
 import pytest
 from scipy.io import savemat
@@ -18,7 +19,7 @@ RELEASE = {kind: f"bench/data/{kind}" for kind in ("ucm2", "png", "segs")}
 RELEASE |= {"gt": "bench/data/groundTruth", "official": "bench/data"}
 
 
-def quietly(done, total):
+def quietly(_done, _total):
     pass
 
 
@@ -61,8 +62,6 @@ def write_ucm2(folder, name, seed):
 
 def write_examples(root, layout):
     """Five images in a layout; the official results are what comes out, written as the official code does."""
-    import imageio.v3 as iio
-
     for seed, name in enumerate(IMAGES):
         write_truth(root / layout["gt"], name, seed)
         write_ucm2(root / layout["ucm2"], name, seed)
