@@ -27,7 +27,10 @@ def verify(
     form: Annotated[ReportForm, typer.Option("--format", help="How to print the checks.")] = ReportForm.TABLE,
     jobs: Jobs = None,
 ) -> None:
-    """Derive known numbers anew, and print what is expected and what came out; exit 1 if any is off."""
+    """Derive known numbers anew; print expected and got.
+
+    The papers' examples and what must hold of any data, from what ships; exit 1 if any is off.
+    """
     from rich.console import Console
 
     from segbench.aggregator.pools import jobs_for, process_pool

@@ -27,7 +27,12 @@ from segbench.protocols.regions import Regions
 from segbench.verification.checks import Check, Part, Progress, not_checked, timed
 from segbench.verification.expectations import read_expectation
 from segbench.verification.figures import figure_name
-from segbench.verification.official import compare_boundaries, compare_regions
+from segbench.verification.official import (
+    boundary_figures,
+    compare_boundaries,
+    compare_regions,
+    region_figures,
+)
 from segbench.verification.runs import whole
 from segbench.verification.tables import expected
 
@@ -130,12 +135,12 @@ def _test_set_runs(places: Mapping[str, Path]) -> Iterator[_Run]:
         yield _Run(
             protocol=make(),
             files=files,
-            compare=partial(_compare_published, kind),
+            compare=partial(_compare_published, kind, places.get("official")),
             missing=missing,
         )
 
 
-def _compare_published(kind: str, result: Result | None, missing: str) -> Iterator[Check]:
+def _compare_published(kind: str, official: Path | None, result: Result | None, missing: str) -> Iterator[Check]:
     table = expected("bsds500")
     group = f"{_TEST_SET}, {kind}"
     for key, text in table["test_set"][kind].items():
@@ -155,6 +160,13 @@ def _compare_published(kind: str, result: Result | None, missing: str) -> Iterat
                 allowed=allowed,
                 source=_SOURCE,
             )
+    if result is not None and official is not None:
+        group = f"{_below(official)}, {kind}"
+        allowed = table["test_set"]["allowed"]
+        if kind == "boundaries":
+            yield from boundary_figures(TITLE, group, official, result, allowed)
+        else:
+            yield from region_figures(TITLE, group, official, result, allowed["regions"])
 
 
 def _paired(ground_truth: Path, predictions: Path) -> tuple[tuple[SampleFiles, ...], str]:
@@ -183,7 +195,7 @@ def _holds_examples(places: Mapping[str, Path]) -> bool:
 
 
 def _holds_test_set(places: Mapping[str, Path]) -> bool:
-    return all(place.is_dir() for place in places.values())
+    return places["ground_truth"].is_dir() and places["ucm2"].is_dir()
 
 
 def _below(folder: Path) -> str:

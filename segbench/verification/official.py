@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ BOUNDARIES = (
     "area_pr",
 )
 """The columns of ``eval_bdry.txt``."""
+BOUNDARY_BEST = "eval_bdry.txt"
 
 _COVER = ("covering_ods_threshold", "covering_ods", "covering_ois", "covering_best")
 _MEANS = ("pri_ods_threshold", "pri_ods", "pri_ois", "voi_ods_threshold", "voi_ods", "voi_ois")
@@ -49,26 +51,14 @@ def compare_boundaries(part: str, group: str, folder: Path, result: Result | Non
     """
     table = expected("bsds500")["examples"]
     allowed = table["allowed"]
-    best = "eval_bdry.txt"
-    files = (best, *(name for name in allowed if name.endswith(".txt")))
-    yield from _not_checked(part, group, folder, files, missing)
+    rows = [name for name in allowed if name.endswith(".txt")]
+    yield from _not_checked(part, group, folder, [BOUNDARY_BEST, *rows], missing)
     if result is None:
         return
-    if (folder / best).is_file():
-        row = dict(zip(BOUNDARIES, read_rows(folder / best, (len(BOUNDARIES),))[0].tolist(), strict=True))
-        for key in BOUNDARIES[1:]:
-            yield Check(
-                part=part,
-                group=group,
-                what=figure_name(key),
-                expected=row[key],
-                got=result.summary[key],
-                allowed=allowed[key],
-                source=best,
-                note=table["note"] if key == "ods_f" else "",
-            )
+    for check in boundary_figures(part, group, folder, result, allowed):
+        yield replace(check, note=table["note"]) if check.what == figure_name("ods_f") else check
     ours = files_of(result)
-    for name in files[1:]:
+    for name in rows:
         if (folder / name).is_file():
             yield Check(
                 part=part,
@@ -86,12 +76,44 @@ def compare_regions(part: str, group: str, folder: Path, result: Result | None, 
     yield from _not_checked(part, group, folder, _REGION_FILES, missing)
     if result is None:
         return
+    yield from region_figures(part, group, folder, result, 0)
     ours = files_of(result)
     for name in _REGION_FILES:
-        if not (folder / name).is_file():
-            continue
-        keys = _REGIONS.get(name, ())
-        if keys:
+        if (folder / name).is_file():
+            yield Check(
+                part=part,
+                group=group,
+                what="lines that differ",
+                expected=0,
+                got=_lines_that_differ(ours[name], folder / name),
+                allowed=0,
+                source=name,
+            )
+
+
+def boundary_figures(
+    part: str, group: str, folder: Path, result: Result, allowed: Mapping[str, float]
+) -> Iterator[Check]:
+    """Compare the figures with ``eval_bdry.txt``, where it is there."""
+    if (folder / BOUNDARY_BEST).is_file():
+        row = read_rows(folder / BOUNDARY_BEST, (len(BOUNDARIES),))[0].tolist()
+        for key, value in zip(BOUNDARIES[1:], row[1:], strict=True):
+            yield Check(
+                part=part,
+                group=group,
+                what=figure_name(key),
+                expected=value,
+                got=result.summary[key],
+                allowed=allowed[key],
+                source=BOUNDARY_BEST,
+            )
+
+
+def region_figures(part: str, group: str, folder: Path, result: Result, allowed: float) -> Iterator[Check]:
+    """Compare the figures, as written with six digits, with ``eval_cover.txt`` and ``eval_RI_VOI.txt``."""
+    ours = files_of(result)
+    for name, keys in _REGIONS.items():
+        if (folder / name).is_file():
             theirs = read_rows(folder / name, (len(keys),))[0].tolist()
             for key, value, got in zip(keys, theirs, map(float, ours[name].split()), strict=True):
                 if "threshold" not in key:
@@ -101,18 +123,9 @@ def compare_regions(part: str, group: str, folder: Path, result: Result | None, 
                         what=figure_name(key),
                         expected=value,
                         got=got,
-                        allowed=0,
+                        allowed=allowed,
                         source=name,
                     )
-        yield Check(
-            part=part,
-            group=group,
-            what="lines that differ",
-            expected=0,
-            got=_lines_that_differ(ours[name], folder / name),
-            allowed=0,
-            source=name,
-        )
 
 
 def _not_checked(part: str, group: str, folder: Path, files: Sequence[str], missing: str) -> Iterator[Check]:

@@ -177,6 +177,19 @@ class TestTestSet:
         assert checks["VOI, ODS"].state == "off"
         assert checks["VOI, ODS"].got == 0
 
+    def test_the_results_of_the_release_are_compared_too(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(expected("bsds500")["test_set"], "images", 5)
+        gt, ucm2 = tmp_path / "BSDS500/data/groundTruth/test", tmp_path / "BSDS500/ucm2/test"
+        for seed, name in enumerate(IMAGES):
+            write_truth(gt, name, seed)
+            write_ucm2(ucm2, name, seed)
+        official = tmp_path / "BSDS500/ucm2/test_eval"
+        export_bsds([evaluate(gt, ucm2, protocol) for protocol in (Boundaries(), Regions())], official)
+        (official / "eval_cover.txt").write_text("0.5 0.9 1 1\n")
+        compared = [check for check in checks_of(tmp_path) if check.group.startswith("ucm2/test_eval")]
+        assert len(compared) == 7 + 7
+        assert [check.what for check in compared if check.state == "off"] == ["covering, ODS"]
+
     def test_as_many_images_of_another_set_are_not_checked(self, tmp_path, monkeypatch):
         monkeypatch.setitem(expected("bsds500")["test_set"], "images", 2)
         for seed in range(2):
