@@ -9,7 +9,8 @@ from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
-from segbench.aggregator.store import ResultsFile, StoredRun
+from segbench.aggregator.records import StoredRun
+from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
 from segbench.errors import DataError
 
