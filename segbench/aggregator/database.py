@@ -76,15 +76,17 @@ def _writable(place: Path) -> bool:
     return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
-def prepare(database: sqlite3.Connection, path: Path) -> None:
-    """Make the tables of a new file; refuse one that is not ours.
+def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
+    """Make the tables of a new file where one is wanted; refuse one that is not ours.
 
     Raises
     ------
     DataError
-        For the database of another program, of another schema, or with more in it than ours have.
+        For an empty file, the database of another program, of another schema, or with more in it than ours have.
     """
     if _is_new(database):
+        if not create:
+            raise DataError(str(path), "is empty", "make a results file with: segbench run GT PRED -o FILE")
         safe = _write_ahead(database)
         database.execute("BEGIN IMMEDIATE")
         try:

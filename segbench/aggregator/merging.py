@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -44,7 +45,7 @@ def merge_results(files: Sequence[str | PathLike[str]], output: str | PathLike[s
         image was counted with different files, or if `output` exists.
     """
     place = Path(output)
-    if place.exists():
+    if os.path.lexists(place):  # which a name that is too long does not make raise
         raise DataError(str(place), "exists", "give the merged file a name of its own")
     merged: dict[tuple[str, str, str], _Run] = {}
     for path in map(Path, files):

@@ -9,6 +9,7 @@ are packed by `segbench.aggregator.codec`; nothing is unpickled.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -42,16 +43,18 @@ class ResultsFile:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
-        if not create and path.is_dir():
+        # Those of os.path answer where those of Path raise: for names too long, folders that may not be entered.
+        is_folder = os.path.isdir(path)  # noqa: PTH112  as said
+        if not create and is_folder:
             raise DataError(str(path), "is a folder, not a results file", "give the file that segbench run -o wrote")
-        if not create and not path.is_file():
+        if not create and not os.path.isfile(path):  # noqa: PTH113  as said
             raise DataError(str(path), "there is no such results file", "make one with: segbench run GT PRED -o FILE")
-        if path.is_dir() or not path.parent.is_dir():
+        if is_folder or not os.path.isdir(path.parent):  # noqa: PTH112  as said
             raise DataError(str(path), "is no place for a file", "give a file name in a folder that exists")
         with self._readable():
             self._database = connect(path, create=create)
             try:
-                prepare(self._database, path)
+                prepare(self._database, path, create=create)
             except BaseException:
                 self._database.close()
                 raise

@@ -150,6 +150,8 @@ class _Headers:
         return self._position
 
     def seek(self, position: int) -> None:
+        if position < 0:
+            raise tarfile.ReadError(f"a header at byte {position}")
         self._position = position
 
     def read(self, size: int) -> bytes:

@@ -104,9 +104,10 @@ def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  
             path, f"colour space {_name(page.photometric)}, expected grey, palette or RGB", "convert it to grey"
         )
     strips = list(zip(page.dataoffsets, page.databytecounts, strict=True))
-    missing = sum(offset + count > len(data) or count == 0 for offset, count in strips)
+    expected = max(math.prod(page.chunked), len(strips))
+    missing = sum(offset + count > len(data) or count == 0 for offset, count in strips) + expected - len(strips)
     if missing:
-        what = f"truncated: the pixels of {missing} of {len(strips)} strips or tiles are missing"
+        what = f"truncated: the pixels of {missing} of {expected} strips or tiles are missing"
         raise DataError(path, what, "write the file anew")
     if int(page.compression) in DEFLATE:
         # tifffile sets no bound to what a strip unpacks to.
