@@ -16,6 +16,7 @@ from segbench.aggregator.counting import count_all
 from segbench.aggregator.figures import Protocol
 from segbench.aggregator.inputs import find_files
 from segbench.aggregator.records import StoredRun
+from segbench.aggregator.replacing import finish
 from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
@@ -107,11 +108,12 @@ def evaluate(
         is not installed, or repairs have no meaning for the protocol.
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
-        What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
+        What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning. A
+        `ReplacedRun` warning says what became of a run of other images, or what was kept since none could be counted.
     WorkerError
         If the executor takes no more work.
     """
-    repairs.check(protocol.reads)
+    _refuse_unfit(protocol, repairs, thresholds)
     inputs = Inputs(
         ground_truth="" if ground_truth is None else fspath(ground_truth),
         prediction=None if prediction is None else fspath(prediction),
@@ -148,7 +150,7 @@ def evaluate(
                 protocol_json=protocol_to_json(protocol),
                 fresh=fresh,
             )
-            known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
+            known = store.known(run)
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if store:
                 store.save(run, [outcome for outcome in batch if outcome is not known.get(outcome.name)])
@@ -166,7 +168,7 @@ def evaluate(
             protocol_json=protocol_to_json(protocol),
         )
         if store:
-            store.finish(run, outcomes, result.signature, pairing.notes)
+            finish(store, run, outcomes, result, pairing.notes)
     if result.failed:
         warnings.warn(
             f"{len(result.failed)} of {len(outcomes)} images could not be counted and are in no figure; "
@@ -175,6 +177,12 @@ def evaluate(
             stacklevel=2,
         )
     return result
+
+
+def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:
+    repairs.check(protocol.reads)
+    if thresholds is not None and protocol.name != "pixels":
+        raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
 
 
 def _method_of(inputs: Inputs) -> str:
@@ -192,7 +200,7 @@ def load_results(path: str | PathLike[str]) -> list[Result]:
         If the file is none, or holds no complete run.
     """
     with ResultsFile(Path(path)) as store:
-        results = [_result_of(run, store.outcomes(run.key)) for run in store.runs() if run.signature]
+        results = [_result_of(run, store.outcomes(run.key)) for run in store.runs()]
     if not results:
         raise DataError(str(path), "holds no complete run", "repeat the run; it goes on where it stopped")
     return results

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +80,8 @@ def files_of(result: Result) -> dict[str, SampleFiles]:
         raise DataError(result.method, "was counted by others, so its images are not known", "leave it out with --only")
     if json.loads(result.protocol_json or "{}").get("kind") == "Classes":
         raise DataError(result.method, *_MANY_CLASSES)
-    return {files.name: files for files in survey(result.inputs).files}
+    parts = (*result.inputs.merged, replace(result.inputs, merged=()))
+    return {files.name: files for part in parts for files in survey(part).files}
 
 
 def reread(result: Result, files: SampleFiles) -> Sample:

@@ -108,6 +108,7 @@ def count_methods(
     """
     from segbench.aggregator.benchmark import FailedImages, evaluate
     from segbench.aggregator.inputs import find_files
+    from segbench.aggregator.replacing import ReplacedRun
     from segbench.cli.progress import progress_bar
     from segbench.loaders.repairs import Repairs
 
@@ -137,6 +138,7 @@ def count_methods(
     with (
         workers.open(samples, sum(map(len, files))) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
+        _told_plainly(ReplacedRun),
     ):
         started = time.perf_counter()
         for method, place, settings in work:
@@ -159,6 +161,14 @@ def count_methods(
             results.append(result)
         _tell_time(time.perf_counter() - started, sum(len(result.counts) + len(result.failed) for result in results))
     return results
+
+
+@contextmanager
+def _told_plainly(kind: type[Warning]) -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", kind)
+        warnings.showwarning = lambda message, *_, **__: typer.secho(str(message), fg="yellow", err=True)
+        yield
 
 
 @contextmanager

@@ -143,8 +143,12 @@ def test_names_that_hold_anything_stay_names(segbench, tmp_path):
     assert segbench("run", tmp_path / "gt", tmp_path / "pred", "-o", file).code == 0
     shown = segbench("show", file, "--per-image")
     assert "\x1b[2J" not in shown.out
-    for words in (["overlay", file, "-o", out / "pictures"], ["export", file, "--csv", out / "csv"],
-                  ["report", file, "-o", out / "r.html", "--replicates", "20"], ["plot", file, "-o", out / "r.svg"]):  # fmt: skip
+    for words in (
+        ["overlay", file, "-o", out / "pictures"],
+        ["export", file, "--csv", out / "csv"],
+        ["report", file, "-o", out / "r.html", "--replicates", "20"],
+        ["plot", file, "-o", out / "r.svg"],
+    ):
         answer = segbench(*words)
         assert answer.code == 0, answer.err
     assert len(list((out / "pictures").rglob("*.png"))) == len([name for name in names if not name.startswith(".")])

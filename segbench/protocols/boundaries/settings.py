@@ -18,6 +18,7 @@ from segbench.protocols.boundaries.states import boundary_states
 from segbench.protocols.boundaries.suppression import nms
 from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, describe
+from segbench.protocols.written import written
 from segbench.sample import Reads, Sample
 
 TIES = "hash1"
@@ -90,11 +91,11 @@ class Boundaries:
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a figure depends on."""
-        listed = self.thresholds if isinstance(self.thresholds, int) else ",".join(f"{t:g}" for t in self.thresholds)
-        suppressed = self.nms and f"{','.join(f'{value:g}' for value in self.nms)},smoothing {self.smoothing}"
+        listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
+        suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
         ground_truth = "label maps" if self.label_maps else (self.positive or "nonzero").replace(" ", "")
         fields = {
-            "max_dist": f"{self.max_dist:g}",
+            "max_dist": written((self.max_dist,)),
             "thresholds": str(listed),
             "thin": "yes" if self.thin else "no",
             "nms": suppressed or "no",
