@@ -1,23 +1,33 @@
-"""Settings of the documentation: `python -m sphinx -W --keep-going -n docs site` builds it."""
+"""Settings of the documentation; ``python -m sphinx -W --keep-going -n docs site`` builds it."""
 
+from __future__ import annotations
+
+import re
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import segbench
 
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
 project = "segbench"
-author = "The segbench developers"
-project_copyright = "The segbench developers"
+project_copyright = "the developers of segbench"
 version = release = segbench.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
 templates_path = ["_templates"]
-exclude_patterns = ["images"]
 default_role = "autolink"
 highlight_language = "text"
+smartquotes = False  # --option must stay as it is typed
+nitpick_ignore_regex = [
+    ("py:obj", r"[a-z_]+"),  # parameters
+    ("py:obj", r"(segbench\.\w+|concurrent|skimage)\..*"),  # inner modules and other libraries
+]
 
 myst_heading_anchors = 3
-autodoc_typehints = "none"  # the sections on parameters say them, with shapes
+autodoc_typehints = "none"  # the parameters' own text says types, with shapes
 autosummary_generate = ["api"]
 numpydoc_show_class_members = False
 
@@ -26,15 +36,22 @@ html_title = f"segbench {release}"
 html_copy_source = False
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     """Let the page of commands end with what the program says of itself."""
-    app.connect("source-read", lambda _, page, source: source.__setitem__(0, source[0] + commands(page)))
+    app.connect("source-read", _add_commands)
 
 
-def commands(page):
+def _add_commands(_: Sphinx, page: str, source: list[str]) -> None:
+    if page == "command_line":
+        source[0] += commands()
+
+
+def commands() -> str:
     """Give every command with its options, as Typer writes them down."""
-    if page != "command_line":
-        return ""
     typer = [sys.executable, "-m", "typer", "segbench.cli.main", "utils", "docs", "--name", "segbench"]
-    written = subprocess.run(typer, capture_output=True, text=True, check=True).stdout
-    return written[written.index("\n## ") :]
+    written = subprocess.run(typer, capture_output=True, text=True, check=True).stdout  # noqa: S603  a fixed command
+    return re.sub(r"(?m)(?<=`: )(.*)$", _as_typed, written[written.index("\n## ") :])
+
+
+def _as_typed(help_: re.Match[str]) -> str:
+    return re.sub(r"([*_<\[])", r"\\\1", help_[0])

@@ -151,13 +151,13 @@ def comparison() -> Callable[[Path], None]:
 
 def edges_pr() -> Callable[[Path], None]:
     """Draw the boundary benchmark of the demo with the human point."""
-    folder, settings = DEMO / "edges", segbench.Boundaries()
+    folder, settings = DEMO / "edges", segbench.Boundaries(nms=(1, 5, 1.01))
     methods = ("canny_votes", "entropy_gradient", "gradient", "half_discs")
     results = [
         segbench.evaluate(folder / "ground_truth", folder / "predictions" / method, settings, gt_pattern="*.#")
         for method in methods
     ]
-    human = segbench.Annotators(settings=settings)
+    human = segbench.Annotators(settings=segbench.Boundaries())
     results.append(segbench.evaluate(folder / "ground_truth", None, human, gt_pattern="*.#"))
     return lambda path: save_plot(results, path)
 
