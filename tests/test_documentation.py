@@ -47,6 +47,8 @@ def commands_of(text):
     for line in lines:
         if line.startswith("$ "):
             found.append([line[2:].strip(), ""])
+        elif found[-1][0].endswith("\\"):
+            found[-1][0] = found[-1][0].removesuffix("\\") + line.strip()
         else:
             found[-1][1] += line
     return found
