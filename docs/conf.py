@@ -34,6 +34,8 @@ numpydoc_show_class_members = False
 html_theme = "furo"
 html_title = f"segbench {release}"
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 
 
 def setup(app: Sphinx) -> None:
