@@ -4,6 +4,7 @@ import doctest
 import glob
 import itertools
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from segbench.cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PICTURE = re.compile(r"!\[[^]]+\]\(images/([^)]+)\)")
 PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if CONSOLE.search(page.read_text("utf-8"))]
 ELSEWHERE = re.compile(r"[|;<>$]|^(?!segbench )")
 
@@ -23,6 +25,12 @@ ELSEWHERE = re.compile(r"[|;<>$]|^(?!segbench )")
 def test_every_public_name_is_in_the_reference():
     listed = re.findall(r"^   (\w+)$", (ROOT / "docs" / "api.rst").read_text("utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(set(segbench.__all__) - {"__version__"})
+
+
+def test_every_picture_is_drawn_by_the_script_and_shown():
+    drawn = {f"{name}.png" for name in runpy.run_path(str(ROOT / "scripts" / "docs_pictures.py"))["PICTURES"]}
+    shown = {name for page in (ROOT / "docs").glob("*.md") for name in PICTURE.findall(page.read_text("utf-8"))}
+    assert {path.name for path in (ROOT / "docs" / "images").iterdir()} == drawn | {"report.png"} == shown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
