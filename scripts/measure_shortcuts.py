@@ -3,8 +3,8 @@
     python scripts/measure_shortcuts.py [FOLDER]
 
 FOLDER holds groundTruth and ucm2; without it the environment variable SEGBENCH_BSDS500 says where it is. Prints ODS,
-OIS and Area_PR of the protocol, and of the same maps where a pixel counts as matched as soon as any pixel of the other side
-lies within the tolerance, as after a dilation, instead of one to one.
+OIS and Area_PR of the protocol, and of the same maps where a pixel counts as matched as soon as any pixel of the other
+side lies within the tolerance, as after a dilation, instead of one to one.
 """
 
 from __future__ import annotations
