@@ -24,7 +24,9 @@ ELSEWHERE = re.compile(r"[|;<>$]|^(?!segbench )")
 
 def test_every_public_name_is_in_the_reference():
     listed = re.findall(r"^   (\w+)$", (ROOT / "docs" / "api.rst").read_text("utf-8"), re.MULTILINE)
-    assert sorted(listed) == sorted(set(segbench.__all__) - {"__version__"})
+    public = set(segbench.__all__) - {"__version__"}
+    assert not public - set(listed), "name them in docs/api.rst"
+    assert sorted(listed) == sorted(public)
 
 
 def test_every_picture_is_drawn_by_the_script_and_shown():
