@@ -62,7 +62,8 @@ def protocol_of(result: Result) -> Protocol:
     if not has_pictures(result):
         if kind == "Classes":
             raise DataError(result.method, *_MANY_CLASSES)
-        reason = "compares annotators with each other" if kind else "was counted by others"
+        reasons = {"": "was counted by others", "Annotators": "compares annotators with each other"}
+        reason = reasons.get(kind, f"was counted by {kind}, which is no protocol of segbench")
         raise DataError(result.method, f"{reason}, so there is no picture of it", "leave it out with --only")
     made: Callable[..., Protocol] = getattr(import_module(_WITH_PICTURES[kind]), kind)
     return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
