@@ -105,8 +105,9 @@ def write_results(root: Path) -> None:
     import segbench
 
     sound = root / "good.segbench"
-    for protocol in (segbench.Pixels(), segbench.Boundaries(thresholds=5)):
-        segbench.evaluate(root / "good" / "gt", root / "good" / "pred", protocol, results=sound)
+    lines = segbench.Boundaries(thresholds=5)
+    for protocol, file in ((segbench.Pixels(), sound), (lines, sound), (lines, root / "lines.segbench")):
+        segbench.evaluate(root / "good" / "gt", root / "good" / "pred", protocol, results=file)
     segbench.evaluate(root / "odd" / "gt", root / "odd" / "pred", results=root / "odd.segbench", method="<script>\n")
     data = sound.read_bytes()
     (root / "cut.segbench").write_bytes(data[: len(data) // 2])
@@ -130,7 +131,7 @@ def tree(root: Path) -> Tree:
 
 SIDES = [f"{folder}/{{}}" for folder in ("good", "good", "good", "odd", "thin", "broken", "links", "empty", "none")]
 SIDES += ["{}.zip", "cut.zip", "good/{}/a.png", "/dev/null", "", "good.segbench", "file:///etc", "ftp://", "x\nx"]
-RESULTS = [f"{name}.segbench" for name in ("good", "good", "good", "good", "odd", "cut", "text", "zero", "none")]
+RESULTS = [f"{name}.segbench" for name in ("good", "good", "good", "lines", "odd", "cut", "text", "zero", "none")]
 RESULTS += ["good", ""]
 OUTS = ["out/r", "out/new\nline", "out/it's", "out/no/such", "out", "out/" + "n" * 300, "out/\udcff", "/dev/full"]
 VALUES = ["0", "1", "-1", "0.5", "nan", "inf", "1e400", "99", "x", "", "255", ">=1", "*", "*.#", "#/*", "[", "minmax"]
