@@ -41,6 +41,7 @@ def write_world(root: Path) -> None:
     for folder in ("good", "odd", "thin", "broken", "links", "empty", "out", "lists"):
         for side in ("gt", "pred"):
             (root / folder / side).mkdir(parents=True)
+    (root / "out" / "dir").mkdir()
     for folder, names in (("good", ("a", "b", "c")), ("odd", ODD_NAMES)):
         for seed, name in enumerate(names):
             for side, array in zip(("gt", "pred"), maps(seed), strict=True):
@@ -133,7 +134,7 @@ SIDES = [f"{folder}/{{}}" for folder in ("good", "good", "good", "odd", "thin", 
 SIDES += ["{}.zip", "cut.zip", "good/{}/a.png", "/dev/null", "", "good.segbench", "file:///etc", "ftp://", "x\nx"]
 RESULTS = [f"{name}.segbench" for name in ("good", "good", "good", "lines", "odd", "cut", "text", "zero", "none")]
 RESULTS += ["good", ""]
-OUTS = ["out/r", "out/new\nline", "out/it's", "out/no/such", "out", "out/" + "n" * 300, "out/\udcff", "/dev/full"]
+OUTS = ["out/r", "out/new\nline", "out/it's", "out/no/such", "out/dir", "out/" + "n" * 300, "out/\udcff", "/dev/full"]
 VALUES = ["0", "1", "-1", "0.5", "nan", "inf", "1e400", "99", "x", "", "255", ">=1", "*", "*.#", "#/*", "[", "minmax"]
 VALUES += ["sigmoid", "nearest", "any", "majority", "each", "2,5,1.01"]
 OPTIONS = ["positive", "void", "max-dist", "thresholds", "nms", "gt-pattern", "pred-pattern", "scale", "field-pattern"]
