@@ -89,7 +89,7 @@ def writers(root: Path, out: Path) -> dict[str, list[str | Path]]:
         "plot": ["plot", results, "--only", "pixels", "-o", out / "r.pdf"],
         "report": ["report", results, "-o", out / "r.html", "--replicates", "50"],
         "overlay": ["overlay", results, "-o", out / "overlay"],
-        "export --bsds": ["export", results, "--only", "boundaries", "--bsds", out / "bsds"],
+        "export --bsds": ["export", root / "lines.segbench", "--bsds", out / "bsds"],
         "export --csv": ["export", results, "--csv", out / "csv"],
         "import": ["import", root / "official", "-o", out / "i.segbench"],
         "merge": ["merge", results, root / "odd.segbench", "-o", out / "m.segbench"],
@@ -168,18 +168,25 @@ def boundaries(shape: tuple[int, int] = (2000, 3000), thresholds: int = 99) -> i
 
     import segbench
 
-    rng = np.random.default_rng(0)
-    field = gaussian_filter(rng.normal(size=shape).astype(np.float32), 8)
-    truth = np.abs(field / field.std()) < 0.05
-    noise = gaussian_filter(rng.normal(size=shape).astype(np.float32), 2)
-    soft = np.clip(gaussian_filter(truth.astype(np.float32), 1.5) * 2 + 0.4 * np.abs(noise) / noise.std(), 0, 1)
+    def lines(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw the lines where a smooth field changes its sign, and the same blurred and faint in places."""
+        rng = np.random.default_rng(seed)
+        fields = [gaussian_filter(rng.normal(size=shape).astype(np.float32), width) for width in (16, 40)]
+        above = fields[0] > 0
+        drawn = (above != np.roll(above, 1, 0)) | (above != np.roll(above, 1, 1))
+        faint = 1 / (1 + np.exp(-2 * fields[1] / fields[1].std()))
+        return drawn, gaussian_filter(drawn.astype(np.float32), 1.5) * 3 * faint
+
+    truth, found = lines(0)
+    soft = np.clip(found + 0.4 * lines(1)[1], 0, 1)
     segbench.count_boundaries(soft[:50, :50], truth[:50, :50], thresholds=thresholds)  # compiles
     before, started = peak(), time.perf_counter()
     counts = segbench.count_boundaries(soft, truth, thresholds=thresholds)
     seconds = time.perf_counter() - started
     print(
-        f"boundaries {shape[0]}x{shape[1]}, {thresholds} thresholds, {int(counts.total_gt[0])} of ground truth: "
-        f"{seconds:.1f} s, largest memory {peak():.0f} MB ({before:.0f} before)"
+        f"boundaries {shape[0]}x{shape[1]}, {thresholds} thresholds, {int(counts.total_gt[0])} pixels of ground truth: "
+        f"{seconds:.1f} s, largest memory {peak():.0f} MB ({before:.0f} before)",
+        flush=True,
     )
     return int(not np.all(counts.matched_gt <= counts.total_gt))
 

@@ -337,3 +337,24 @@ def segbench_stopped(papers, monkeypatch, capsys):
     answer = Answer()
     answer.code, answer.err = exit_.value.code, capsys.readouterr().err
     return answer
+
+
+class TestFullDiskOfPictures:
+    @pytest.mark.parametrize(("verb", "limit"), [("plot", 33_000), ("nms", 50)])  # SQLite itself takes 32 KB
+    def test_is_one_clear_sentence(self, tmp_path, verb, limit):
+        gt, pred = write_many(tmp_path, 2)
+        file = tmp_path / "r.segbench"
+        evaluate(gt, pred, results=file)
+        words = {"plot": ["plot", file, "-o", tmp_path / "r.png"], "nms": ["nms", pred, tmp_path / "thin"]}[verb]
+
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+        full = subprocess.run(
+            [*PROGRAM, *words], capture_output=True, text=True, check=False, preexec_fn=small_files, env=environment
+        )
+        assert full.returncode == 1
+        assert "cannot be written" in full.stderr
+        assert "Traceback" not in full.stderr
