@@ -31,11 +31,7 @@ def finish(
         return
     store.finish(run, outcomes, result.signature, notes, published=published)
     counted = {outcome.name: outcome.ground_truth_digest for outcome in outcomes if outcome.counts}
-    another = (
-        truths.items().isdisjoint(counted.items())
-        if truths
-        else bool(published) and signature not in {"", result.signature}
-    )
-    if another:
+    other_set = truths and truths.items().isdisjoint(counted.items())
+    if other_set or (published and signature not in {"", result.signature}):
         what = f"{whose} with other images or another ground truth was replaced"
         warnings.warn(f"{what}; to keep both give one another name or file", ReplacedRun, stacklevel=3)
