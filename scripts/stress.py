@@ -224,10 +224,10 @@ def curves(pixels: int = 10**8, images: int = 100) -> int:
         drawing = time.process_time() - began
         exact = exact_auc(pooled.positives, pooled.negatives)
         off = abs(area - float(exact))
-        found += off > np.finfo(float).eps
+        found += int(off > np.finfo(float).eps)
         print(
-            f"curves, {pixels:.0e} pixels of {images} images, {kind}: {pooled.scores.size} scores, of the processor "
-            f"{time.process_time() - started:.1f} s, of these counting {counting:.1f} s, AUC and PR curve {drawing:.2f} s; "
+            f"curves, {pixels:.0e} pixels of {images} images, {kind}: {pooled.scores.size} scores, "
+            f"{time.process_time() - started:.1f} s of the processor, counting {counting:.1f} s, curves {drawing:.2f} s; "
             f"area {curve.area:.6f}, AUC-ROC {area:.12f}, {off:.1g} off whole numbers, largest memory {peak():.0f} MB",
             flush=True,
         )
