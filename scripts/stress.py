@@ -227,8 +227,9 @@ def curves(pixels: int = 10**8, images: int = 100) -> int:
         found += int(off > np.finfo(float).eps)
         print(
             f"curves, {pixels:.0e} pixels of {images} images, {kind}: {pooled.scores.size} scores, "
-            f"{time.process_time() - started:.1f} s of the processor, counting {counting:.1f} s, curves {drawing:.2f} s; "
-            f"area {curve.area:.6f}, AUC-ROC {area:.12f}, {off:.1g} off whole numbers, largest memory {peak():.0f} MB",
+            f"{time.process_time() - started:.1f} s of the processor, counting {counting:.1f} s, "
+            f"curves {drawing:.2f} s; area {curve.area:.6f}, AUC-ROC {area:.12f}, {off:.1g} off whole numbers, "
+            f"largest memory {peak():.0f} MB",
             flush=True,
         )
     return found
