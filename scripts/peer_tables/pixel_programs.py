@@ -102,7 +102,7 @@ def at_levels(name: str, work: str, kind: str, answer: Any) -> list[float]:  # n
         first, second, thresholds = first[::-1], second[::-1], thresholds[::-1]
     levels = np.arange(1, LEVELS)
     # A hair lower for floats, half a level lower for levels: how a program rounds k / 255 does not matter.
-    asked = levels / 255 - 1e-6 if kind == "float32" else (levels - 0.5) / 255
+    asked = levels / 255 - 1e-7 if kind == "float32" else (levels - 0.5) / 255
     if kind == "8-bit" and name == SCIKIT_LEARN.name:
         asked *= 255
     places = np.searchsorted(thresholds, asked.astype(thresholds.dtype) if thresholds.dtype.kind == "f" else asked)

@@ -17,7 +17,7 @@ import numpy as np
 from measuring import MIB, duration, factor, markdown, times_as_long
 from numpy.typing import NDArray
 
-from peer_tables.pixel_programs import CONTESTANTS, EXACT, OURS, WORKS, at_levels
+from peer_tables.pixel_programs import CONTESTANTS, EXACT, OURS, at_levels
 from peer_tables.workers import Job, Limits, Measured, Worker
 
 KINDS = ("float32", "8-bit")
@@ -85,7 +85,7 @@ def write_arrays(folder: Path, size: int) -> Path:
     return folder
 
 
-def measure(root: Path, sizes: Sequence[int], effort: Effort) -> Table:
+def measure(root: Path, sizes: Sequence[int], works: Sequence[str], effort: Effort) -> Table:
     """Measure all rows."""
     table: Table = {}
     warm = write_arrays(root / "warm", 1000)
@@ -93,7 +93,7 @@ def measure(root: Path, sizes: Sequence[int], effort: Effort) -> Table:
         folder = write_arrays(root / str(size), size)
         with ExitStack() as stack:
             workers = {c.name: stack.enter_context(Worker()) for c in CONTESTANTS if not c.program.missing}
-            for row in (Row(size, kind, work) for kind in KINDS for work in WORKS):
+            for row in (Row(size, kind, work) for kind in KINDS for work in works):
                 cells = {name: _hopeless(table, row, name, effort.limits) or Cell() for name in workers}
                 _warm_up(workers, cells, warm, row)
                 table[row] = _in_rounds(workers, cells, folder, row, effort)
