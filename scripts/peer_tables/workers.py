@@ -136,7 +136,7 @@ def _serve(pipe: Connection) -> None:
 
 
 def _forget_peak() -> int:
-    """Give back memory that is not in use, set the peak back to what this process holds now, and give that, in bytes."""
+    """Give back unused memory, set the peak back to what this process holds now, and give that, in bytes."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
