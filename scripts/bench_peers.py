@@ -33,7 +33,9 @@ SUBJECTS = ("pixels", "boundaries", "saliency", "regions")
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("subjects", nargs="*", choices=[*SUBJECTS, []], default=SUBJECTS, metavar="subject")
+    parser.add_argument(
+        "subjects", nargs="*", type=subject, default=SUBJECTS, metavar="subject", help="one of the above"
+    )
     parser.add_argument("--quick", action="store_true", help="little work, to see that it runs")
     parser.add_argument("--sizes", type=float, nargs="+", default=[1e6, 1e7, 1e8], help="pixels of the arrays")
     parser.add_argument("--works", nargs="+", choices=WORKS, default=WORKS, help="what is asked of pixels")
@@ -56,21 +58,28 @@ def main() -> None:
                 pixels.Effort(Limits(asked.seconds, int(asked.memory * measuring.GIB)), asked.budget),
             )
         print(pixels.report(table))
-    for subject in ("boundaries", "saliency", "regions"):
-        if subject in asked.subjects:
-            for heading, text in tables(subject, images=1 if asked.quick else asked.images, quick=asked.quick):
+    for about in ("boundaries", "saliency", "regions"):
+        if about in asked.subjects:
+            for heading, text in tables(about, images=1 if asked.quick else asked.images, quick=asked.quick):
                 print(f"\n{heading}\n\n{text}", flush=True)
     print(f"finished {measuring.today()}, {measuring.machine()}")
 
 
-def tables(subject: str, *, images: int, quick: bool) -> Iterator[tuple[str, str]]:
+def subject(word: str) -> str:
+    """Check a subject of the command line."""
+    if word not in SUBJECTS:
+        raise argparse.ArgumentTypeError(f"{word!r} is none of {', '.join(SUBJECTS)}")
+    return word
+
+
+def tables(about: str, *, images: int, quick: bool) -> Iterator[tuple[str, str]]:
     """Give headings and tables of a subject about whole images."""
     most = 1 if quick else None
     folder = bsds_folder()
-    if subject == "saliency":
+    if about == "saliency":
         masks = shipped_masks(most=most)
         yield f"F at 256 levels, {len(masks)} images that ship", saliency.report(masks)
-    elif subject == "regions":
+    elif about == "regions":
         sets = {"images that ship": regions.shipped_label_maps()[:most]}
         if folder is not None:
             sets[f"{images} of BSDS500"] = regions.bsds_label_maps(folder, images, thresholds=9 if quick else 99)
