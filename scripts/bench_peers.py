@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120, help="limit of a call on pixels, processor time")
     parser.add_argument("--memory", type=float, default=14, metavar="GIB", help="limit of a process on pixels")
     parser.add_argument("--budget", type=float, default=15, help="seconds after which a cell is not repeated")
-    parser.add_argument("--images", type=int, default=3, help="images of BSDS500")
+    parser.add_argument("--images", type=int, default=2, help="images of BSDS500")
     asked = parser.parse_args()
     print(f"{measuring.today()}, {measuring.machine()}", measuring.versions(PACKAGES), sep="\n")
     for program in PEERS:
@@ -83,7 +83,7 @@ def tables(about: str, *, images: int, quick: bool) -> Iterator[tuple[str, str]]
         sets = {"images that ship": regions.shipped_label_maps()[:most]}
         if folder is not None:
             sets[f"{images} of BSDS500"] = regions.bsds_label_maps(folder, images, thresholds=9 if quick else 99)
-        yield "Label maps", regions.report(sets, rounds=1 if quick else 5)
+        yield "Label maps", regions.report(sets, rounds=1 if quick else 3)
     else:
         thresholds = 9 if quick else 99
         shipped = shipped_edges(most=most)

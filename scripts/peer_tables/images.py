@@ -45,7 +45,7 @@ def shipped_edges(method: str = "half_discs", *, most: int | None = None) -> lis
     ]
 
 
-def shipped_masks(method: str = "random_walker", *, most: int | None = None) -> list[MaskImage]:
+def shipped_masks(method: str = "soft_otsu", *, most: int | None = None) -> list[MaskImage]:
     """Read the soft maps of a method that ship."""
     return [
         MaskImage(path.stem, iio.imread(path), iio.imread(SHIPPED / "objects/ground_truth" / path.name))

@@ -22,7 +22,7 @@ import segbench
 from peer_tables.images import bsds_annotators, shipped_edges
 from segbench.protocols.regions import compile_kernels
 
-_ROUNDS = 5
+_ROUNDS = 3
 _CONNECTED = np.ones((3, 3))
 OURS, PEER = "segbench", "scikit-image"
 
