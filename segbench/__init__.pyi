@@ -94,3 +94,5 @@ from .report.plots import plot_pr as plot_pr
 from .report.plots import plot_roc as plot_roc
 from .report.regions import plot_regions as plot_regions
 from .report.threshold_plots import plot_f_threshold as plot_f_threshold
+from .verification.checks import Check as Check
+from .verification.verifying import verify as verify

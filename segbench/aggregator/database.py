@@ -58,9 +58,7 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
     """Open a database for writing where one may write, else for reading alone."""
     if create:
         mode = "mode=rwc"
-    elif all(
-        os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for place in (path, path.parent)
-    ):
+    elif _writable(path) and _writable(path.parent):
         mode = "mode=rw"
     else:
         # Readers of a write-ahead log keep a file beside it. Where there is no log, nothing changes: none is needed.

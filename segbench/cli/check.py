@@ -71,7 +71,10 @@ def check(
     everything: Annotated[bool, typer.Option("--all", help="Look into every image.")] = False,
     form: Annotated[ReportForm, typer.Option("--format", help="How to print the report.")] = ReportForm.TABLE,
 ) -> None:
-    """Find what does not line up, and the option that mends it; exit 1 if images could not be counted."""
+    """Find what does not line up, and the option that mends it.
+
+    The exit code is 1 if images could not be counted.
+    """
     from segbench.preflight.checking import check_methods
     from segbench.report.findings import report_json, show_reports
 

@@ -29,7 +29,10 @@ def compare(
     only: Annotated[str | None, ONLY] = None,
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
-    """Print the paired difference of each figure for each pair of methods, with intervals and p-values."""
+    """Print paired differences between methods, with intervals.
+
+    One line a pair of methods and figure, with p-values.
+    """
     from segbench.aggregator.comparing import compare_results
     from segbench.report.comparisons import SHOWN, comparison_json, comparison_table, exact_comparison, show_comparison
     from segbench.report.table_text import csv_table, latex_table, markdown_table

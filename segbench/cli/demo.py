@@ -14,7 +14,10 @@ from segbench.errors import DataError
 def demo(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.")] = Path("segbench-demo"),
 ) -> None:
-    """Benchmark four classical methods on nine photographs, and draw their curves."""
+    """Benchmark four methods on nine photographs that ship.
+
+    It prints their figures and draws their curves.
+    """
     from segbench.aggregator.benchmark import load_results
     from segbench.loaders.shipped import shipped
     from segbench.report.saving import Kind, save_plot

@@ -24,7 +24,10 @@ def import_(
     name: Annotated[str | None, typer.Option(help="Name of the method [default: that of its folder].")] = None,
     form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
 ) -> None:
-    """Read results of the official benchmarks, so that they stand beside ours in tables and plots."""
+    """Read results of the official benchmarks.
+
+    They then stand beside ours in tables and plots.
+    """
     from segbench.aggregator.importing import import_bsds
 
     print_results(import_bsds(folder, method=name, results=output), form)

@@ -20,6 +20,7 @@ from segbench.cli.presets import presets
 from segbench.cli.report import report
 from segbench.cli.run import run
 from segbench.cli.show import show
+from segbench.cli.verify import verify
 from segbench.errors import ArgumentError, SegbenchError
 
 app = typer.Typer(
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, check, show, compare, plot, report, overlay, export, import_, merge, nms, presets, demo):
+for verb in (run, check, show, compare, plot, report, overlay, export, import_, merge, nms, presets, verify, demo):
     app.command(verb.__name__.rstrip("_"))(verb)
 
 

@@ -14,7 +14,10 @@ def merge(
         Path, typer.Option("-o", "--output", help="Results file to write (.segbench).", show_default=False)
     ],
 ) -> None:
-    """Put the runs of several results files into one; images of one method counted in parts become one run."""
+    """Put the runs of several results files into one.
+
+    Images of one method that were counted in parts become one run.
+    """
     from segbench.aggregator.merging import merge_results
 
     merge_results(results, output)

@@ -23,7 +23,10 @@ def nms(
     bits: Annotated[int, typer.Option(help="Depth of the PNGs: 8 as the field's scripts write, or 16.")] = 8,
     invert: Annotated[bool, typer.Option("--invert", help="Low values mean boundary: black on white.")] = False,
 ) -> None:
-    """Suppress all but the ridges of soft boundary maps, as is done to networks' maps before they are evaluated."""
+    """Suppress all but the ridges of soft boundary maps.
+
+    This is what is done to networks' maps before they are evaluated.
+    """
     from segbench.cli.progress import progress_bar
     from segbench.loaders.listing import list_folder
 

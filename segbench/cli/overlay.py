@@ -22,7 +22,10 @@ def overlay(
     ] = None,
     only: Annotated[str | None, ONLY] = None,
 ) -> None:
-    """Draw what was found, what was not, and what is not there, one PNG an image."""
+    """Draw true, false and missed pixels on each image.
+
+    What was found, what was not there, and what was missed: one PNG an image.
+    """
     from segbench.aggregator.rereading import has_pictures
     from segbench.cli.progress import progress_bar
     from segbench.report.overlays import export_overlays, legend

@@ -39,7 +39,10 @@ def report(
     only: Annotated[str | None, ONLY] = None,
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
-    """Write one page with tables, curves to hover over, and pictures of the images; it needs no network."""
+    """Write one page with tables, curves and pictures of the images.
+
+    It is one HTML file for any browser, and needs no network.
+    """
     from segbench.aggregator.pools import jobs_for, process_pool
     from segbench.cli.progress import progress_bar
     from segbench.report.page.document import export_report

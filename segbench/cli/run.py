@@ -97,7 +97,7 @@ def run(
     ] = False,
     form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
 ) -> None:
-    """Count two folders of images and print the pooled figures of each method.
+    """Count two folders of images; print the figures of each method.
 
     A folder may be an archive (.zip, .tar, .tar.gz), a folder of archives, or a URL.
     """

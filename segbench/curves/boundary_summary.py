@@ -85,7 +85,19 @@ class BestOfImages:
 
 
 def best_of_images(images: Iterable[BoundaryCounts]) -> BestOfImages:
-    """Find the best threshold of every image, many images at a time."""
+    """Find the best threshold of every image, many images at a time.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no image.
+
+    Examples
+    --------
+    >>> image = BoundaryCounts([0.3, 0.6], [8, 2], [10, 10], [8, 2], [20, 2])
+    >>> round(best_of_images([image, image]).ois.f, 4)
+    0.5333
+    """
     waiting = iter(images)
     parts = []
     while batch := list(islice(waiting, _IMAGES_AT_ONCE)):
@@ -101,34 +113,6 @@ def best_of_images(images: Iterable[BoundaryCounts]) -> BestOfImages:
         np.concatenate([part.f for part in parts]),
         np.concatenate([part.has_pixels for part in parts]),
     )
-
-
-def boundary_ois(images: Iterable[BoundaryCounts]) -> BoundaryBest:
-    """F with each image at its own best threshold, counts added up (rule 3); the threshold is nan.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no image.
-
-    Examples
-    --------
-    >>> image = BoundaryCounts([0.3, 0.6], [8, 2], [10, 10], [8, 2], [20, 2])
-    >>> round(boundary_ois([image, image]).f, 4)
-    0.5333
-    """
-    return best_of_images(images).ois
-
-
-def mean_image_f(images: Iterable[BoundaryCounts]) -> float:
-    """Mean over images of each one's best F (rule 3); not OIS. Images without any pixel to match are left out.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no image.
-    """
-    return best_of_images(images).mean_f
 
 
 def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:

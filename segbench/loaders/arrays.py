@@ -13,8 +13,6 @@ from segbench.errors import DataError
 from segbench.loaders.channels import one_channel
 from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
 
-NPZ_MAGIC = b"PK"
-
 
 def decode_npy(data: bytes, path: str) -> NDArray[Any]:
     """Decode an NPY file without copying its values.

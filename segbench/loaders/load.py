@@ -83,14 +83,6 @@ class RawFiles:
     scales: tuple[bytes, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """A sample with the digests of its files."""
-
-    sample: Sample
-    digests: Digests
-
-
 def read(files: SampleFiles) -> RawFiles:
     """Read every file of an image once.
 
@@ -237,12 +229,6 @@ def _predictions(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple[s
             return matlab.segs(contents, path), (), "labels"
     decoded = decode(data, path, role="ground truth" if reads == "regions" else "prediction")
     return (decoded.array,), decoded.notes, "map"
-
-
-def load(files: SampleFiles, reads: Reads) -> Loaded:
-    """Read and decode the files of one image: `read`, then `decode_sample`."""
-    raw = read(files)
-    return Loaded(decode_sample(raw, reads), raw.digests)
 
 
 def _digest(data: bytes) -> str:

@@ -28,13 +28,13 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.counts import MAX_DISTINCT, ScoreCounts
 from segbench.errors import ArgumentError, DataError
 from segbench.levels import INVERTED, as_shares
-from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, zero_or_one
+from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
 from segbench.protocols.counted import Counted
+from segbench.protocols.histograms import count_labelled, refuse_nan
 from segbench.protocols.labels import LabelRule, equals_any, two_values
 from segbench.protocols.states import states_of_labels
 from segbench.sample import Reads, Sample
 
-NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
 _ANNOTATORS_HINT = (
     "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them with --gt-pattern"
 )
@@ -115,7 +115,7 @@ class Pixels:
         drawn, values = self.labelled(sample)
         file = sample.prediction_file or sample.name
         counts = [
-            _count(file, labels, prediction, valid, exact=self.exact)
+            count_labelled(file, labels, prediction, valid, exact=self.exact)
             for labels, valid in brought_together(drawn, self.annotators)
         ]
         return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values, (INVERTED,) * self.invert)
@@ -236,72 +236,7 @@ def count_pixels(
             f"valid has shape {counted.shape} and dtype {counted.dtype}, expected {truth.shape} and bool"
         )
     if not several:
-        return _count("scores", truth, values, counted, exact=exact)
+        return count_labelled("scores", truth, values, counted, exact=exact)
     valids = [counted] * len(truth) if counted is None or counted.shape == values.shape else list(counted)
     drawn = brought_together(list(zip(truth, valids, strict=True)), annotators)
-    return ScoreCounts.sum(_count("scores", truth, values, counted, exact=exact) for truth, counted in drawn)
-
-
-def _count(
-    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], valid: NDArray[np.bool_] | None, *, exact: bool
-) -> ScoreCounts:
-    classes = np.ascontiguousarray(classes_of(labels, valid)).reshape(-1)
-    scores = np.ascontiguousarray(scores).reshape(-1)
-    if scores.dtype == np.bool_:
-        return _count_levels(classes, zero_or_one(scores).view(np.uint8), 2, exact=exact)
-    if scores.dtype in (np.uint8, np.uint16):
-        return _count_levels(classes, scores, 1 << (8 * scores.itemsize), exact=exact)
-    if scores.dtype.kind not in "iuf":
-        raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
-    if scores.dtype.kind == "f" and scores.dtype not in (np.float32, np.float64):
-        scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
-    return _count_numbers(name, classes, scores, exact=exact)
-
-
-def classes_of(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
-    """Sort pixels into `NEGATIVE`, `POSITIVE` and `IGNORED`."""
-    classes = zero_or_one(labels).view(np.uint8)
-    return classes if valid is None else np.where(valid, classes, np.uint8(IGNORED))
-
-
-def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count: int, *, exact: bool) -> ScoreCounts:
-    from segbench.protocols.kernels import histogram
-
-    table = histogram(classes, levels, level_count)
-    return counts_of_levels(table[NEGATIVE], table[POSITIVE], int(table[IGNORED].sum()), exact=exact)
-
-
-def counts_of_levels(
-    negatives: NDArray[np.int64], positives: NDArray[np.int64], ignored: int, *, exact: bool
-) -> ScoreCounts:
-    """Give the counts of levels, from two histograms over all of them."""
-    seen = np.flatnonzero(negatives + positives)[::-1]
-    return ScoreCounts(seen / (negatives.size - 1), positives[seen], negatives[seen], ignored, exact=exact)
-
-
-def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any], *, exact: bool) -> ScoreCounts:
-    from segbench.protocols.distinct import distinct_by_class
-
-    if scores.dtype.kind == "f" and not np.isfinite(scores).all():
-        broken = scores[classes != IGNORED]
-        refuse_not_finite(name, int(np.isnan(broken).sum()), int(np.isinf(broken).sum()))
-    values, positives, negatives = distinct_by_class(classes, scores, first=POSITIVE, second=NEGATIVE)
-    ignored = int(np.count_nonzero(classes == IGNORED))
-    counts = ScoreCounts(values, positives, negatives, ignored, exact=exact)
-    return counts if exact or values.size <= MAX_DISTINCT else counts.in_bins()
-
-
-def refuse_nan(name: str, nan: int) -> None:
-    """Refuse a ground truth that holds NaN."""
-    if nan:
-        raise DataError(name, f"holds {nan} NaN", "give them a value")
-
-
-def refuse_not_finite(name: str, nan: int, infinite: int) -> None:
-    """Refuse scores of valid pixels that are not finite."""
-    if nan or infinite:
-        raise DataError(
-            name,
-            f"{nan} NaN and {infinite} infinite scores, expected finite ones",
-            "mend the prediction, or leave those pixels out with a mask",
-        )
+    return ScoreCounts.sum(count_labelled("scores", truth, values, counted, exact=exact) for truth, counted in drawn)

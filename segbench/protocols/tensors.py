@@ -17,15 +17,15 @@ from segbench.counts import MAX_DISTINCT, ScoreCounts
 from segbench.counts.bins import bins_by
 from segbench.errors import DataError
 from segbench.protocols.counted import Counted
-from segbench.protocols.pixels import (
+from segbench.protocols.histograms import (
     IGNORED,
     POSITIVE,
-    Pixels,
     classes_of,
     counts_of_levels,
     refuse_nan,
     refuse_not_finite,
 )
+from segbench.protocols.pixels import Pixels
 from segbench.sample import Sample
 
 Tensor = Any

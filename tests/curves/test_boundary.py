@@ -7,7 +7,7 @@ import pytest
 from segbench.counts import BoundaryCounts
 from segbench.curves import bootstrap
 from segbench.curves.boundary import BoundaryCurve, area_pr, area_pr_extended, boundary_curve, boundary_ods, r50
-from segbench.curves.boundary_summary import boundary_image_figures, boundary_ois, boundary_summary, mean_image_f
+from segbench.curves.boundary_summary import best_of_images, boundary_image_figures, boundary_summary
 from segbench.errors import ArgumentError
 
 CURVES = os.environ.get("SEGBENCH_CURVES")
@@ -22,8 +22,9 @@ def test_figures_worked_by_hand():
     curve = boundary_curve(FIRST + SECOND)
     np.testing.assert_allclose(curve.recall, [0.95, 0.7, 0.5])
     np.testing.assert_allclose(curve.precision, [0.38, 0.875, 1])
-    assert boundary_ois([FIRST, SECOND]).f == pytest.approx(2 * 14 / (20 + 16))
-    assert mean_image_f([FIRST, SECOND]) == pytest.approx((2 / 3 + 8 / 9) / 2)
+    best = best_of_images([FIRST, SECOND])
+    assert best.ois.f == pytest.approx(2 * 14 / (20 + 16))
+    assert best.mean_f == pytest.approx((2 / 3 + 8 / 9) / 2)
     assert boundary_image_figures(SECOND)["threshold"] == 0.5
 
 
@@ -94,9 +95,8 @@ def test_no_curve(points):
 
 
 def test_no_images():
-    for figure in (boundary_ois, mean_image_f):
-        with pytest.raises(ArgumentError, match="no images"):
-            figure([])
+    with pytest.raises(ArgumentError, match="no images"):
+        best_of_images([])
     assert list(boundary_summary({})) == list(boundary_summary({"a": BoundaryCounts([0.5], [8], [10], [4], [5])}))
     assert set(boundary_summary({}).undefined.values()) == {"no image was counted"}
 

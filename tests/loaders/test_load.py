@@ -8,13 +8,17 @@ import pytest
 
 from segbench.errors import DataError
 from segbench.loaders.inputs import Inputs
-from segbench.loaders.load import decode_sample, load, read
+from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles, pair
 
 from .encoders import COLOUR8, FLOAT32, GREY8, MASK, cell, mat, npy, paletted, pillow
 
 LABELS = (GREY8 % 5 + 1).astype(np.uint16)
 TRUTH = mat(groundTruth=cell(*[{"Boundaries": MASK ^ (k == 1), "Segmentation": LABELS + k} for k in range(3)]))
+
+
+def load(files, reads):
+    return decode_sample(read(files), reads)
 
 
 @pytest.fixture
@@ -36,8 +40,8 @@ def test_masks_with_field_notes_and_digests(files):
     truths = [("a.png", pillow(MASK, "PNG")), ("a.gif", paletted(GREY8 % 4, [[9, 0, 0], [0, 9, 0]] * 2, "GIF"))]
     field = np.where(GREY8 > 30, 7, 0).astype(np.uint8)
     given = files(truths, ("a.png", pillow(COLOUR8, "PNG")), ("a.bmp", pillow(field, "BMP")))
-    loaded = load(given, "masks")
-    sample = loaded.sample
+    raw = read(given)
+    sample = decode_sample(raw, "masks")
     assert sample.name == "a"
     np.testing.assert_array_equal(sample.ground_truths[0], MASK)
     np.testing.assert_array_equal(sample.ground_truths[1], GREY8 % 4)
@@ -48,9 +52,9 @@ def test_masks_with_field_notes_and_digests(files):
         "ground truth: coloured palette: its indices are taken as labels",
         "prediction: colour turned to grey (ITU-R 709 luma, 0..1)",
     )
-    assert loaded.digests.ground_truths == tuple(hashlib.sha256(data).hexdigest() for _, data in truths)
-    assert loaded.digests.prediction == hashlib.sha256(given.prediction.read_bytes()).hexdigest()
-    assert loaded.digests.field == hashlib.sha256(given.field.read_bytes()).hexdigest()
+    assert raw.digests.ground_truths == tuple(hashlib.sha256(data).hexdigest() for _, data in truths)
+    assert raw.digests.prediction == hashlib.sha256(given.prediction.read_bytes()).hexdigest()
+    assert raw.digests.field == hashlib.sha256(given.field.read_bytes()).hexdigest()
 
 
 def test_bytes_are_read_once_and_decoding_can_wait(files, monkeypatch):
@@ -69,13 +73,13 @@ def test_bytes_are_read_once_and_decoding_can_wait(files, monkeypatch):
 
 def test_equal_notes_of_several_annotators_are_said_once(files):
     indexed = paletted(GREY8 % 4, [[9, 0, 0], [0, 9, 0]] * 2)
-    sample = load(files([("a.png", indexed), ("b.png", indexed)], ("a.png", pillow(GREY8, "PNG"))), "masks").sample
+    sample = load(files([("a.png", indexed), ("b.png", indexed)], ("a.png", pillow(GREY8, "PNG"))), "masks")
     assert len(sample.notes) == 1
 
 
 @pytest.mark.parametrize("reads", ["masks", "boundaries"])
 def test_boundaries_of_a_mat_cell(files, reads):
-    sample = load(files([("a.mat", TRUTH)], ("a.png", pillow(GREY8, "PNG"))), reads).sample
+    sample = load(files([("a.mat", TRUTH)], ("a.png", pillow(GREY8, "PNG"))), reads)
     assert len(sample.ground_truths) == 3
     np.testing.assert_array_equal(sample.ground_truths[0], MASK)
     np.testing.assert_array_equal(sample.ground_truths[1], ~MASK)
@@ -85,7 +89,7 @@ def test_boundaries_of_a_mat_cell(files, reads):
 
 def test_regions_of_a_mat_cell_and_a_label_map(files):
     indexed = paletted(GREY8 % 4, [[9, 0, 0], [0, 9, 0]] * 2)
-    sample = load(files([("a.mat", TRUTH), ("b.npy", npy(-LABELS.astype(int)))], ("a.png", indexed)), "regions").sample
+    sample = load(files([("a.mat", TRUTH), ("b.npy", npy(-LABELS.astype(int)))], ("a.png", indexed)), "regions")
     assert len(sample.ground_truths) == 4
     np.testing.assert_array_equal(sample.ground_truths[2], LABELS + 2)
     np.testing.assert_array_equal(sample.ground_truths[3], -LABELS.astype(int))
@@ -95,11 +99,11 @@ def test_regions_of_a_mat_cell_and_a_label_map(files):
 @pytest.mark.parametrize("reads", ["boundaries", "regions"])
 def test_predictions_from_mat_files(files, reads):
     doubled = np.linspace(0, 1, 39 * 47).reshape(39, 47)
-    sample = load(files([("a.mat", TRUTH)], ("a.mat", mat(ucm2=doubled))), reads).sample
+    sample = load(files([("a.mat", TRUTH)], ("a.mat", mat(ucm2=doubled))), reads)
     np.testing.assert_array_equal(sample.predictions, [doubled])
-    sample = load(files([("a.mat", TRUTH)], ("a.mat", mat(segs=cell(LABELS, LABELS // 2)))), reads).sample
+    sample = load(files([("a.mat", TRUTH)], ("a.mat", mat(segs=cell(LABELS, LABELS // 2)))), reads)
     np.testing.assert_array_equal(sample.predictions, [LABELS, LABELS // 2])
-    sample = load(files([("a.mat", TRUTH)], ("a.mat", mat(edges=FLOAT32))), reads).sample
+    sample = load(files([("a.mat", TRUTH)], ("a.mat", mat(edges=FLOAT32))), reads)
     np.testing.assert_array_equal(sample.predictions, [FLOAT32])
 
 
@@ -153,7 +157,7 @@ def test_from_two_folders_to_samples(tmp_path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(pillow(array, "PNG"))
     samples = [
-        load(file, "masks").sample
+        load(file, "masks")
         for file in pair(Inputs(ground_truth=str(tmp_path / "gt"), prediction=str(tmp_path / "pred"))).files
     ]
     assert [sample.name for sample in samples] == ["2", "x/1"]
