@@ -195,7 +195,7 @@ class Accumulator:
             packed, unnamed = self._gathered.settled()
         if not packed and unnamed is None:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
-        counts = EncodedCounts(packed)
+        counts = EncodedCounts(packed, self.protocol.name)
         truths = {name: ground_truth_totals(image) for name, image in counts.items()}
         if unnamed is not None:
             truths[""] = ground_truth_totals(unnamed)

@@ -49,7 +49,7 @@ def assemble(
         protocol,
         settings,
         signature(protocol, settings, truths),
-        EncodedCounts(packed),
+        EncodedCounts(packed, protocol),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
         inputs,

@@ -15,9 +15,10 @@ from segbench.aggregator.codec import decode_published
 from segbench.aggregator.counting import count_all
 from segbench.aggregator.figures import Protocol
 from segbench.aggregator.inputs import find_files
+from segbench.aggregator.records import StoredRun
 from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
-from segbench.aggregator.store import ResultsFile, StoredRun
+from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
 from segbench.counts import Thresholds
 from segbench.errors import ArgumentError, DataError

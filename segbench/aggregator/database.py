@@ -45,6 +45,10 @@ CREATE TABLE images (
 )
 """,
 )
+_COLUMNS = {
+    "runs": "id method protocol settings signature notes thresholds inputs protocol_json version published",
+    "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
+}
 _HINTS = {
     "SQLITE_FULL": ("cannot grow, for the disk is full", "free some space and go on with the same command"),
     "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, mind limits on size, and repeat the command"),
@@ -72,15 +76,17 @@ def _writable(place: Path) -> bool:
     return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
-def prepare(database: sqlite3.Connection, path: Path) -> None:
-    """Make the tables of a new file; refuse one that is not ours.
+def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
+    """Make the tables of a new file where one is wanted; refuse one that is not ours.
 
     Raises
     ------
     DataError
-        For the database of another program, or of another schema.
+        For an empty file, the database of another program, of another schema, or with more in it than ours have.
     """
     if _is_new(database):
+        if not create:
+            raise DataError(str(path), "is empty", "make a results file with: segbench run GT PRED -o FILE")
         safe = _write_ahead(database)
         database.execute("BEGIN IMMEDIATE")
         try:
@@ -102,12 +108,29 @@ def prepare(database: sqlite3.Connection, path: Path) -> None:
     if schema != SCHEMA:
         age, hint = ("a newer", "update segbench") if schema > SCHEMA else ("an early", "run again into a new file")
         raise DataError(str(path), f"was written by {age} segbench (schema {schema}, known: {SCHEMA})", hint)
+    if not _is_plain(database):
+        raise DataError(str(path), "holds other tables than segbench makes", "run again into a new file")
     database.execute("PRAGMA foreign_keys = ON")
     # Without a write-ahead log, as on some network disks, only FULL survives a power cut.
     database.execute(f"PRAGMA synchronous = {'NORMAL' if safe else 'FULL'}")
 
 
-def explained(path: Path, error: sqlite3.DatabaseError) -> DataError:
+def _is_plain(database: sqlite3.Connection) -> bool:
+    """Whether there is nothing but our tables: views, triggers and computed columns could run what they like."""
+    found = database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    if {name for _, name, _ in found} != _COLUMNS.keys() or len(found) != len(_COLUMNS):
+        return False
+    columns = {name: database.execute(f"PRAGMA table_xinfo({name})").fetchall() for name in _COLUMNS}
+    return all(
+        kind == "table"
+        and str(sql).startswith("CREATE TABLE")
+        and " ".join(column[1] for column in columns[name]) == _COLUMNS[name]
+        and not any(column[-1] for column in columns[name])
+        for kind, name, sql in found
+    )
+
+
+def explained(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> DataError:
     """Say what an error of SQLite means, and what to do."""
     code = getattr(error, "sqlite_errorname", "")
     for name, (what, hint) in _HINTS.items():

@@ -33,6 +33,7 @@ from segbench.protocols.boundaries.inputs import as_thresholds
 _PROTOCOL = "boundaries"
 _LISTED = 20
 _F_ROUNDING = 1e-4
+_MOST_PIXELS = 2**53
 _PRINT_ROUNDING = 2e-6
 _PRINTED = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 _TAKEN = ("ois_recall", "ois_precision", "ois_f")
@@ -126,7 +127,7 @@ def _outcomes(evaluation: Evaluation) -> list[Outcome]:
 def _counts(path: Path) -> BoundaryCounts:
     rows = read_rows(path, (5,))
     whole = rows[:, 1:]
-    if not np.all(np.isfinite(whole) & (whole >= 0) & (whole == np.rint(whole))):
+    if not np.all((whole >= 0) & (whole < _MOST_PIXELS) & (whole == np.rint(whole))):
         raise DataError(str(path), "holds counts that are no whole numbers, expected pixels", "write the file again")
     try:
         return BoundaryCounts(_snapped(rows[:, 0]), *whole.T.astype(np.int64))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
-from segbench.aggregator.store import ResultsFile, StoredRun
+from segbench.aggregator.records import StoredRun
+from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
 from segbench.errors import DataError
 
@@ -43,7 +45,7 @@ def merge_results(files: Sequence[str | PathLike[str]], output: str | PathLike[s
         image was counted with different files, or if `output` exists.
     """
     place = Path(output)
-    if place.exists():
+    if os.path.lexists(place):  # which a name that is too long does not make raise
         raise DataError(str(place), "exists", "give the merged file a name of its own")
     merged: dict[tuple[str, str, str], _Run] = {}
     for path in map(Path, files):

@@ -157,7 +157,9 @@ class Result(Displayed):
         if self.protocol != "classes":
             raise ArgumentError(f"{self.method} is a result of the {self.protocol} protocol, not of several classes")
         counts = {name: encode(image.micro) for name, image in self.counts.items() if isinstance(image, ClassCounts)}
-        return self._as_pixels(EncodedCounts(counts), {"class": "micro", "positive": self.settings["classes"]})
+        return self._as_pixels(
+            EncodedCounts(counts, "pixels"), {"class": "micro", "positive": self.settings["classes"]}
+        )
 
     def _as_pixels(self, counts: Mapping[str, Counts], fields: Mapping[str, str]) -> Result:
         settings = {**fields, **{key: value for key, value in self.settings.items() if key != "classes"}}

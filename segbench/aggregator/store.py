@@ -8,37 +8,21 @@ are packed by `segbench.aggregator.codec`; nothing is unpickled.
 
 from __future__ import annotations
 
-import functools
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from segbench._version import __version__
 from segbench.aggregator.database import connect, explained, prepare
+from segbench.aggregator.records import StoredRun, outcome_of, run_of
 from segbench.aggregator.tasks import Outcome
 from segbench.errors import DataError
 from segbench.loaders.inputs import Inputs
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """One run as it lies in a results file."""
-
-    key: int
-    method: str
-    protocol: str
-    settings: Mapping[str, str]
-    signature: str
-    notes: tuple[str, ...]
-    thresholds: tuple[float, ...] = ()
-    inputs: Inputs | None = None
-    protocol_json: str = ""
-    published: str = ""
 
 
 class ResultsFile:
@@ -59,16 +43,18 @@ class ResultsFile:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
-        if not create and path.is_dir():
+        # Those of os.path answer where those of Path raise: for names too long, folders that may not be entered.
+        is_folder = os.path.isdir(path)  # noqa: PTH112  as said
+        if not create and is_folder:
             raise DataError(str(path), "is a folder, not a results file", "give the file that segbench run -o wrote")
-        if not create and not path.is_file():
+        if not create and not os.path.isfile(path):  # noqa: PTH113  as said
             raise DataError(str(path), "there is no such results file", "make one with: segbench run GT PRED -o FILE")
-        if path.is_dir() or not path.parent.is_dir():
+        if is_folder or not os.path.isdir(path.parent):  # noqa: PTH112  as said
             raise DataError(str(path), "is no place for a file", "give a file name in a folder that exists")
         with self._readable():
             self._database = connect(path, create=create)
             try:
-                prepare(self._database, path)
+                prepare(self._database, path, create=create)
             except BaseException:
                 self._database.close()
                 raise
@@ -85,7 +71,7 @@ class ResultsFile:
     def _readable(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite words some errors with what it found
             raise explained(self.path, error) from error
 
     @contextmanager
@@ -192,10 +178,7 @@ class ResultsFile:
                 "FROM images WHERE run = ? ORDER BY name",
                 (run,),
             )
-            return [
-                Outcome(name, digest, truth, counts, _loaded(values), failure, _loaded(notes), seconds)
-                for name, digest, truth, counts, values, failure, notes, seconds in rows
-            ]
+            return [outcome_of(row, str(self.path)) for row in rows]
 
     def runs(self) -> list[StoredRun]:
         """List the runs in the order in which they were first made."""
@@ -204,34 +187,4 @@ class ResultsFile:
                 "SELECT id, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published "
                 "FROM runs ORDER BY id"
             )
-            return [
-                StoredRun(
-                    key,
-                    method,
-                    protocol,
-                    json.loads(settings),
-                    signature,
-                    tuple(json.loads(notes)),
-                    tuple(json.loads(thresholds)),
-                    Inputs.from_json(inputs) if inputs else None,
-                    protocol_json,
-                    published,
-                )
-                for (
-                    key,
-                    method,
-                    protocol,
-                    settings,
-                    signature,
-                    notes,
-                    thresholds,
-                    inputs,
-                    protocol_json,
-                    published,
-                ) in rows
-            ]
-
-
-@functools.lru_cache(maxsize=256)  # the same few lists stand beside every image
-def _loaded(text: str) -> tuple[Any, ...]:
-    return tuple(json.loads(text))
+            return [run_of(row, str(self.path)) for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -45,7 +46,7 @@ def methods_of(predictions: list[str]) -> dict[str, str]:
     methods: dict[str, str] = {}
     for text in predictions:
         name, equals, place = text.partition("=")
-        named = bool(equals) and not is_url(text) and not Path(text).exists()
+        named = bool(equals) and not is_url(text) and not os.path.lexists(text)
         place = place if named else text
         method = shown(name) if named else method_name(place)
         if not method or not place:

@@ -58,3 +58,9 @@ def main() -> None:
         # Whoever read our output has had enough of it, as head does.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        # A name too long, a folder one may not enter: what no reader or writer foresaw is still the place's fault.
+        from segbench.loaders.decoded import shown
+
+        typer.secho(f"segbench: {shown(error)}; check the path, disk and rights", fg="red", err=True)
+        sys.exit(1)

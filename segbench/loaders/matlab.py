@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from segbench.errors import DataError
 from segbench.loaders.arrays import as_map
 from segbench.loaders.decoded import Decoded, Role, shown, size
-from segbench.loaders.matfile import BadMatError, Value, variables
+from segbench.loaders.mat5 import BadMatError, Value
+from segbench.loaders.matfile import variables
 from segbench.loaders.source import Source
 
 EXTENSIONS = (".mat",)

@@ -157,7 +157,7 @@ class TestCodec:
 
     def test_images_come_in_order_of_names(self):
         packed = encode(ScoreCounts([0.5], [1], [1]))
-        assert list(EncodedCounts({"b": packed, "a": packed})) == ["a", "b"]
+        assert list(EncodedCounts({"b": packed, "a": packed}, "pixels")) == ["a", "b"]
 
 
 def test_a_result_knows_where_its_images_lay(papers, tmp_path, monkeypatch):
