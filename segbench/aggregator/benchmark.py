@@ -70,12 +70,13 @@ def evaluate(
         or ``prediction:METHOD``, and perhaps ``field``; paths in it are relative to its folder.
     field : path or URL, optional
         Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.
+        Not for boundaries.
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``; in `gt_pattern` ``#`` stands
         for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
     negatives : str, optional
         Predictions whose name this shell pattern fits, as in ``"good/*"``, need no ground truth: all their pixels are
-        negative.
+        negative, whatever the settings say of values. Pixels and boundaries only.
     method : str, optional
         Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
     repairs : Repairs, optional
@@ -103,7 +104,7 @@ def evaluate(
     ------
     ArgumentError
         If `pairs` is given beside folders, neither is given, a list leaves the method open, a URL needs a package that
-        is not installed, or repairs have no meaning for the protocol.
+        is not installed, or places or repairs have no meaning for the protocol.
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.

@@ -87,6 +87,17 @@ def column_of(place: str, method: str | None) -> str:
     return f"{_METHOD}{wanted}" if f"{_METHOD}{wanted}" in header else "prediction"
 
 
+def has_fields(place: str) -> bool:
+    """Tell whether a file list gives each image a mask.
+
+    Raises
+    ------
+    DataError
+        If the list cannot be read.
+    """
+    return "field" in _table(place)[0]
+
+
 def read_list(place: str, column: str | None) -> tuple[tuple[Row, ...], tuple[str, ...]]:
     """Read a file list.
 

@@ -24,8 +24,6 @@ from segbench.loaders.sizes import require_doubled_size, require_same_size
 from segbench.loaders.source import Source
 from segbench.sample import Reads, Sample
 
-"""What a protocol needs the files to be read as."""
-
 Maps: TypeAlias = tuple[NDArray[Any], ...]
 _NO_REPAIRS = Repairs()
 
@@ -188,6 +186,7 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
         shown(files.prediction),
         labels_predicted=form == "labels",
         categories_drawn=categories,
+        without_truth=not files.ground_truths,
     )
 
 

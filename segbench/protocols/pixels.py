@@ -152,6 +152,8 @@ class Pixels:
 
     def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
         """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
+        if sample.without_truth:
+            return [(np.zeros(sample.ground_truths[0].shape, np.bool_), sample.field)], ()
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         valids = [
             self._valid(name, truth, sample.field) for name, truth in zip(names, sample.ground_truths, strict=True)
