@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
@@ -20,11 +20,9 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile, StoredRun
 from segbench.aggregator.tasks import Outcome
 from segbench.counts import Thresholds
-from segbench.errors import ArgumentError, DataError
-from segbench.loaders.archives import method_name
+from segbench.errors import DataError
 from segbench.loaders.decoded import shown
-from segbench.loaders.file_list import column_of
-from segbench.loaders.inputs import Inputs
+from segbench.loaders.given import inputs_given, method_of
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels import Pixels
 
@@ -112,25 +110,20 @@ def evaluate(
         If the executor takes no more work.
     """
     repairs.check(protocol.reads)
-    inputs = Inputs(
-        ground_truth="" if ground_truth is None else fspath(ground_truth),
-        prediction=None if prediction is None else fspath(prediction),
-        field=None if field is None else fspath(field),
+    inputs = inputs_given(
+        ground_truth,
+        prediction,
+        protocol.reads,
+        pairs=pairs,
+        field=field,
         gt_pattern=gt_pattern,
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
         negatives=negatives,
-    )
-    if pairs is not None:
-        if inputs != Inputs():
-            raise ArgumentError("a list of pairs holds all files: give no folder, mask or pattern beside it")
-        column = None if protocol.reads == "annotators" else column_of(fspath(pairs), method)
-        inputs = Inputs(pairs=fspath(pairs), column=column)
-    elif ground_truth is None:
-        raise ArgumentError("give folders of ground truth and predictions, or a list of pairs")
-    inputs = inputs.absolute()
+        method=method,
+    ).absolute()
     pairing = find_files(inputs, protocol)
-    method = shown(method or _method_of(inputs))
+    method = shown(method or method_of(inputs))
     fields = protocol.signature_fields() | repairs.signature_fields()
     fields |= {} if thresholds is None else {"thresholds": thresholds.source}
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
@@ -175,12 +168,6 @@ def evaluate(
             stacklevel=2,
         )
     return result
-
-
-def _method_of(inputs: Inputs) -> str:
-    if inputs.pairs is not None and inputs.column is not None:
-        return inputs.column.partition(":")[2] or method_name(inputs.pairs)
-    return "human" if inputs.prediction is None else method_name(inputs.prediction)
 
 
 def load_results(path: str | PathLike[str]) -> list[Result]:

@@ -58,15 +58,21 @@ def methods_of(predictions: list[str]) -> dict[str, str]:
     return methods
 
 
-def chosen_methods(pairs: str | None, ground_truth: str | None, predictions: list[str] | None) -> dict[str, str]:
+def chosen_methods(
+    pairs: str | None,
+    ground_truth: str | None,
+    predictions: list[str] | None,
+    *,
+    field: str | None,
+    patterns: Mapping[str, str],
+    preset: str | None,
+) -> dict[str, str]:
     """Give the methods to count, as `count_methods` takes them.
 
     Raises
     ------
-    Stopped
-        On Ctrl-C: says how far it came.
     ArgumentError
-        If neither folders nor a file list is given, or both are.
+        If neither folders nor a file list is given, or anything beside a list.
     """
     if pairs is None:
         if ground_truth is None or not predictions:
@@ -74,9 +80,22 @@ def chosen_methods(pairs: str | None, ground_truth: str | None, predictions: lis
         return methods_of(predictions)
     if ground_truth is not None:
         raise ArgumentError("--pairs names all files: give no folders beside it")
-    from segbench.loaders.file_list import column_of, methods_in
+    from segbench.loaders.file_list import method_columns
+    from segbench.loaders.inputs import Inputs
+    from segbench.loaders.presets import load_preset
 
-    return {method: column_of(pairs, method) for method in methods_in(pairs)}
+    beside = Inputs(field=field, **patterns).beside_list()
+    if beside:
+        message = f"--pairs names all files: give no {', '.join(map(_option, beside))} beside it"
+        theirs = [name for name in beside if preset and name in load_preset(preset).options]
+        if theirs:
+            message += f" (the preset {preset} gives {', '.join(map(_option, theirs))}: leave it out)"
+        raise ArgumentError(message)
+    return method_columns(pairs)
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def count_methods(
@@ -100,6 +119,8 @@ def count_methods(
 
     Raises
     ------
+    Stopped
+        On Ctrl-C: says how far it came.
     ArgumentError
         If the human point is asked of a protocol that has none, or repairs have no meaning for the protocol.
     DataError

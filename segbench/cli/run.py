@@ -118,12 +118,12 @@ def run(
     if per_class and classes is None:
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
     repairs = repairs_of(resize_predictions, scale, crop=crop)
-    methods = chosen_methods(pairs, ground_truth, prediction)
+    patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
+    patterns["negatives"] = negatives
+    methods = chosen_methods(pairs, ground_truth, prediction, field=field, patterns=patterns, preset=preset)
     settings = options.protocol(protocol)
     if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
-    patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
-    patterns["negatives"] = negatives
     if not no_check:
         look_first(inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs), settings, repairs)
     workers = Workers(jobs=jobs, threads=threads, dask=dask)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Self
 
@@ -82,6 +82,14 @@ class Inputs:
     def has_fields(self) -> bool:
         """Tell whether images have a field of view, by the header of the list where there is one."""
         return self.field is not None or (self.pairs is not None and has_fields(self.pairs))
+
+    def beside_list(self) -> tuple[str, ...]:
+        """Name what is given of all that a file list takes the place of."""
+        return tuple(
+            each.name
+            for each in fields(self)
+            if each.name not in ("pairs", "column") and getattr(self, each.name) != each.default
+        )
 
     def absolute(self) -> Self:
         """Give the same places wherever one stands."""
