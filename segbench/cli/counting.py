@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from segbench.aggregator.result import Result
     from segbench.cli.progress import Tally
     from segbench.counts import Thresholds
+    from segbench.loaders.pairing import SampleFiles
     from segbench.loaders.repairs import Repairs
+    from segbench.loaders.source import Source
 
 _HERE = Workers()
 _WORTH_TELLING = 1.0  # seconds
@@ -150,14 +152,11 @@ def count_methods(
         from segbench.protocols.regions import compile_kernels as compile_region_kernels
 
         compile_region_kernels()  # before workers start, each of which would do it
-    samples = [
-        path for first, *_ in files for path in (*first.ground_truths, first.prediction) if isinstance(path, Path)
-    ]
-    results: list[Result] = []
     with (
-        workers.open(samples, sum(map(len, files))) as executor,
+        workers.open(_first_images(files), sum(map(len, files))) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
     ):
+        results: list[Result] = []
         started = time.perf_counter()
         for method, place, settings in work:
             with progress_bar(method) as tally, _stoppable(method, tally):
@@ -179,6 +178,15 @@ def count_methods(
             results.append(result)
         _tell_time(time.perf_counter() - started, sum(len(result.counts) + len(result.failed) for result in results))
     return results
+
+
+def _first_images(files: Sequence[Sequence[SampleFiles]]) -> list[Source]:
+    """Name all files of the first image of each method."""
+    return [
+        source
+        for first, *_ in files
+        for source in (*first.ground_truths, first.prediction, *first.scales, *([first.field] if first.field else ()))
+    ]
 
 
 @contextmanager

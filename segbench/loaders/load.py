@@ -209,7 +209,11 @@ def _scales(raw: RawFiles, form: Form, reads: Reads) -> Maps:
     if reads == "masks" or form != "map":
         count = len(raw.scales) + 1
         what = f"{count} predictions of one image, expected one" if reads == "masks" else f"{form} beside other scales"
-        raise DataError(shown(raw.files.prediction), what, "only label maps come one a scale; mend --pred-pattern")
+        raise DataError(
+            shown(raw.files.prediction),
+            what,
+            "only label maps come one a scale; mend --pred-pattern, or the columns of the list",
+        )
     files = zip((raw.files.prediction, *raw.files.scales), (raw.prediction, *raw.scales), strict=True)
     return tuple(decode(data, path, role="ground truth").array for path, data in files)
 

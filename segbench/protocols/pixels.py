@@ -36,7 +36,8 @@ from segbench.protocols.states import states_of_labels
 from segbench.sample import Reads, Sample
 
 _ANNOTATORS_HINT = (
-    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them with --gt-pattern"
+    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them: --gt-pattern, or "
+    "one column of the list"
 )
 
 
