@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
@@ -23,10 +23,8 @@ from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
 from segbench.counts import Thresholds
 from segbench.errors import ArgumentError, DataError
-from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import shown
-from segbench.loaders.file_list import column_of
-from segbench.loaders.inputs import Inputs
+from segbench.loaders.given import inputs_given, method_of
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels import Pixels
 
@@ -72,12 +70,13 @@ def evaluate(
         or ``prediction:METHOD``, and perhaps ``field``; paths in it are relative to its folder.
     field : path or URL, optional
         Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.
+        Not for boundaries.
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``; in `gt_pattern` ``#`` stands
         for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
     negatives : str, optional
         Predictions whose name this shell pattern fits, as in ``"good/*"``, need no ground truth: all their pixels are
-        negative.
+        negative, whatever the settings say of values. Pixels and boundaries only.
     method : str, optional
         Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
     repairs : Repairs, optional
@@ -105,7 +104,7 @@ def evaluate(
     ------
     ArgumentError
         If `pairs` is given beside folders, neither is given, a list leaves the method open, a URL needs a package that
-        is not installed, or repairs have no meaning for the protocol.
+        is not installed, or places or repairs have no meaning for the protocol.
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning. A
@@ -114,25 +113,20 @@ def evaluate(
         If the executor takes no more work.
     """
     _refuse_unfit(protocol, repairs, thresholds)
-    inputs = Inputs(
-        ground_truth="" if ground_truth is None else fspath(ground_truth),
-        prediction=None if prediction is None else fspath(prediction),
-        field=None if field is None else fspath(field),
+    inputs = inputs_given(
+        ground_truth,
+        prediction,
+        protocol.reads,
+        pairs=pairs,
+        field=field,
         gt_pattern=gt_pattern,
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
         negatives=negatives,
-    )
-    if pairs is not None:
-        if inputs != Inputs():
-            raise ArgumentError("a list of pairs holds all files: give no folder, mask or pattern beside it")
-        column = None if protocol.reads == "annotators" else column_of(fspath(pairs), method)
-        inputs = Inputs(pairs=fspath(pairs), column=column)
-    elif ground_truth is None:
-        raise ArgumentError("give folders of ground truth and predictions, or a list of pairs")
-    inputs = inputs.absolute()
+        method=method,
+    ).absolute()
     pairing = find_files(inputs, protocol)
-    method = shown(method or _method_of(inputs))
+    method = shown(method or method_of(inputs))
     fields = protocol.signature_fields() | repairs.signature_fields()
     fields |= {} if thresholds is None else {"thresholds": thresholds.source}
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
@@ -183,12 +177,6 @@ def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds |
     repairs.check(protocol.reads)
     if thresholds is not None and protocol.name != "pixels":
         raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
-
-
-def _method_of(inputs: Inputs) -> str:
-    if inputs.pairs is not None and inputs.column is not None:
-        return inputs.column.partition(":")[2] or method_name(inputs.pairs)
-    return "human" if inputs.prediction is None else method_name(inputs.prediction)
 
 
 def load_results(path: str | PathLike[str]) -> list[Result]:

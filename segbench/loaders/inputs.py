@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from segbench.errors import ArgumentError
+from segbench.loaders.file_list import has_fields
 from segbench.loaders.urls import is_url, masked
+from segbench.sample import Reads
+
+_WITHOUT_NEGATIVES = {"classes": ("--classes", "labels"), "regions": ("-p regions", "regions")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +53,46 @@ class Inputs:
     pairs: str | None = None
     column: str | None = None
     merged: tuple[Inputs, ...] = ()
+
+    def check(self, reads: Reads) -> None:
+        """Refuse places that have no meaning for what a protocol reads.
+
+        Raises
+        ------
+        ArgumentError
+            For a prediction beside annotators, or none without them; a field of view where whole images are counted;
+            predictions without ground truth where labels or regions are.
+        DataError
+            If the file list cannot be read.
+        """
+        if reads == "annotators" and not self.alone:
+            raise ArgumentError("annotators are compared with each other: give no prediction beside them")
+        if reads != "annotators" and self.alone:
+            raise ArgumentError("no prediction is given; without one there are only Annotators(...) to compare")
+        if reads in ("boundaries", "annotators") and self.has_fields():
+            given = "leave out --field (field=...)" if self.pairs is None else "take the column 'field' out of the list"
+            raise ArgumentError(f"boundaries are counted over whole images, without a field of view: {given}")
+        if reads in _WITHOUT_NEGATIVES and self.negatives:
+            option, what = _WITHOUT_NEGATIVES[reads]
+            hint = f"an image without ground truth has no {what}"
+            raise ArgumentError(f"--negatives has no meaning with {option}: {hint}")
+
+    @property
+    def alone(self) -> bool:
+        """Whether there are no predictions, as where annotators are compared with each other."""
+        return self.prediction is None if self.pairs is None else self.column is None
+
+    def has_fields(self) -> bool:
+        """Tell whether images have a field of view, by the header of the list where there is one."""
+        return self.field is not None or (self.pairs is not None and has_fields(self.pairs))
+
+    def beside_list(self) -> tuple[str, ...]:
+        """Name what is given of all that a file list takes the place of."""
+        return tuple(
+            each.name
+            for each in fields(self)
+            if each.name not in ("pairs", "column") and getattr(self, each.name) != each.default
+        )
 
     def absolute(self) -> Self:
         """Give the same places wherever one stands."""

@@ -24,8 +24,6 @@ from segbench.loaders.sizes import require_doubled_size, require_same_size
 from segbench.loaders.source import Source
 from segbench.sample import Reads, Sample
 
-"""What a protocol needs the files to be read as."""
-
 Maps: TypeAlias = tuple[NDArray[Any], ...]
 _NO_REPAIRS = Repairs()
 
@@ -188,6 +186,7 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
         shown(files.prediction),
         labels_predicted=form == "labels",
         categories_drawn=categories,
+        without_truth=not files.ground_truths,
     )
 
 
@@ -210,7 +209,11 @@ def _scales(raw: RawFiles, form: Form, reads: Reads) -> Maps:
     if reads == "masks" or form != "map":
         count = len(raw.scales) + 1
         what = f"{count} predictions of one image, expected one" if reads == "masks" else f"{form} beside other scales"
-        raise DataError(shown(raw.files.prediction), what, "only label maps come one a scale; mend --pred-pattern")
+        raise DataError(
+            shown(raw.files.prediction),
+            what,
+            "only label maps come one a scale; mend --pred-pattern, or the columns of the list",
+        )
     files = zip((raw.files.prediction, *raw.files.scales), (raw.prediction, *raw.scales), strict=True)
     return tuple(decode(data, path, role="ground truth").array for path, data in files)
 

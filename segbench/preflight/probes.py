@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -109,7 +109,7 @@ class Probe:
     failure : DataError, optional
         Why it cannot be read; then there is nothing else.
     truths : tuple of TruthProbe
-        One an annotator; empty where ground truth is label maps.
+        One an annotator; empty where ground truth is label maps, or there is none.
     scores : ScoreProbe, optional
         Of a soft prediction.
     coloured : tuple of str
@@ -139,7 +139,8 @@ def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
         asked.classes.maps(sample)
     if not asked.soft:
         return Probe(image=sample.name, coloured=tuple(coloured))
-    drawn = [_truth(file, array, sample.field, asked) for file, array in _named(sample, asked.category)]
+    as_drawn = replace(asked, rule=None, void=(), label_maps=False) if sample.without_truth else asked
+    drawn = [_truth(file, array, sample.field, as_drawn) for file, array in _named(sample, asked.category)]
     positive = np.logical_or.reduce([labels for _, labels, _ in drawn])
     counted = np.logical_or.reduce([valid for _, _, valid in drawn])
     scores = None
@@ -152,7 +153,7 @@ def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
         if asked.lines:
             positive = grown(~positive if _black_on_white(drawn) else positive, REACH)
         scores = _scores(sample.prediction_file, soft, positive, counted, asked)
-    truths = () if asked.label_maps else tuple(found for found, _, _ in drawn)
+    truths = () if asked.label_maps or sample.without_truth else tuple(found for found, _, _ in drawn)
     return Probe(image=sample.name, truths=truths, scores=scores, coloured=tuple(coloured))
 
 

@@ -37,7 +37,8 @@ from segbench.protocols.written import written
 from segbench.sample import Reads, Sample
 
 _ANNOTATORS_HINT = (
-    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them with --gt-pattern"
+    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them: --gt-pattern, or "
+    "one column of the list"
 )
 
 
@@ -153,6 +154,8 @@ class Pixels:
 
     def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
         """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
+        if sample.without_truth:
+            return [(np.zeros(sample.ground_truths[0].shape, np.bool_), sample.field)], ()
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         valids = [
             self._valid(name, truth, sample.field) for name, truth in zip(names, sample.ground_truths, strict=True)

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import segbench
 from segbench import Boundaries, Pixels, WorkerError, evaluate, load_results
 from segbench.aggregator.executors import answers
 from segbench.aggregator.pools import process_pool, thread_pool
+from segbench.loaders.listing import list_place
 
 
 def write_blobs(root, count=24):
@@ -178,6 +180,15 @@ class TestDask:
             pytest.raises(segbench.DataError, match=r"cannot be read by the Dask worker tcp://.* under the same path"),
         ):
             pool.require_sight([tmp_path / "elsewhere.png"])
+
+    def test_members_of_archives_are_looked_at_too(self, cluster, folders, tmp_path):
+        archive = Path(shutil.make_archive(str(tmp_path / "gt"), "zip", folders[0]))
+        sources = [entry.source for entry in list_place(str(archive)).entries]
+        with segbench.dask_pool(cluster.scheduler_address) as pool:
+            pool.require_sight(sources)
+            archive.unlink()
+            with pytest.raises(segbench.DataError, match=r"gt\.zip.* cannot be read by the Dask worker"):
+                pool.require_sight(sources)
 
     @pytest.mark.parametrize("address", ["hello world", "tcp://"])
     def test_what_is_no_address(self, address):

@@ -150,6 +150,8 @@ class Boundaries:
 
     def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
         """Give the boundary map of each annotator."""
+        if sample.without_truth:
+            return [np.zeros(sample.ground_truths[0].shape, np.bool_)]
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         if sample.categories_drawn or self.category is not None:
             return [self._of_category(sample)]
