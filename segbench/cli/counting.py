@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -67,7 +67,7 @@ def chosen_methods(
     predictions: list[str] | None,
     *,
     field: str | None,
-    patterns: Mapping[str, str],
+    patterns: Mapping[str, Any],
     preset: str | None,
 ) -> dict[str, str]:
     """Give the methods to count, as `count_methods` takes them.

@@ -21,6 +21,7 @@ from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import SizeError, mendable
 from segbench.loaders.source import Source
 from segbench.preflight.asked import Asked, Settings, asked_of
+from segbench.preflight.classes import class_findings, probe_classes
 from segbench.preflight.duplicates import duplicate_findings
 from segbench.preflight.findings import Finding, Place, Report, in_order, many
 from segbench.preflight.names import name_findings, paired
@@ -152,6 +153,7 @@ def _check(
         *unreadable({image: e for image, e in failures.items() if not isinstance(e, SizeError)}, total),
         *truth_findings(seen, asked, total),
         *_coloured(seen),
+        *class_findings(seen, asked),
     ]
     if asked.soft:
         findings += [] if asked.repairs.scale is not None else type_findings(surveyed.predictions)
@@ -203,10 +205,11 @@ def _probes(samples: Sequence[SampleFiles], asked: Asked, *, as_if_resized: bool
     """Decode a few images at a time: decoders let other threads run."""
     if as_if_resized:
         asked = replace(asked, repairs=replace(asked.repairs, crop=False, resize="nearest"))
+    look = partial(probe_classes, classes=asked.classes) if asked.classes else probe
     if len(samples) < _WORTH_THREADS:
-        return [probe(files, asked) for files in samples]
+        return [look(files, asked=asked) for files in samples]
     with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
-        return list(threads.map(partial(probe, asked=asked), samples))
+        return list(threads.map(partial(look, asked=asked), samples))
 
 
 def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:

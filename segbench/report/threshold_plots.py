@@ -56,8 +56,9 @@ def plot_f_threshold(results: Sequence[Result], *, ax: Axes | None = None) -> Ax
     F of pixels changes at scores that occur and is level between them. That of boundaries is drawn straight between the
     measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
     """
+    one_protocol(results)
     results = classes_added_up(results)
-    protocol = one_protocol(results)
+    protocol = results[0].protocol
     key = HEADLINES[protocol]
     sign = "covering" if protocol == "regions" else "F"
     ax = ax or new_axes()
@@ -67,6 +68,8 @@ def plot_f_threshold(results: Sequence[Result], *, ax: Axes | None = None) -> Ax
         result, style = results[k], line_style(k)
         label = f"[{sign}={three_digits(result.summary[key], result.summary.bounds.get(key))}] {names[k]}"
         x, y = _points(result.curve)
+        if np.isnan(result.summary[key]):  # of no pixel, where the curve's rules say 0
+            x, y = x[:0], y[:0]
         if x.size == 1 and result.curve.thresholds.size == 1:
             ax.axhline(y[0], color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
             continue

@@ -157,6 +157,30 @@ def test_imported_results_and_unknown_images_are_refused(run, tmp_path):
         segbench.export_overlays([imported], tmp_path / "out")
 
 
+def test_the_command_says_why_a_run_has_no_pictures(run, tmp_path):
+    truth = (MASK * np.uint8(1)).astype(np.uint8)
+    stack = np.stack([SCORES, 255 - SCORES])
+    kept = tmp_path / "r.segbench"
+    run(segbench.Pixels(), {"a.png": truth}, {"a.png": SCORES})
+    write_folder(tmp_path / "stacks", {"a.npy": stack})
+    write_folder(tmp_path / "drawn", {"a.1.png": truth, "a.2.png": truth})
+    segbench.evaluate(tmp_path / "gt", tmp_path / "stacks", segbench.Classes(labels=range(2)), results=kept)
+    annotators = segbench.Annotators(settings=segbench.Boundaries(thresholds=5))
+    segbench.evaluate(tmp_path / "drawn", None, annotators, gt_pattern="*.#", results=kept)
+    answer = CliRunner().invoke(app, ["overlay", str(kept), "-o", str(tmp_path / "out")])
+    assert answer.exit_code == 0
+    assert "stacks: left out, since it was counted with many classes" in answer.stderr
+    assert "human: left out, since it compares annotators with each other" in answer.stderr
+    assert (tmp_path / "out" / "pred" / "a.png").exists()
+
+
+def test_arrays_have_no_pictures(tmp_path):
+    gathered = segbench.Accumulator()
+    gathered.update(MASK, SCORES, name="a")
+    with pytest.raises(segbench.DataError, match="was counted from arrays, so its images are not known"):
+        segbench.export_overlays([gathered.compute()], tmp_path)
+
+
 @pytest.mark.parametrize(
     "protocol",
     [

@@ -220,4 +220,5 @@ class Annotators:
             for k, truth in enumerate(truths)
             if len(truths) > 1
         )
-        return Counted(BoundaryCounts.sum([nothing, *each]))
+        notes = () if len(truths) > 1 else ("one annotator, and nobody to compare with",)
+        return Counted(BoundaryCounts.sum([nothing, *each]), notes=notes)
