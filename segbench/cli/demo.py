@@ -12,6 +12,7 @@ from segbench.errors import DataError
 
 
 def demo(
+    context: typer.Context,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.")] = Path("segbench-demo"),
 ) -> None:
     """Benchmark four methods on nine photographs that ship.
@@ -30,7 +31,7 @@ def demo(
     methods = sorted(folder for folder in (data / "predictions").iterdir() if folder.is_dir())
     results = output / "results.segbench"
     typer.echo(f"segbench run {data / 'ground_truth'} {data / 'predictions'}/* -o {results}", err=True)
-    run(str(data / "ground_truth"), [str(folder) for folder in methods], output=results)
+    run(context, str(data / "ground_truth"), [str(folder) for folder in methods], output=results)
     kinds: tuple[Kind, ...] = ("pr", "roc")
     for kind in kinds:
         picture = output / f"{kind}.png"
