@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
 from segbench.report.columns import COLUMNS, IMAGE_COLUMNS, optimistic_notes
+from segbench.report.image_sets import failure_notes, images_of, set_notes
 from segbench.report.numbers import DIGITS, exact, number
 from segbench.report.ranking import Mark, column_marks
 
@@ -70,10 +71,12 @@ def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
 def method_table(results: Sequence[Result], *, intervals: Sequence[Intervals] = (), digits: int = DIGITS) -> TextTable:
     """Give a line a method, for results of one protocol.
 
-    Intervals, one a result, stand behind the figure: ``.8123 [.7901, .8302]``.
+    Intervals, one a result, stand behind the figure: ``.8123 [.7901, .8302]``. Where methods were not counted on the
+    same images, the last column is the number of images.
     """
     columns = COLUMNS[results[0].protocol]
-    rows = [[name] for name in names_of(results)]
+    names = names_of(results)
+    rows = [[name] for name in names]
     marks: dict[tuple[int, int], Mark] = {}
     for place, column in enumerate(columns, start=1):
         for row, (result, mark) in enumerate(zip(results, column_marks(results, column, digits=digits), strict=True)):
@@ -84,7 +87,12 @@ def method_table(results: Sequence[Result], *, intervals: Sequence[Intervals] = 
             rows[row].append(text)
             marks[row, place] = mark
     header = ["method", *(column.title for column in columns)]
-    return TextTable(header, rows, marks=marks, notes=optimistic_notes(results[0].protocol))
+    apart = set_notes(results, names)
+    if apart:
+        header.append("images")
+        rows = [[*cells, images_of(result)] for cells, result in zip(rows, results, strict=True)]
+    notes = (*optimistic_notes(results[0].protocol), *failure_notes(results, names), *apart)
+    return TextTable(header, rows, marks=marks, notes=notes)
 
 
 def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> TextTable:

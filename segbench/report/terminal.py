@@ -15,12 +15,12 @@ from segbench.aggregator.result import Result
 from segbench.curves import Intervals
 from segbench.report.classes import ClassResult, class_table
 from segbench.report.columns import COLUMNS, FOOTNOTES, HEADLINES, Column
+from segbench.report.image_sets import few_names, in_sets, set_notes
 from segbench.report.numbers import DIGITS, number
 from segbench.report.tables import TextTable, by_protocol, image_table, method_table, names_of
 from segbench.report.threshold_tables import threshold_table
 
 _SHOWN_FAILURES = 20
-_SHOWN_NAMES = 4
 _WIDEST = 10_000
 _STYLES: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
 
@@ -85,7 +85,7 @@ def show_table(
 def _show_protocol(
     protocol: str, results: list[Result], console: Console, drawn: Mapping[int, Intervals], digits: int
 ) -> None:
-    results.sort(key=_by_f)
+    results = in_sets(results, key=_by_f)
     ends = {
         row: _ends(COLUMNS[protocol], drawn[id(result)], digits)
         for row, result in enumerate(results)
@@ -93,6 +93,8 @@ def _show_protocol(
     }
     # The footnotes hold the table's own notes.
     show_table(replace(method_table(results, digits=digits), notes=FOOTNOTES[protocol]), console, below=ends)
+    for note in set_notes(results, names_of(results)):
+        _say(console, note, "yellow")
     _show_remarks(results, console)
     shown = [drawn[id(result)] for result in results if id(result) in drawn]
     for note in dict.fromkeys(note for intervals in shown for note in intervals.notes):
@@ -113,7 +115,7 @@ def _show_remarks(results: Sequence[Result], console: Console) -> None:
         for remark in [*((note, "dim") for note in noted), *undefined]:
             remarks.setdefault(remark, []).append(name)
     for (text, style), names in remarks.items():
-        _say(console, f"{_few_names(names, len(results))}: {text}", style)
+        _say(console, f"{few_names(names, len(results))}: {text}", style)
     for name, result in zip(names_of(results), results, strict=True):
         _show_failures(name, result, console)
 
@@ -131,14 +133,6 @@ def grouped_failures(failed: Mapping[str, str]) -> list[str]:
         failures[0] if len(failures) == 1 else f"{len(failures)} images: {reason} (first: {failures[0].split(': ')[0]})"
         for reason, failures in groups.items()
     ]
-
-
-def _few_names(names: Sequence[str], total: int) -> str:
-    if len(names) <= _SHOWN_NAMES:
-        return ", ".join(names)
-    if len(names) == total:
-        return f"all {total} methods"
-    return f"{', '.join(names[:_SHOWN_NAMES])} and {len(names) - _SHOWN_NAMES} more"
 
 
 def _show_failures(name: str, result: Result, console: Console) -> None:

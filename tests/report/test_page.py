@@ -93,6 +93,17 @@ class TestTables:
         assert "p: every figure undefined: no pixels" in page
         assert "no image was counted, so no intervals" in page
 
+    def test_methods_on_different_images_are_not_ranked_together(self, tmp_path):
+        gt, one, two = write_methods(tmp_path, {"one": 3, "two": 1}, images=4)
+        (one / "im03.png").write_bytes(b"no image")
+        with pytest.warns(match="could not be counted"):
+            page = write_page(tmp_path, [evaluate(gt, one), evaluate(gt, two)]).read_text()
+        assert "<h1>2 methods on up to 4 images</h1>" in page
+        assert "not all on the same images, best only among those that are: two (4 images" in page
+        assert 'class="best"' not in page
+        assert re.findall(r'<tr><th scope="row" data-v="(one|two)">', page) == ["two", "one"]
+        assert re.findall(r'<td data-v="(\d)"><span>\1</span></td>\s*</tr>', page)[:2] == ["4", "3"]
+
     def test_what_failed_is_listed(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1})
         (one / "im03.png").write_bytes(b"no image")
@@ -100,6 +111,7 @@ class TestTables:
             result = evaluate(gt, one)
         page = write_page(tmp_path, [result]).read_text()
         assert "one: 1 image could not be counted" in page
+        assert "on the same images" not in page
         assert html.escape(next(iter(result.failed.values())), quote=False).replace("'", "&#39;") in page
 
 

@@ -117,6 +117,38 @@ class TestBest:
         table = method_table([detector, replace(detector, method="other"), human])
         assert [table.marks[row, 1] for row in range(3)] == ["best", "best", ""]
 
+    def test_only_among_methods_on_the_same_images(self):
+        high, middle, low = pixel_results(3)
+        few = dict(list(high.counts.items())[:3])
+        alone = replace(high, counts=few, failed={"im7": "pred/im7.png: has another size"})
+        elsewhere = replace(middle, method="elsewhere", signature="protocol:pixels|data:1")
+        table = method_table([alone, middle, low])
+        assert [table.marks[row, 1] for row in range(3)] == ["", "best", ""]
+        assert (table.header[-1], [row[-1] for row in table.rows]) == ("images", ["3", "8", "8"])
+        for text in (markdown_table(table), latex_table(table)):
+            plain = text.replace("\\", "")
+            assert "method 0: 1 of 4 images failed, in no figure" in plain
+            assert "method 1, method 2 (8 images, data:0); method 0 (3 images, data:0)" in plain
+        text = shown([alone, middle, low], 200)
+        assert text.index("method 1") < text.index("method 2") < text.index("method 0")
+        assert text.count("not all on the same images") == 1
+        marks = method_table([middle, low, elsewhere]).marks
+        assert [marks[row, 1] for row in range(3)] == ["best", "", ""]
+        assert "images" not in method_table([high, middle, low]).header
+
+    def test_imported_counts_and_printed_curves_compete_where_images_are_the_same(self):
+        detector, human = boundary_results()
+        imported = replace(
+            detector, method="other", settings={"source": "imported"}, signature="protocol:boundaries|data:2"
+        )
+        curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
+        printed = Result("HED", "boundaries", {}, "data:3", {}, published=curve)
+        table = method_table([printed, detector, imported, human])
+        assert "images" not in table.header
+        assert "best" in {table.marks[row, 1] for row in range(3)}
+        fewer = replace(imported, counts={"im0": imported.counts["im0"]})
+        assert [row[-1] for row in method_table([printed, detector, fewer]).rows] == ["-", "4", "1"]
+
     def test_is_bold_in_every_form_and_the_second_underlined_in_latex(self):
         table = method_table(pixel_results(3), digits=2)
         first, second = (table.rows[row][1] for row in (0, 1))

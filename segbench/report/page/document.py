@@ -194,9 +194,11 @@ def _html(sections: Sequence[Section], title: str) -> str:
 
 def _title(results: Sequence[Result]) -> str:
     methods = len({result.method for result in results})
-    images = len({name for result in results for name in result.counts})
+    counted = [set(result.counts) for result in results if not result.human and not result.published]
+    images = max(map(len, counted), default=0)
+    up_to = "" if all(names == counted[0] for names in counted) else "up to "
     said = f"{methods} method{'s'[: methods != 1]}"
-    return f"{said} on {images} image{'s'[: images != 1]}" if images else said
+    return f"{said} on {up_to}{images} image{'s'[: images != 1]}" if images else said
 
 
 def _part(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
+from segbench.report.image_sets import set_notes
 
 SHOWN = 100
 """Failures listed on the page."""
@@ -32,6 +33,7 @@ def remarks(results: Sequence[Result], names: Sequence[str], intervals: Sequence
             more = (f"and {count - SHOWN} more: segbench show --format json",) if count > SHOWN else ()
             text = f"{name}: {count} image{'s'[: count != 1]} could not be counted, in no figure"
             found.append(Remark(text, "failed", (*listed, *more)))
+    found += [Remark(note, "undefined") for note in set_notes(results, names)]
     for name, result in zip(names, results, strict=True):
         reasons: dict[str, list[str]] = {}
         for key, reason in result.summary.undefined.items():
