@@ -33,6 +33,8 @@ class TextTable:
         Counted from 0.
     notes : tuple of str
         What belongs below the table wherever it goes.
+    spare : tuple of int
+        Columns that a terminal too narrow for all is shown without, the first before the next.
     """
 
     header: list[str]
@@ -40,6 +42,7 @@ class TextTable:
     names: int = 1
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    spare: tuple[int, ...] = ()
 
 
 def names_of(results: Sequence[Result]) -> list[str]:
@@ -92,7 +95,8 @@ def method_table(results: Sequence[Result], *, intervals: Sequence[Intervals] = 
         header.append("images")
         rows = [[*cells, images_of(result)] for cells, result in zip(rows, results, strict=True)]
     notes = (*optimistic_notes(results[0].protocol), *failure_notes(results, names), *apart)
-    return TextTable(header, rows, marks=marks, notes=notes)
+    spare = sorted((column.spare, place) for place, column in enumerate(columns, start=1) if column.spare)
+    return TextTable(header, rows, marks=marks, notes=notes, spare=tuple(place for _, place in spare))
 
 
 def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> TextTable:
@@ -117,7 +121,7 @@ def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable
         for method, result in zip(names_of(results), results, strict=True)
         for name, figures in result.per_image.items()
     ]
-    return TextTable(["method", "image", *keys], rows, names=2)
+    return TextTable(["method", "image", *keys], rows, names=2, spare=tuple(range(len(keys) + 1, 2, -1)))
 
 
 def exact_images(results: Sequence[Result]) -> TextTable:
