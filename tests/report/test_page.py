@@ -14,6 +14,7 @@ from pages import HOSTILE, embedded, hostile_results, scripts_of, write_page
 from PIL import Image
 
 from segbench import (
+    Accumulator,
     Annotators,
     ArgumentError,
     Boundaries,
@@ -246,6 +247,13 @@ class TestRepeating:
         assert words[4:] == shlex.split(
             "-p boundaries --max-dist 0.02 --thresholds 5 --no-thin --nms 1,5,1.01 -o results.segbench"
         )
+
+    def test_arrays_are_not_kept(self, tmp_path):
+        accumulator = Accumulator(method="loop")
+        accumulator.update([[0, 1]], [[0.1, 0.9]], names=["a"])
+        page = write_page(tmp_path, [accumulator.compute()]).read_text()
+        assert "counted from arrays (segbench.Accumulator), which are not kept" in page
+        assert "segbench import" not in page
 
 
 class TestSecurity:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from segbench._version import __version__
+from segbench.aggregator.rereading import counted_elsewhere
 from segbench.aggregator.result import Result
 from segbench.counts import MAX_DISTINCT
 
@@ -96,8 +97,10 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     methods, first = tuple(result.method for result in group), group[0]
     inputs = first.inputs
     if inputs is None:
-        how = "taken from print" if first.published else "counted by others"
-        return Repetition(methods, "", (f"{how}, and read with segbench import",))
+        how = counted_elsewhere(first)
+        return Repetition(
+            methods, "", (how if first.settings.get("source") == "arrays" else f"{how}, and read with segbench import",)
+        )
     if "class" in first.settings:
         remark = f"one class of a run with --classes, shown with --class {shlex.quote(first.settings['class'])}"
         return Repetition(methods, "", (remark,))
