@@ -62,17 +62,10 @@ def protocol_of(result: Result) -> Protocol:
     if not has_pictures(result):
         if kind == "Classes":
             raise DataError(result.method, *_MANY_CLASSES)
-        reason = "compares annotators with each other" if kind else f"was {counted_elsewhere(result)}"
+        reason = "compares annotators with each other" if kind else "was counted by others"
         raise DataError(result.method, f"{reason}, so there is no picture of it", "leave it out with --only")
     made: Callable[..., Protocol] = getattr(import_module(_WITH_PICTURES[kind]), kind)
     return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
-
-
-def counted_elsewhere(result: Result) -> str:
-    """Say how a result came about whose images segbench has not read from files."""
-    if result.settings.get("source") == "arrays":
-        return "counted from arrays (segbench.Accumulator), which are not kept"
-    return "taken from print" if result.published else "counted by others"
 
 
 def files_of(result: Result) -> dict[str, SampleFiles]:
@@ -84,11 +77,7 @@ def files_of(result: Result) -> dict[str, SampleFiles]:
         If a folder is gone, or the result has no files.
     """
     if result.inputs is None:
-        raise DataError(
-            result.method,
-            f"was {counted_elsewhere(result)}, so its images are not known",
-            "leave it out with --only",
-        )
+        raise DataError(result.method, "was counted by others, so its images are not known", "leave it out with --only")
     if json.loads(result.protocol_json or "{}").get("kind") == "Classes":
         raise DataError(result.method, *_MANY_CLASSES)
     return {files.name: files for files in survey(result.inputs).files}

@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from segbench.aggregator.result import Result
-
-_SHOWN_NAMES = 4
+from segbench.report.whose import few_names
 
 
 def image_sets(results: Sequence[Result]) -> list[list[int]]:
@@ -61,15 +60,6 @@ def failure_notes(results: Sequence[Result], names: Sequence[str]) -> tuple[str,
             said = f"{len(result.failed)} of {total} image{'s'[: total != 1]} failed, in no figure"
             alike.setdefault(said, []).append(name)
     return tuple(f"{few_names(methods, len(names))}: {said}" for said, methods in alike.items())
-
-
-def few_names(names: Sequence[str], total: int) -> str:
-    """Name methods; of many the first few, or that they are all."""
-    if len(names) <= _SHOWN_NAMES:
-        return ", ".join(names)
-    if len(names) == total:
-        return f"all {total} methods"
-    return f"{', '.join(names[:_SHOWN_NAMES])} and {len(names) - _SHOWN_NAMES} more"
 
 
 def images_of(result: Result) -> str:

@@ -14,10 +14,11 @@ from segbench.curves import Intervals
 from segbench.report.classes import ClassResult, class_table
 from segbench.report.columns import COLUMNS, FOOTNOTES, HEADLINES, Column
 from segbench.report.grids import say, show_table
-from segbench.report.image_sets import few_names, in_sets, set_notes
+from segbench.report.image_sets import in_sets, set_notes
 from segbench.report.numbers import DIGITS, number
 from segbench.report.tables import by_protocol, image_table, method_table, names_of
 from segbench.report.threshold_tables import threshold_table
+from segbench.report.whose import few_names, with_names
 
 _SHOWN_FAILURES = 20
 
@@ -75,8 +76,8 @@ def _show_protocol(
     for note in set_notes(results, names_of(results)):
         say(console, note, "yellow")
     _show_remarks(results, console)
-    shown = [drawn[id(result)] for result in results if id(result) in drawn]
-    for note in dict.fromkeys(note for intervals in shown for note in intervals.notes):
+    shown = [result for result in results if id(result) in drawn]
+    for note in with_names([drawn[id(result)].notes for result in shown], names_of(shown)):
         say(console, note, "yellow")
     for signature in dict.fromkeys(_full_signature(result, drawn) for result in results):
         say(console, signature, "dim")

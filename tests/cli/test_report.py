@@ -31,3 +31,13 @@ def test_levels_are_per_cent(segbench, tmp_path):
     segbench("run", *folders, "-o", results)
     answer = segbench("report", results, "-o", tmp_path / "r.html", "--intervals", 0.95)
     assert (answer.code, "write 95" in answer.err) == (2, True)
+
+
+def test_images_that_have_gone_are_told(segbench, tmp_path):
+    gt, one = write_methods(tmp_path, {"one": 1}, images=2)
+    results = tmp_path / "r.segbench"
+    segbench("run", gt, one, "-o", results)
+    one.rename(tmp_path / "elsewhere")
+    answer = segbench("report", results, "-o", tmp_path / "r.html", "--no-intervals")
+    assert answer.code == 0
+    assert "2 of 2 images have no pictures; the first: " in answer.err

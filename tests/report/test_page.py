@@ -18,6 +18,7 @@ from segbench import (
     Annotators,
     ArgumentError,
     Boundaries,
+    BoundaryCounts,
     BoundaryCurve,
     DataError,
     Pixels,
@@ -28,6 +29,8 @@ from segbench import (
     export_report,
 )
 from segbench.cli.main import app
+
+CURVE = BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0])
 
 
 @pytest.fixture
@@ -77,6 +80,17 @@ class TestTables:
         shown = f"{low:.4f}–{high:.4f}".replace("0.", ".")  # noqa: RUF001  a range
         assert f"<small>{shown}</small>" in write_page(tmp_path, [result]).read_text()
         assert "<small>" not in write_page(tmp_path, [result], intervals=None).read_text()
+
+    def test_a_note_on_intervals_says_of_which_method(self, tmp_path):
+        gt, one, two = write_methods(tmp_path, {"one": 3, "two": 1}, images=3)
+        page = write_page(tmp_path, [evaluate(gt, one), evaluate(gt, two)], replicates=50).read_text()
+        assert len(re.findall(r"<li[^>]*>3 images: intervals over fewer than 10", page)) == 1
+        alone = Result("print", "boundaries", {}, "data:0", {}, published=PublishedCurve(CURVE))
+        counts = BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12, 5])
+        counted = Result("counted", "boundaries", {}, "data:0", {"a": counts, "b": counts})
+        page = write_page(tmp_path, [alone, counted], replicates=50).read_text()
+        assert "print: a published curve has no images to draw from, so no intervals" in page
+        assert "counted: 2 images: intervals over fewer than 10" in page
 
     def test_an_undefined_figure_is_a_dash_with_its_reason(self, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": np.full((3, 3), 255, np.uint8)})
@@ -200,6 +214,22 @@ class TestPictures:
         first, second = sorted(embedded(write_page(tmp_path, papers).read_text(), "panel-"), key=lambda p: p["name"])
         assert "has changed since it was counted" in first["methods"][0]["problem"]
         assert "gone" in second["methods"][0]["problem"]
+
+    def test_only_what_has_pictures_opens_them_and_the_rest_is_told(self, tmp_path):
+        gt, one, two = write_methods(tmp_path, {"one": 3, "two": 1}, images=3)
+        results = [evaluate(gt, one), evaluate(gt, two)]
+        assert export_report(results, tmp_path / "r.html", intervals=None) == ()
+        (gt / "im00.png").unlink()
+        (two / "im01.png").unlink()
+        (told,) = export_report(results, tmp_path / "r.html", intervals=None)
+        assert told == "1 of 3 images have no pictures; the first: im00: its files are gone since it was counted"
+        page = (tmp_path / "r.html").read_text()
+        assert told in page
+        assert sorted(re.findall(r'data-method="(\d)" disabled>(im\d\d)<', page)) == [
+            ("0", "im01"),
+            ("0", "im02"),
+            ("1", "im02"),
+        ]
 
     def test_photographs_are_found_by_name(self, papers, tmp_path):
         photos = tmp_path / "photos"

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from segbench._version import __version__
-from segbench.aggregator.rereading import counted_elsewhere
 from segbench.aggregator.result import Result
 from segbench.counts import MAX_DISTINCT
 
@@ -97,10 +96,10 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     methods, first = tuple(result.method for result in group), group[0]
     inputs = first.inputs
     if inputs is None:
-        how = counted_elsewhere(first)
-        return Repetition(
-            methods, "", (how if first.settings.get("source") == "arrays" else f"{how}, and read with segbench import",)
-        )
+        how = "taken from print" if first.published else "counted by others"
+        arrays = "counted from arrays (segbench.Accumulator), which are not kept"
+        read = f"{how}, and read with segbench import"
+        return Repetition(methods, "", (arrays if first.settings.get("source") == "arrays" else read,))
     if "class" in first.settings:
         remark = f"one class of a run with --classes, shown with --class {shlex.quote(first.settings['class'])}"
         return Repetition(methods, "", (remark,))

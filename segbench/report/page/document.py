@@ -80,7 +80,7 @@ def export_report(
     most_panels: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> None:
+) -> tuple[str, ...]:
     """Write results as one HTML page that needs nothing else: tables, curves to hover over, pictures of the images.
 
     Parameters
@@ -104,6 +104,11 @@ def export_report(
         Where to draw pictures; by default here.
     progress : callable, optional
         Called with the number of images drawn and the number of all.
+
+    Returns
+    -------
+    tuple of str
+        Where pictures could not be drawn, how many and why, a line a protocol; the page says it, too.
 
     Raises
     ------
@@ -149,6 +154,7 @@ def export_report(
         target.write_bytes(page.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise DataError(shown(target), f"cannot be written ({error.strerror})", "give another place with -o") from error
+    return tuple(filter(None, (section.panels.missing for section in sections)))
 
 
 def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Panels) -> Section:

@@ -9,6 +9,7 @@ from typing import Literal
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
 from segbench.report.image_sets import set_notes
+from segbench.report.whose import with_names
 
 SHOWN = 100
 """Failures listed on the page."""
@@ -43,5 +44,5 @@ def remarks(results: Sequence[Result], names: Sequence[str], intervals: Sequence
             said = "every figure" if len(keys) == figures else ", ".join(keys)
             found.append(Remark(f"{name}: {said} undefined: {reason}", "undefined"))
     noted = [f"{name}: {note}" for name, result in zip(names, results, strict=True) for note in result.notes]
-    noted += [note for drawn in intervals for note in drawn.notes]
+    noted += with_names([drawn.notes for drawn in intervals], names) if intervals else []
     return found + [Remark(text) for text in dict.fromkeys(noted)]
