@@ -8,7 +8,7 @@ from typing import Any
 
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, encode
-from segbench.aggregator.figures import Protocol
+from segbench.aggregator.figures import Protocol, refuse_no_protocol
 from segbench.aggregator.gathered import Gathered, Packed, Repeated, unpacked
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
@@ -76,8 +76,7 @@ class Accumulator:
         repeated: Repeated = "refuse",
         count_on: CountOn = "auto",
     ) -> None:
-        if getattr(protocol, "reads", None) not in ("masks", "boundaries", "regions"):
-            raise ArgumentError(f"protocol is {protocol!r}, expected Pixels(...), Boundaries(...) or Regions(...)")
+        refuse_no_protocol(protocol, reads=("masks", "boundaries", "regions"))
         if isinstance(protocol, Pixels) and protocol.annotators is not None:
             raise ArgumentError(
                 "an accumulator of pixels takes one ground truth an image; several annotators are counted from files "

@@ -13,7 +13,7 @@ from pathlib import Path
 from segbench.aggregator.assembling import assemble
 from segbench.aggregator.codec import decode_published
 from segbench.aggregator.counting import count_all
-from segbench.aggregator.figures import Protocol
+from segbench.aggregator.figures import Protocol, refuse_no_protocol
 from segbench.aggregator.inputs import find_files
 from segbench.aggregator.records import StoredRun
 from segbench.aggregator.replacing import finish
@@ -103,8 +103,8 @@ def evaluate(
     Raises
     ------
     ArgumentError
-        If `pairs` is given beside folders, neither is given, a list leaves the method open, a URL needs a package that
-        is not installed, or places or repairs have no meaning for the protocol.
+        If `protocol` is none, `pairs` is given beside folders, neither is given, a list leaves the method open, a URL
+        needs a package that is not installed, or places or repairs have no meaning for the protocol.
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning. A
@@ -112,6 +112,7 @@ def evaluate(
     WorkerError
         If the executor takes no more work.
     """
+    refuse_no_protocol(protocol)
     _refuse_unfit(protocol, repairs, thresholds)
     inputs = inputs_given(
         ground_truth,

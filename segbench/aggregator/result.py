@@ -103,7 +103,7 @@ class Result(Displayed):
         if reason:
             nothing = dict.fromkeys(self.summary, (math.nan, math.nan))
             undefined = dict.fromkeys(self.summary, reason)
-            note = f"{self.method}: {reason}, so no intervals"
+            note = f"{reason}, so no intervals"
             return Intervals(nothing, self.summary, {}, method, level, replicates, seed, 0, (note,), undefined)
         drawn = bootstrap(self.counts, level=level, method=method, replicates=replicates, seed=seed)
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in drawn.undefined.items()}

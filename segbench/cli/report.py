@@ -57,7 +57,7 @@ def report(
     pictures = sum(len(result.counts) if panels is None else min(panels, len(result.counts)) for result in counted)
     workers = jobs_for(_WORTH_PAIRS * pictures, jobs)
     with process_pool(workers) if workers > 1 else nullcontext() as executor, progress_bar("pictures") as progress:
-        export_report(
+        missing = export_report(
             loaded,
             output,
             title=title,
@@ -69,4 +69,6 @@ def report(
             executor=executor,
             progress=progress,
         )
+    for line in missing:
+        typer.secho(line, fg="yellow", err=True)
     typer.echo(f"written: {output} ({output.stat().st_size / 1e6:.1f} MB)", err=True)

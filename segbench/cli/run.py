@@ -165,10 +165,15 @@ def run(
     drawn = [] if resampling is None else [result.intervals(**resampling) for result in results]
     print_run(results, form, per_class=per_class, intervals=drawn)
     if output:
-        typed = shlex.quote(str(output))
-        typer.echo(f"kept in {output}: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
+        tell_kept(output)
     if any(result.failed or result.summary.empty for result in results):
         raise typer.Exit(1)
+
+
+def tell_kept(output: Path) -> None:
+    """Say where results are kept, and what can be done with them."""
+    typed = shlex.quote(str(output))
+    typer.echo(f"kept in {output}: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
 
 
 def _going_on(output: Path | None) -> str:

@@ -97,7 +97,9 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     inputs = first.inputs
     if inputs is None:
         how = "taken from print" if first.published else "counted by others"
-        return Repetition(methods, "", (f"{how}, and read with segbench import",))
+        arrays = "counted from arrays (segbench.Accumulator), which are not kept"
+        read = f"{how}, and read with segbench import"
+        return Repetition(methods, "", (arrays if first.settings.get("source") == "arrays" else read,))
     if "class" in first.settings:
         remark = f"one class of a run with --classes, shown with --class {shlex.quote(first.settings['class'])}"
         return Repetition(methods, "", (remark,))
