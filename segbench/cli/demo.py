@@ -14,7 +14,6 @@ from segbench.errors import DataError
 
 
 def demo(
-    context: typer.Context,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.")] = Path("segbench-demo"),
 ) -> None:
     """Benchmark four methods on nine photographs that ship.
