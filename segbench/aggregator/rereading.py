@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +47,10 @@ def why_no_pictures(result: Result) -> str:
     kind = json.loads(result.protocol_json or "{}").get("kind", "")
     if kind == "Classes":
         return "was counted with many classes, of which there are no pictures"
-    if kind and kind not in _WITH_PICTURES:
+    if kind == "Annotators":
         return "compares annotators with each other, so there is no picture of it"
+    if kind and kind not in _WITH_PICTURES:
+        return f"was counted by {kind}, which is no protocol of segbench, so there is no picture of it"
     if kind and result.inputs is not None:
         return ""
     how = "counted from arrays" if result.settings.get("source") == "arrays" else "counted by others"
@@ -81,7 +83,8 @@ def files_of(result: Result) -> dict[str, SampleFiles]:
     _insist_on_pictures(result)
     if result.inputs is None:
         return {}
-    return {files.name: files for files in survey(result.inputs).files}
+    parts = (*result.inputs.merged, replace(result.inputs, merged=()))
+    return {files.name: files for part in parts for files in survey(part).files}
 
 
 def reread(result: Result, files: SampleFiles) -> Sample:

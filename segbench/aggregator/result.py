@@ -103,7 +103,7 @@ class Result(Displayed):
         if reason:
             nothing = dict.fromkeys(self.summary, (math.nan, math.nan))
             undefined = dict.fromkeys(self.summary, reason)
-            note = f"{self.method}: {reason}, so no intervals"
+            note = f"{reason}, so no intervals"
             return Intervals(nothing, self.summary, {}, method, level, replicates, seed, 0, (note,), undefined)
         drawn = bootstrap(self.counts, level=level, method=method, replicates=replicates, seed=seed)
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in drawn.undefined.items()}
@@ -169,7 +169,9 @@ class Result(Displayed):
         if self.protocol != "classes":
             raise ArgumentError(f"{self.method} is a result of the {self.protocol} protocol, not of several classes")
         counts = {name: encode(image.micro) for name, image in self.counts.items() if isinstance(image, ClassCounts)}
-        return self._as_pixels(EncodedCounts(counts), {"class": "micro", "positive": self.settings["classes"]})
+        return self._as_pixels(
+            EncodedCounts(counts, "pixels"), {"class": "micro", "positive": self.settings["classes"]}
+        )
 
     def _as_pixels(self, counts: Mapping[str, Counts], fields: Mapping[str, str]) -> Result:
         settings = {**fields, **{key: value for key, value in self.settings.items() if key != "classes"}}

@@ -176,6 +176,7 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
         shown(files.prediction),
         labels_predicted=form == "labels",
         categories_drawn=categories,
+        without_truth=not files.ground_truths,
     )
 
 

@@ -136,6 +136,16 @@ def test_a_name_never_leads_out_of_the_folder(run, tmp_path):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["%2E.%2F..%2Fup"]
 
 
+def test_a_protocol_of_ones_own_is_named_where_there_is_no_picture(run, tmp_path):
+    class Trimap(segbench.Pixels):
+        pass
+
+    truth = MASK * np.uint8(255)
+    result = run(Trimap(), {"a.png": truth}, {"a.png": SCORES})
+    with pytest.raises(segbench.DataError, match="counted by Trimap, which is no protocol of segbench"):
+        segbench.export_overlays([result], tmp_path / "out")
+
+
 def test_imported_results_and_unknown_images_are_refused(run, tmp_path):
     truth = MASK * np.uint8(255)
     result = run(segbench.Pixels(), {"a.png": truth}, {"a.png": SCORES})

@@ -38,6 +38,26 @@ class Panels:
     by_image: Mapping[str, Mapping[str, Any]]
     remark: str = ""
 
+    @property
+    def drawn(self) -> set[tuple[str, int]]:
+        """The images that were drawn, each with the place of the method."""
+        return {
+            (name, place)
+            for name, panel in self.by_image.items()
+            for place, method in enumerate(panel["methods"])
+            if "problem" not in method
+        }
+
+    @property
+    def missing(self) -> str:
+        """How many images could be drawn of no method, and why the first; empty where there are none."""
+        drawn = {name for name, _ in self.drawn}
+        without = [name for name in self.by_image if name not in drawn]
+        if not without:
+            return ""
+        problem = self.by_image[without[0]]["methods"][0]["problem"]
+        return f"{len(without)} of {len(self.by_image)} images have no pictures; the first: {problem}"
+
 
 def panels(
     results: Sequence[Result],
