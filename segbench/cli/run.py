@@ -106,6 +106,8 @@ def run(
 
     A folder may be an archive (.zip, .tar, .tar.gz), a folder of archives, or a URL.
     """
+    from segbench.loaders.listing import listed_once
+
     options = Options(
         positive=positive,
         void=void,
@@ -132,6 +134,7 @@ def run(
     repairs = repairs_of(resize_predictions, scale, crop=crop)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
+    context.with_resource(listed_once())
     methods = chosen_methods(pairs, ground_truth, prediction, field=field, patterns=patterns, preset=preset)
     settings = options.protocol(protocol)
     if preset is not None and ground_truth is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from segbench.loaders.entries import KNOWN, Listing, gathered, is_clutter, split
 from segbench.loaders.remote import Remote, list_url
 from segbench.loaders.source import Source
 from segbench.loaders.urls import is_url, masked, url_path
+
+_LISTED: ContextVar[dict[str, Listing] | None] = ContextVar("listed", default=None)
 
 
 def is_file(place: str) -> bool:
@@ -29,8 +33,20 @@ def source_of(place: str) -> Source:
     return Remote(place) if is_url(place) else Path(place)
 
 
+@contextmanager
+def listed_once() -> Iterator[None]:
+    """List each place once as long as this lasts, for a command that pairs the same folders again and again."""
+    token = _LISTED.set({})
+    try:
+        yield
+    finally:
+        _LISTED.reset(token)
+
+
 def list_place(place: str) -> Listing:
     """List a folder with its sub-folders, an archive, a folder of archives, or all that lies under a URL.
+
+    Within `listed_once` a place that was listed is not looked at again.
 
     Raises
     ------
@@ -39,6 +55,15 @@ def list_place(place: str) -> Listing:
     DataError
         Where the place cannot be listed, or holds no file with a known extension.
     """
+    known = _LISTED.get()
+    if known is None:
+        return _list(place)
+    if place not in known:
+        known[place] = _list(place)
+    return known[place]
+
+
+def _list(place: str) -> Listing:
     if is_url(place):
         if is_archive(url_path(place)) and "::" not in place:
             kind = "zip" if url_path(place).lower().endswith(".zip") else "tar"

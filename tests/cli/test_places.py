@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import os
 import re
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from cases import write_papers
+from cases import write_folder, write_papers
 
 from segbench import check, evaluate, load_results
 from segbench.aggregator.pools import process_pool
@@ -69,6 +70,23 @@ def test_check_reads_file_lists_from_python(papers):
     for wrong in ({}, {"pairs": place}, {"pairs": place, "method": "none"}, {"pairs": place, "gt_pattern": "x*"}):
         with pytest.raises(ArgumentError):
             check(**wrong)
+
+
+@pytest.mark.parametrize("verb", ["run", "check"])
+def test_a_command_lists_each_folder_once_and_the_next_one_anew(tmp_path, segbench, verb, monkeypatch):
+    labels = np.arange(12).reshape(3, 4) % 3
+    write_folder(tmp_path / "gt", {"a.npy": labels})
+    folders = [tmp_path / "gt"]
+    for method in ("one", "two"):
+        maps = {f"class_{k}/a.npy": (labels == k) * 0.7 for k in range(3)}
+        folders.append(write_folder(tmp_path / method, maps))
+    listed = []
+    original = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(str(path)) or original(path))
+    assert segbench(verb, *folders, "--classes", "0-2").code == 0
+    assert sorted(place for place in listed if place in set(map(str, folders))) == sorted(map(str, folders))
+    write_folder(tmp_path / "gt", {"b.npy": labels})
+    assert segbench(verb, *folders, "--classes", "0-2").code == 1, "a new ground truth lacks its prediction"
 
 
 @pytest.fixture
