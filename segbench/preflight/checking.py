@@ -27,8 +27,9 @@ from segbench.preflight.exchanged import exchange_findings
 from segbench.preflight.findings import Finding, Place, Report, in_order, many
 from segbench.preflight.label_maps import label_findings
 from segbench.preflight.names import name_findings, paired
-from segbench.preflight.probes import Probe, probe
+from segbench.preflight.probes import probe
 from segbench.preflight.scores import score_findings
+from segbench.preflight.seen import Probe
 from segbench.preflight.sizes import Misfit, Read, Surveyed, size_findings, survey_headers, type_findings, unreadable
 from segbench.preflight.truths import truth_findings
 from segbench.protocols.pixels import Pixels
