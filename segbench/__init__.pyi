@@ -7,6 +7,7 @@ from .aggregator.comparing import compare_results as compare_results
 from .aggregator.importing import import_bsds as import_bsds
 from .aggregator.merging import merge_results as merge_results
 from .aggregator.pools import process_pool as process_pool
+from .aggregator.replacing import ReplacedRun as ReplacedRun
 from .aggregator.result import Result as Result
 from .aggregator.tuning import tuned_thresholds as tuned_thresholds
 from .counts import BoundaryCounts as BoundaryCounts
@@ -94,3 +95,5 @@ from .report.plots import plot_pr as plot_pr
 from .report.plots import plot_roc as plot_roc
 from .report.regions import plot_regions as plot_regions
 from .report.threshold_plots import plot_f_threshold as plot_f_threshold
+from .verification.checks import Check as Check
+from .verification.verifying import verify as verify

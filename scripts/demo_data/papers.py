@@ -25,7 +25,8 @@ def make_papers(folder: Path) -> None:
     tables_6_to_9(folder / "tables_6_to_9_corrected", TABLE_2)
     picture_32x32(folder / "picture_32x32")
     section_6_3(folder / "section_6_3")
-    section_6_4(folder / "section_6_4_t50", positives=50)
+    for positives in range(50, 1000, 100):
+        section_6_4(folder / f"section_6_4_t{positives}", positives)
 
 
 def tables_2_to_5(folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, encode
-from segbench.aggregator.figures import Protocol
+from segbench.aggregator.figures import Protocol, refuse_no_protocol
 from segbench.aggregator.gathered import Gathered, Packed, Repeated, unpacked
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
@@ -76,8 +76,7 @@ class Accumulator:
         repeated: Repeated = "refuse",
         count_on: CountOn = "auto",
     ) -> None:
-        if getattr(protocol, "reads", None) not in ("masks", "boundaries", "regions"):
-            raise ArgumentError(f"protocol is {protocol!r}, expected Pixels(...), Boundaries(...) or Regions(...)")
+        refuse_no_protocol(protocol, reads=("masks", "boundaries", "regions"))
         if isinstance(protocol, Pixels) and protocol.annotators is not None:
             raise ArgumentError(
                 "an accumulator of pixels takes one ground truth an image; several annotators are counted from files "
@@ -200,7 +199,7 @@ class Accumulator:
             packed, unnamed = self._gathered.settled()
         if not packed and unnamed is None:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
-        counts = EncodedCounts(packed)
+        counts = EncodedCounts(packed, self.protocol.name)
         truths = {name: ground_truth_totals(image) for name, image in counts.items()}
         if unnamed is not None:
             truths[""] = ground_truth_totals(unnamed)

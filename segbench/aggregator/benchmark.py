@@ -13,14 +13,16 @@ from pathlib import Path
 from segbench.aggregator.assembling import assemble
 from segbench.aggregator.codec import decode_published
 from segbench.aggregator.counting import count_all
-from segbench.aggregator.figures import Protocol
+from segbench.aggregator.figures import Protocol, refuse_no_protocol
 from segbench.aggregator.inputs import find_files
+from segbench.aggregator.records import StoredRun
+from segbench.aggregator.replacing import finish
 from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
-from segbench.aggregator.store import ResultsFile, StoredRun
+from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
 from segbench.counts import Thresholds
-from segbench.errors import DataError
+from segbench.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.given import inputs_given, method_of
 from segbench.loaders.repairs import Repairs
@@ -101,15 +103,17 @@ def evaluate(
     Raises
     ------
     ArgumentError
-        If `pairs` is given beside folders, neither is given, a list leaves the method open, a URL needs a package that
-        is not installed, or places or repairs have no meaning for the protocol.
+        If `protocol` is none, `pairs` is given beside folders, neither is given, a list leaves the method open, a URL
+        needs a package that is not installed, or places or repairs have no meaning for the protocol.
     DataError
         If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
-        What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
+        What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning. A
+        `ReplacedRun` warning says what became of a run of other images, or what was kept since none could be counted.
     WorkerError
         If the executor takes no more work.
     """
-    repairs.check(protocol.reads)
+    refuse_no_protocol(protocol)
+    _refuse_unfit(protocol, repairs, thresholds)
     inputs = inputs_given(
         ground_truth,
         prediction,
@@ -141,7 +145,7 @@ def evaluate(
                 protocol_json=protocol_to_json(protocol),
                 fresh=fresh,
             )
-            known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
+            known = store.known(run)
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if store:
                 store.save(run, [outcome for outcome in batch if outcome is not known.get(outcome.name)])
@@ -159,7 +163,7 @@ def evaluate(
             protocol_json=protocol_to_json(protocol),
         )
         if store:
-            store.finish(run, outcomes, result.signature, pairing.notes)
+            finish(store, run, outcomes, result, pairing.notes)
     if result.failed:
         warnings.warn(
             f"{len(result.failed)} of {len(outcomes)} images could not be counted and are in no figure; "
@@ -168,6 +172,12 @@ def evaluate(
             stacklevel=2,
         )
     return result
+
+
+def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:
+    repairs.check(protocol.reads)
+    if thresholds is not None and protocol.name != "pixels":
+        raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
 
 
 def load_results(path: str | PathLike[str]) -> list[Result]:
@@ -179,7 +189,7 @@ def load_results(path: str | PathLike[str]) -> list[Result]:
         If the file is none, or holds no complete run.
     """
     with ResultsFile(Path(path)) as store:
-        results = [_result_of(run, store.outcomes(run.key)) for run in store.runs() if run.signature]
+        results = [_result_of(run, store.outcomes(run.key)) for run in store.runs()]
     if not results:
         raise DataError(str(path), "holds no complete run", "repeat the run; it goes on where it stopped")
     return results

@@ -3,7 +3,7 @@
 A JSON header names the arrays, their types follow in one block, and zlib packs the whole. Scores that are levels (k,
 k / 255, k / 65535, k / (thresholds + 1)) are written as the whole numbers k when that gives back every bit. Counts of
 several classes are packed class by class behind a line of JSON, so that one class is unpacked alone. Reading never
-unpickles.
+unpickles, and believes nothing: a results file may come from anywhere.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import accumulate
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,8 @@ from segbench.counts import BoundaryCounts, ClassCounts, RegionCounts, ScoreCoun
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
+from segbench.errors import DataError
+from segbench.loaders.decoded import shown
 
 Counts = ScoreCounts | BoundaryCounts | RegionCounts | ClassCounts
 
@@ -31,8 +36,24 @@ _KINDS: dict[str, type[ScoreCounts | BoundaryCounts | RegionCounts]] = {
     "boundaries": BoundaryCounts,
     "regions": RegionCounts,
 }
+_COUNTED: dict[str, type[Counts] | UnionType] = {
+    "pixels": ScoreCounts,
+    "classes": ClassCounts,
+    "boundaries": BoundaryCounts,
+    "regions": RegionCounts,
+}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _LEVEL = 3
+_LITTLE, _MOST_SHRUNK = 2**24, 64
+"""What any counts may unpack to, and how many times their packed size where that is more."""
+_NUMBERS = re.compile(r"[<>|=]?[biuf][1248]")
+_SCALARS: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "bool": (bool,),
+    "str": (str,),
+    "FloatArray | None": (type(None),),
+}
+_DAMAGED = "the results file was changed or damaged: count again with --fresh"
 _CLASSES = b"{"  # no zlib stream begins so
 
 
@@ -59,32 +80,76 @@ def encode(counts: Counts) -> bytes:
 
 
 def decode(data: bytes) -> Counts:
-    """Unpack what `encode` packed."""
+    """Unpack what `encode` packed.
+
+    Raises
+    ------
+    DataError
+        For any other bytes.
+    """
     if data.startswith(_CLASSES):
         packed = packed_classes(data)
         return ClassCounts(tuple(packed), tuple(map(_decode_scores, packed.values())))
-    header_line, _, block = zlib.decompress(data).partition(b"\n")
-    values: dict[str, Any] = json.loads(header_line)
+    try:
+        return _decode_one(data)
+    except Exception as error:
+        raise _damaged(error) from error
+
+
+def _decode_one(data: bytes) -> ScoreCounts | BoundaryCounts | RegionCounts:
+    header, _, block = _unpacked(data).partition(b"\n")
+    values: dict[str, Any] = json.loads(header)
     kind = _KINDS[values.pop("kind")]
+    arrays: dict[str, list[Any]] = values.pop("arrays")
+    types = {field.name: str(field.type) for field in dataclasses.fields(kind)}
+    for name, value in values.items():
+        if type(value) not in _SCALARS[types[name]] or (isinstance(value, int) and value.bit_length() > 63):
+            raise ValueError(f"{name} of another type")
     offset = 0
-    for name, (stored, dtype, scale, size) in values.pop("arrays").items():
+    for name, (stored, dtype, scale, size) in arrays.items():
+        if not (_NUMBERS.fullmatch(stored) and _NUMBERS.fullmatch(dtype)):
+            raise ValueError(f"{name} of another type")
         array: NDArray[Any] = np.frombuffer(block, np.dtype(stored), size, offset)
         offset += array.nbytes
-        values[name] = (array / scale if scale else array).astype(dtype)
+        with np.errstate(all="raise", under="ignore"):
+            values[name] = (array / scale if scale else array).astype(dtype)
     return kind(**values)
 
 
+def _unpacked(data: bytes) -> bytes:
+    inflater = zlib.decompressobj()
+    block = inflater.decompress(data, max(_LITTLE, _MOST_SHRUNK * len(data)))
+    if not inflater.eof:
+        raise ValueError("cut short, or unpacks to more than counts do")
+    return block
+
+
+def _damaged(error: Exception) -> DataError:
+    reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
+    return DataError("packed counts", f"cannot be unpacked ({reason})", _DAMAGED)
+
+
 def packed_classes(data: bytes) -> dict[str, bytes]:
-    """Take packed counts of several classes apart, each still packed."""
-    header, _, block = data.partition(b"\n")
-    ends = dict(zip(sizes := json.loads(header), accumulate(sizes.values()), strict=True))
-    return {name: block[end - sizes[name] : end] for name, end in ends.items()}
+    """Take packed counts of several classes apart, each still packed.
+
+    Raises
+    ------
+    DataError
+        For any other bytes.
+    """
+    try:
+        header, _, block = data.partition(b"\n")
+        sizes: dict[str, int] = json.loads(header)
+        ends = dict(zip(sizes, accumulate(sizes.values()), strict=True))
+        return {name: block[end - sizes[name] : end] for name, end in ends.items()}
+    except Exception as error:
+        raise _damaged(error) from error
 
 
 def _decode_scores(data: bytes) -> ScoreCounts:
     counts = decode(data)
     if not isinstance(counts, ScoreCounts):
-        raise TypeError(type(counts))
+        raise DataError("packed counts", "are no counts of scores, as those of a class are", _DAMAGED)
     return counts
 
 
@@ -125,18 +190,44 @@ def decode_published(text: str) -> PublishedCurve | PublishedRegions:
 
 
 class EncodedCounts(Mapping[str, Counts]):
-    """Counts by image name, kept packed and unpacked when asked for; names are in sorted order."""
+    """Counts by image name, kept packed and unpacked when asked for; names are in sorted order.
 
-    def __init__(self, packed: Mapping[str, bytes]) -> None:
+    Parameters
+    ----------
+    packed : mapping of image name to bytes
+        As `encode` gives them.
+    protocol : str
+        Whose counts they are; of a protocol of one's own they may be of any kind.
+    """
+
+    def __init__(self, packed: Mapping[str, bytes], protocol: str) -> None:
         self._packed = dict(sorted(packed.items()))
+        self._kind = _COUNTED.get(protocol, Counts)
 
     def of_class(self, name: str) -> EncodedCounts:
-        """Give the counts of one of several classes."""
-        return EncodedCounts({image: packed_classes(data)[name] for image, data in self._packed.items()})
+        """Give the counts of one of several classes.
+
+        Raises
+        ------
+        DataError
+            If an image has none of this class.
+        """
+        parts = {}
+        for image, data in self._packed.items():
+            with _naming(image):
+                parts[image] = packed_classes(data)
+                if name not in parts[image]:
+                    raise DataError(image, f"holds no counts of the class {name}", _DAMAGED)
+        return EncodedCounts({image: each[name] for image, each in parts.items()}, "pixels")
 
     def __getitem__(self, name: str) -> Counts:
-        """Unpack the counts of one image."""
-        return decode(self._packed[name])
+        """Unpack the counts of one image; a `DataError` where they are none of the protocol."""
+        packed = self._packed[name]
+        with _naming(name):
+            counts = decode(packed)
+        if not isinstance(counts, self._kind):
+            raise DataError(name, "holds counts of another protocol", _DAMAGED)
+        return counts
 
     def __iter__(self) -> Iterator[str]:
         """Give the names of the images, sorted."""
@@ -145,6 +236,14 @@ class EncodedCounts(Mapping[str, Counts]):
     def __len__(self) -> int:
         """Count the images."""
         return len(self._packed)
+
+
+@contextmanager
+def _naming(image: str) -> Iterator[None]:
+    try:
+        yield
+    except DataError as error:
+        raise DataError(image, error.what, error.hint) from error
 
 
 def _whole_levels(array: NDArray[Any]) -> tuple[NDArray[Any], float]:

@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from segbench.errors import DataError
+from segbench.errors import ArgumentError, DataError
 
 APPLICATION_ID = 0x5E6B_E9C4
-SCHEMA = 2
+SCHEMA = 3
 _PATIENCE = 60.0
 _TABLES = (
     """
@@ -20,6 +20,7 @@ CREATE TABLE runs (
     method TEXT NOT NULL,
     protocol TEXT NOT NULL,
     settings TEXT NOT NULL,          -- JSON object, as in the signature
+    complete INTEGER NOT NULL,       -- 1, or 0 for images counted towards the next complete run
     signature TEXT NOT NULL,         -- empty until the run is complete
     notes TEXT NOT NULL,             -- JSON list
     thresholds TEXT NOT NULL,        -- JSON list, empty where scores are their own thresholds
@@ -27,7 +28,7 @@ CREATE TABLE runs (
     protocol_json TEXT NOT NULL,     -- the protocol with all its settings, empty likewise
     version TEXT NOT NULL,           -- the segbench that counts; another one counts anew
     published TEXT NOT NULL DEFAULT '', -- JSON of a curve known from print, which has no images
-    UNIQUE (method, protocol, settings)
+    UNIQUE (method, protocol, settings, complete)
 )
 """,
     """
@@ -45,6 +46,10 @@ CREATE TABLE images (
 )
 """,
 )
+_COLUMNS = {
+    "runs": "id method protocol settings complete signature notes thresholds inputs protocol_json version published",
+    "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
+}
 _HINTS = {
     "SQLITE_FULL": ("cannot grow, for the disk is full", "free some space and go on with the same command"),
     "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, mind limits on size, and repeat the command"),
@@ -52,6 +57,30 @@ _HINTS = {
     "SQLITE_BUSY": ("has been held by another process for a minute", "wait until it is done, and repeat the command"),
 }
 _KEPT = "; what was counted before is kept"
+_PICTURE = "for a picture: segbench plot FILE -o pr{suffix}"
+_OTHER_FORMATS = {
+    ".csv": "for CSV: segbench show FILE --format csv",
+    ".json": "for JSON: segbench show FILE --format json",
+    ".md": "for Markdown: segbench show FILE --format markdown",
+    ".tex": "for LaTeX: segbench show FILE --format latex",
+    ".txt": "for text files: segbench export FILE --bsds DIR",
+    ".html": "for a page: segbench report FILE -o page.html",
+    **dict.fromkeys((".pdf", ".svg", ".png"), _PICTURE),
+}
+
+
+def require_results_name(path: Path) -> None:
+    """Refuse to write a results file under a name that says it is something else.
+
+    Raises
+    ------
+    ArgumentError
+        With the command that writes what the name says.
+    """
+    suffix = path.suffix.lower()
+    if suffix in _OTHER_FORMATS:
+        instead = _OTHER_FORMATS[suffix].format(suffix=suffix)
+        raise ArgumentError(f"{path}: a results file is a database, so name it {path.stem}.segbench; {instead}")
 
 
 def connect(path: Path, *, create: bool) -> sqlite3.Connection:
@@ -72,15 +101,17 @@ def _writable(place: Path) -> bool:
     return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
-def prepare(database: sqlite3.Connection, path: Path) -> None:
-    """Make the tables of a new file; refuse one that is not ours.
+def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
+    """Make the tables of a new file where one is wanted; refuse one that is not ours.
 
     Raises
     ------
     DataError
-        For the database of another program, or of another schema.
+        For an empty file, the database of another program, of another schema, or with more in it than ours have.
     """
     if _is_new(database):
+        if not create:
+            raise DataError(str(path), "is empty", "make a results file with: segbench run GT PRED -o FILE")
         safe = _write_ahead(database)
         database.execute("BEGIN IMMEDIATE")
         try:
@@ -102,12 +133,29 @@ def prepare(database: sqlite3.Connection, path: Path) -> None:
     if schema != SCHEMA:
         age, hint = ("a newer", "update segbench") if schema > SCHEMA else ("an early", "run again into a new file")
         raise DataError(str(path), f"was written by {age} segbench (schema {schema}, known: {SCHEMA})", hint)
+    if not _is_plain(database):
+        raise DataError(str(path), "holds other tables than segbench makes", "run again into a new file")
     database.execute("PRAGMA foreign_keys = ON")
     # Without a write-ahead log, as on some network disks, only FULL survives a power cut.
     database.execute(f"PRAGMA synchronous = {'NORMAL' if safe else 'FULL'}")
 
 
-def explained(path: Path, error: sqlite3.DatabaseError) -> DataError:
+def _is_plain(database: sqlite3.Connection) -> bool:
+    """Whether there is nothing but our tables: views, triggers and computed columns could run what they like."""
+    found = database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    if {name for _, name, _ in found} != _COLUMNS.keys() or len(found) != len(_COLUMNS):
+        return False
+    columns = {name: database.execute(f"PRAGMA table_xinfo({name})").fetchall() for name in _COLUMNS}
+    return all(
+        kind == "table"
+        and str(sql).startswith("CREATE TABLE")
+        and " ".join(column[1] for column in columns[name]) == _COLUMNS[name]
+        and not any(column[-1] for column in columns[name])
+        for kind, name, sql in found
+    )
+
+
+def explained(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> DataError:
     """Say what an error of SQLite means, and what to do."""
     code = getattr(error, "sqlite_errorname", "")
     for name, (what, hint) in _HINTS.items():

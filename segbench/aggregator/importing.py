@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from segbench.aggregator.assembling import assemble
 from segbench.aggregator.codec import encode, encode_published
 from segbench.aggregator.importing_regions import import_regions, method_of, region_folders
+from segbench.aggregator.replacing import finish
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
@@ -33,6 +34,7 @@ from segbench.protocols.boundaries.inputs import as_thresholds
 _PROTOCOL = "boundaries"
 _LISTED = 20
 _F_ROUNDING = 1e-4
+_MOST_PIXELS = 2**53
 _PRINT_ROUNDING = 2e-6
 _PRINTED = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 _TAKEN = ("ois_recall", "ois_precision", "ois_f")
@@ -57,7 +59,7 @@ def import_bsds(
     Returns
     -------
     list of Result
-        With counts of each image where there are ``*_ev1.txt``; else with `Result.published`, whose ODS and areas
+        With counts of each image where there are ``*_ev1.txt``; else with ``Result.published``, whose ODS and areas
         follow from the rows and whose OIS is the printed one.
 
     Raises
@@ -94,7 +96,7 @@ def import_bsds(
                 run = store.begin(result.method, result.protocol, result.settings)
                 store.save(run, counted)
                 published = encode_published(result.published) if result.published else ""
-                store.finish(run, counted, result.signature, result.notes, published)
+                finish(store, run, counted, result, result.notes, published=published)
     return imported
 
 
@@ -126,7 +128,7 @@ def _outcomes(evaluation: Evaluation) -> list[Outcome]:
 def _counts(path: Path) -> BoundaryCounts:
     rows = read_rows(path, (5,))
     whole = rows[:, 1:]
-    if not np.all(np.isfinite(whole) & (whole >= 0) & (whole == np.rint(whole))):
+    if not np.all((whole >= 0) & (whole < _MOST_PIXELS) & (whole == np.rint(whole))):
         raise DataError(str(path), "holds counts that are no whole numbers, expected pixels", "write the file again")
     try:
         return BoundaryCounts(_snapped(rows[:, 0]), *whole.T.astype(np.int64))

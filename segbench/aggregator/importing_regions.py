@@ -7,6 +7,7 @@ row of best figures: what does not fit is noted.
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,10 @@ def region_folders(folder: Path) -> list[Path]:
     """Find the folders that hold region results: the folder itself, or else those within it."""
     if _holds_regions(folder):
         return [folder]
-    inner = sorted(folder.iterdir()) if folder.is_dir() else []
+    try:
+        inner = sorted(folder.iterdir())
+    except OSError:  # what is wrong with it is said where boundary results are looked for
+        return []
     return [path for path in inner if path.is_dir() and not path.name.startswith(".") and _holds_regions(path)]
 
 
@@ -78,7 +82,7 @@ def import_regions(folder: Path, method: str) -> Result:
 
 
 def _holds_regions(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in (COVER, MEANS))
+    return any(os.path.isfile(folder / name) for name in (COVER, MEANS))  # noqa: PTH113  which raises nothing
 
 
 def _rows(path: Path, width: int) -> NDArray[np.float64] | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -47,7 +48,7 @@ def methods_of(predictions: list[str]) -> dict[str, str]:
     methods: dict[str, str] = {}
     for text in predictions:
         name, equals, place = text.partition("=")
-        named = bool(equals) and not is_url(text) and not Path(text).exists()
+        named = bool(equals) and not is_url(text) and not os.path.lexists(text)
         place = place if named else text
         method = shown(name) if named else method_name(place)
         if not method or not place:
@@ -66,7 +67,7 @@ def chosen_methods(
     predictions: list[str] | None,
     *,
     field: str | None,
-    patterns: Mapping[str, str],
+    patterns: Mapping[str, Any],
     preset: str | None,
 ) -> dict[str, str]:
     """Give the methods to count, as `count_methods` takes them.
@@ -130,6 +131,7 @@ def count_methods(
     """
     from segbench.aggregator.benchmark import FailedImages, evaluate
     from segbench.aggregator.inputs import find_files
+    from segbench.aggregator.replacing import ReplacedRun
     from segbench.cli.progress import progress_bar
     from segbench.loaders.repairs import Repairs
 
@@ -155,6 +157,7 @@ def count_methods(
     with (
         workers.open(_first_images(files), sum(map(len, files))) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
+        _told_plainly(ReplacedRun),
     ):
         results: list[Result] = []
         started = time.perf_counter()
@@ -187,6 +190,14 @@ def _first_images(files: Sequence[Sequence[SampleFiles]]) -> list[Source]:
         for first, *_ in files
         for source in (*first.ground_truths, first.prediction, *first.scales, *([first.field] if first.field else ()))
     ]
+
+
+@contextmanager
+def _told_plainly(kind: type[Warning]) -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", kind)
+        warnings.showwarning = lambda message, *_, **__: typer.secho(str(message), fg="yellow", err=True)
+        yield
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from segbench.cli.presets import presets
 from segbench.cli.report import report
 from segbench.cli.run import run
 from segbench.cli.show import show
+from segbench.cli.verify import verify
 from segbench.errors import ArgumentError, SegbenchError
 
 app = typer.Typer(
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, check, show, compare, plot, report, overlay, export, import_, merge, nms, presets, demo):
+for verb in (run, check, show, compare, plot, report, overlay, export, import_, merge, nms, presets, verify, demo):
     app.command(verb.__name__.rstrip("_"))(verb)
 
 
@@ -57,3 +58,9 @@ def main() -> None:
         # Whoever read our output has had enough of it, as head does.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        # A name too long, a folder one may not enter: what no reader or writer foresaw is still the place's fault.
+        from segbench.loaders.decoded import shown
+
+        typer.secho(f"segbench: {shown(error)}; check the path, disk and rights", fg="red", err=True)
+        sys.exit(1)

@@ -85,5 +85,6 @@ def _suppress(
     thin = suppress(soft, radius=radius, border=border, multiplier=multiplier, smoothing=smoothing)
     if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
         raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
-    iio.imwrite(target, np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}"))
+    # In memory first: imageio answers a full disk with an error, and another one when it closes the file.
+    target.write_bytes(iio.imwrite("<bytes>", np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}"), extension=".png"))
     return note_on_levels(stored.dtype)

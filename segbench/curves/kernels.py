@@ -10,13 +10,14 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from segbench.compiling import compiled
 
 Counts = NDArray[Any]
 Integer = np.signedinteger[Any]
 
-_compiled = njit(cache=True, nogil=True, error_model="numpy")
+_compiled = compiled(error_model="numpy")
 
 _SERIES_BELOW = 1 / 32  # below it u - log1p(u) loses digits; above it ten terms of the series would not do
 _DIRECT_STEPS = 64  # steps summed one by one before Euler-Maclaurin is exact to the last digit

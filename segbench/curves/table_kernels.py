@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from segbench.compiling import compiled
 from segbench.curves.kernels import hull_vertices, pr_area_exact, precision_steps, roc_area
 
 FloatArray = NDArray[np.float64]
 Counts = NDArray[Any]
 
-_compiled = njit(cache=True, nogil=True, error_model="numpy")
+_compiled = compiled(error_model="numpy")
 
 _CLOSE = 1 - 1e-12
 

@@ -13,17 +13,20 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, cast
 
 from segbench.errors import DataError
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import KNOWN, Entry, Listing, gathered, inner_name, split_extension
+from segbench.loaders.images import not_readable
 from segbench.loaders.members import MAX_BYTES, Archive, TarMember, ZipMember
 from segbench.loaders.source import Source
 from segbench.loaders.urls import last_name
 
 EXTENSIONS = (".zip", ".tar", ".tar.gz", ".tgz")
-_LONGEST_HEADER = 2**20
+_LONGEST_HEADER = 2**16
+"""Python's reader takes the square of a header's length where it is damaged."""
 _HINT = "pack the files themselves (tar --dereference --hard-dereference), stored or deflated, without a password"
 
 
@@ -67,8 +70,8 @@ def list_archive(path: str) -> Listing:
     """
     try:
         return _listed(Archive.at(path))
-    except OSError as error:
-        raise DataError(shown(path), f"cannot be read ({error.strerror or error})", "check the path") from None
+    except (OSError, ValueError) as error:
+        raise not_readable(Path(path), error) from None
 
 
 def list_shards(place: str, paths: Sequence[str]) -> Listing:
@@ -114,6 +117,8 @@ def _listed(archive: Archive) -> Listing:
 def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> Iterable[tuple[str, Source]]:
     with tarfile.TarFile(fileobj=cast("Any", _Headers(archive))) as tar:
         for info in tar:
+            if info.size < 0:
+                raise tarfile.ReadError(f"a member of {info.size} bytes")
             inside = inner_name(info.name)
             if inside is None or info.isdir():
                 continue
@@ -145,10 +150,12 @@ class _Headers:
         return self._position
 
     def seek(self, position: int) -> None:
+        if position < 0:
+            raise tarfile.ReadError(f"a header at byte {position}")
         self._position = position
 
     def read(self, size: int) -> bytes:
-        if size > _LONGEST_HEADER:
+        if not 0 <= size <= _LONGEST_HEADER:
             raise tarfile.ReadError(f"a header of {size} bytes")
         data = self._archive.read_at(self._position, size)
         self._position += len(data)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from segbench.errors import DataError
 from segbench.loaders.channels import one_channel
-from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
+from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, shown, size
 
 
 def decode_npy(data: bytes, path: str) -> NDArray[Any]:
@@ -41,6 +41,8 @@ def decode_npy(data: bytes, path: str) -> NDArray[Any]:
         raise DataError(path, f"NPY version {error}, expected 1.0 or 2.0", "save it with numpy.save") from None
     if dtype.hasobject:
         raise DataError(path, "holds Python objects, which could run code when read", "save a plain array of numbers")
+    if min(shape, default=0) < 0:
+        raise DataError(path, f"damaged: its header declares the shape {shape}", "write the file anew")
     count = 1
     for extent in shape:
         count *= extent
@@ -62,7 +64,7 @@ def member_named(archive: zipfile.ZipFile, role: Role, path: str = "") -> zipfil
     wanted = role.replace(" ", "_")
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(members) != 1 and wanted not in members:
-        names = ", ".join(sorted(members)) or "none"
+        names = shown(", ".join(sorted(members))) or "none"
         raise DataError(path, f"{len(members)} arrays ({names}), expected one", f"name the one to read {wanted!r}")
     return members[wanted] if wanted in members else next(iter(members.values()))
 

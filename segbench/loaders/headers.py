@@ -19,6 +19,7 @@ from segbench.loaders import matlab, netpbm, tiff
 from segbench.loaders.arrays import map_shape, member_named, npy_header
 from segbench.loaders.decoded import Role, shown
 from segbench.loaders.images import EMPTY, not_readable
+from segbench.loaders.matfile import heads
 from segbench.loaders.quiet import quiet
 from segbench.loaders.raster import FORMATS
 from segbench.loaders.remote import Remote
@@ -28,7 +29,6 @@ _HEAD = 4096
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_END = b"IEND\xaeB`\x82"
 _JPEG_END = b"\xff\xd9"
-_NO_NUMBERS = ("cell", "struct", "char", "object", "function", "opaque")
 _STRIP_OFFSETS, _STRIP_BYTES = 273, 279
 
 
@@ -155,20 +155,18 @@ def _tiff(file: BinaryIO, size: int) -> Header:
 
 
 def _mat(file: BinaryIO, head: bytes, size: int, role: Role) -> Header:
-    from scipy.io import whosmat
-
     if head.startswith(matlab.HDF5):
         return Header(size, odd=True)
     with quiet():
-        found = {name: (shape, kind) for name, shape, kind in whosmat(file)}
+        found = {variable.name: variable for variable in heads(file)}
     if role == "prediction" and "ucm2" in found:
-        height, width = found["ucm2"][0]
-        return Header(size, (int(height), int(width)), doubled=True)
-    maps = {name: shape for name, (shape, kind) in found.items() if kind not in _NO_NUMBERS and math.prod(shape) > 1}
+        height, width = found["ucm2"].shape
+        return Header(size, (height, width), doubled=True)
+    maps = {name: each.shape for name, each in found.items() if each.numbers and math.prod(each.shape) > 1}
     shapes = [maps[wanted]] if (wanted := role.replace(" ", "_")) in maps else list(maps.values())
     if len(shapes) != 1 or len(shapes[0]) != 2:
         return Header(size)
-    return Header(size, (int(shapes[0][0]), int(shapes[0][1])))
+    return Header(size, (shapes[0][0], shapes[0][1]))
 
 
 def _npy(head: bytes, size: int, length: int | None) -> Header:

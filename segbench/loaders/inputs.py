@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from segbench.errors import ArgumentError
 from segbench.loaders.file_list import has_fields
@@ -39,6 +39,8 @@ class Inputs:
         A file list, in place of all the above; see `segbench.loaders.file_list`.
     column : str, optional
         Its column of predictions; None where annotators are compared with each other.
+    merged : tuple of Inputs
+        Where the images of further parts lie, if the run was put together of several.
     """
 
     ground_truth: str = ""
@@ -50,6 +52,7 @@ class Inputs:
     negatives: str = ""
     pairs: str | None = None
     column: str | None = None
+    merged: tuple[Inputs, ...] = ()
 
     def check(self, reads: Reads) -> None:
         """Refuse places that have no meaning for what a protocol reads.
@@ -93,15 +96,17 @@ class Inputs:
 
     def absolute(self) -> Self:
         """Give the same places wherever one stands."""
-        return self._with_places(_absolute)
+        return self.with_places(_absolute)
 
     def masked(self) -> Self:
         """Give the same places without users, passwords and queries of URLs, to be kept and shown."""
-        return self._with_places(masked)
+        return self.with_places(masked)
 
-    def _with_places(self, change: Callable[[str], str]) -> Self:
+    def with_places(self, change: Callable[[str], str]) -> Self:
+        """Give them with each place changed."""
         places = {key: getattr(self, key) for key in ("ground_truth", "prediction", "field", "pairs")}
-        return replace(self, **{key: change(place) for key, place in places.items() if place})
+        changed: dict[str, Any] = {key: change(place) for key, place in places.items() if place}
+        return replace(self, **changed, merged=tuple(part.with_places(change) for part in self.merged))
 
     def to_json(self) -> str:
         """Write them as a JSON object."""
@@ -110,7 +115,9 @@ class Inputs:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote."""
-        return cls(**json.loads(text))
+        content = json.loads(text)
+        parts = tuple(cls(**part | {"merged": ()}) for part in content["merged"])
+        return cls(**content | {"merged": parts})
 
 
 def _absolute(place: str) -> str:

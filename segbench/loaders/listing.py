@@ -120,7 +120,7 @@ def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, str]]:
             seen.add((status.st_dev, status.st_ino))
             with os.scandir(folder) as found:
                 files = sorted(found, key=lambda entry: entry.name)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise _unreadable(folder, error) from None
         for file in files:
             if is_clutter(file.name):
@@ -146,10 +146,12 @@ def _kind(entry: os.DirEntry[str]) -> str:
     return "file" if entry.is_symlink() and not os.path.exists(entry.path) else "pipes and devices"  # noqa: PTH110
 
 
-def _unreadable(folder: str, error: OSError) -> DataError:
+def _unreadable(folder: str, error: OSError | ValueError) -> DataError:
     name = shown(folder)
     if isinstance(error, FileNotFoundError):
         return DataError(name, "there is no such folder", "check the path")
     if isinstance(error, NotADirectoryError):
         return DataError(name, "is a file, expected a folder", "give two files or two folders")
-    return DataError(name, f"cannot be listed ({error.strerror})", "change its permissions")
+    if isinstance(error, OSError):
+        return DataError(name, f"cannot be listed ({error.strerror})", "change its permissions")
+    return DataError(name, "is no name a folder can have", "check the path")

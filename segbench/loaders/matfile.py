@@ -1,27 +1,12 @@
-"""The variables of a MATLAB file in plain Python, read by SciPy.
-
-SciPy believes what a file declares: a flipped bit in a size makes it allocate gigabytes before it notices. So what is
-declared is looked at first, and a sparse matrix is checked before it is filled.
-"""
+"""The variables of a MATLAB file in plain Python, whichever version it is of."""
 
 from __future__ import annotations
 
 import io
-import math
-import warnings
-from typing import Any, TypeAlias
+from typing import BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
-from segbench.loaders.decoded import MAX_PIXELS
-
-Value: TypeAlias = "NDArray[Any] | str | list[Value] | list[dict[str, Value]] | None"
-"""Numbers as an array; text; a cell as a list; a struct array as a list of dicts; None for what is not read."""
-
-
-class BadMatError(Exception):
-    """What is wrong with the bytes of a .mat file."""
+from segbench.loaders import mat4, mat5
+from segbench.loaders.mat5 import Value, Variable
 
 
 def variables(data: bytes) -> dict[str, Value]:
@@ -40,43 +25,24 @@ def variables(data: bytes) -> dict[str, Value]:
     Raises
     ------
     BadMatError
-        For a variable larger than `MAX_PIXELS`, an impossible one, or one of complex numbers.
-    Exception
-        Whatever SciPy raises on damaged bytes.
+        For damaged files, a variable of more than `MAX_PIXELS`, too many of them, or one of complex numbers.
     """
-    from scipy.io import loadmat, whosmat
-
-    for name, shape, _ in whosmat(io.BytesIO(data)):
-        if min(shape, default=0) < 0 or math.prod(shape) > MAX_PIXELS:
-            raise BadMatError(f"variable {name!r} of dimensions {shape}")
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        warnings.simplefilter("error", np.exceptions.ComplexWarning)
-        try:
-            found = loadmat(io.BytesIO(data), mat_dtype=True)
-        except np.exceptions.ComplexWarning:
-            raise BadMatError("complex numbers, which no map is made of") from None
-    return {name: _plain(value) for name, value in found.items() if not name.startswith("__")}
+    return mat4.read_variables(io.BytesIO(data)) if _is_version_4(data) else mat5.read_variables(data)
 
 
-def _plain(value: Any) -> Value:  # noqa: ANN401  whatever SciPy makes of MATLAB's types
-    from scipy.sparse import issparse
+def heads(file: BinaryIO) -> list[Variable]:
+    """Name the variables of a file, without reading what they hold where they are packed.
 
-    if issparse(value):
-        return _filled(value)
-    if not isinstance(value, np.ndarray):
-        return None
-    if value.dtype.names:
-        return [{name: _plain(item[name]) for name in value.dtype.names} for item in value.ravel(order="F")]
-    if value.dtype == object:
-        return [_plain(item) for item in value.ravel(order="F")]
-    if value.dtype.kind == "U":
-        return "".join(value.ravel())
-    return value.astype(value.dtype.newbyteorder("="), copy=False) if value.dtype.kind in "biuf" else None
+    Raises
+    ------
+    BadMatError
+        For damaged files.
+    """
+    start = file.read(4)
+    file.seek(0)
+    return list(mat4.outline(file) if _is_version_4(start) else mat5.outline(file))
 
 
-def _filled(matrix: Any) -> NDArray[Any]:  # noqa: ANN401  SciPy is untyped
-    if math.prod(matrix.shape) > MAX_PIXELS:
-        raise BadMatError(f"a sparse matrix of dimensions {matrix.shape}")
-    matrix.check_format(full_check=True)
-    filled: NDArray[Any] = matrix.toarray()
-    return filled
+def _is_version_4(data: bytes) -> bool:
+    """Tell the versions apart: one begins with a number below 5000, the other with text."""
+    return 0 in data[:4]

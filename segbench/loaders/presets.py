@@ -24,6 +24,8 @@ _SOURCES = {
     "memory": "from memory; check it against your files",
 }
 _HINT = "see a preset that ships: segbench presets bsds500"
+_LARGEST_BYTES = 2**13
+"""The parser takes the square of a file's length where tables lie within tables."""
 _PLACES = ("ground_truth", "field", "images")
 _TEXTS = ("title", "home", "cite", "note", "source")
 
@@ -115,16 +117,19 @@ def load_preset(name: str) -> Preset:
         return known[name]
     path = Path(name)
     try:
+        if path.stat().st_size > _LARGEST_BYTES:
+            what = f"has {path.stat().st_size} bytes, expected at most {_LARGEST_BYTES} of a preset"
+            raise DataError(shown(path), what, _HINT)
         text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(shown(path), f"cannot be read as a preset ({error})", "check the path") from error
+    except (OSError, ValueError) as error:
+        raise DataError(shown(path), f"cannot be read as a preset ({shown(error)})", "check the path") from error
     return _read(text, path.stem, str(path))
 
 
 def _read(text: str, name: str, file: str) -> Preset:
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(shown(file), f"is no TOML ({error})", _HINT) from None
     problems = _problems(content)
     if problems:

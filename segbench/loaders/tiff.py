@@ -7,7 +7,9 @@ deflate or PackBits; Pillow brings LZW, LZMA, JPEG and the fax codes and is used
 from __future__ import annotations
 
 import io
+import math
 import zlib
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,8 @@ TIFFFILE_READS = frozenset({1, 8, 32773, 32946})
 DEFLATE = frozenset({8, 32946})
 MAX_RATIO = 1032
 """What deflate can at most shrink."""
+MAX_PAGES = 100
+"""Pages that are looked at: an image with its thumbnails has a few, and a damaged file may lead on without end."""
 
 
 def decode_tiff(data: bytes, path: str, role: Role) -> Decoded:
@@ -55,13 +59,13 @@ def decode_tiff(data: bytes, path: str, role: Role) -> Decoded:
     import tifffile
 
     with tifffile.TiffFile(io.BytesIO(data)) as tiff:
-        pages: list[Any] = [page for page in tiff.pages if not getattr(page, "is_reduced", False)]
+        pages = _pages(tiff, path)
         if len(pages) != 1:
             raise DataError(path, f"{len(pages)} pages, expected one image", "save one file an image")
         page = pages[0]
         by_pillow = int(page.compression) not in TIFFFILE_READS
         _refuse_damage(data, page, path)
-        pixels = _by_pillow(data, page, path) if by_pillow else page.asarray()
+        pixels = _by_pillow(data, page, path) if by_pillow else page.asarray(maxworkers=1)
         if page.planarconfig == PLANES and not by_pillow and pixels.ndim == 3:
             pixels = np.moveaxis(pixels, 0, -1)
         photometric = int(page.photometric)
@@ -78,19 +82,32 @@ def decode_tiff(data: bytes, path: str, role: Role) -> Decoded:
     return Decoded(array, (*decoded.notes, "zero is declared white; values are kept as stored"))
 
 
-def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  tifffile's pages have no useful type
+def _pages(tiff: Any, path: str) -> list[Any]:  # noqa: ANN401  tifffile's pages have no useful type
+    """Give the pages that are no thumbnails of others."""
+    found = list(islice(tiff.pages, MAX_PAGES + 1))
+    if len(found) > MAX_PAGES:
+        raise DataError(path, f"more than {MAX_PAGES} pages, expected one image", "save one file an image")
+    return [page for page in found if not getattr(page, "is_reduced", False)]
+
+
+def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  as above
     """Refuse a page that is too large, lacks pixels, has no colour space that could be grey, or is a bomb."""
     shape = (int(page.imagelength), int(page.imagewidth))
     if shape[0] * shape[1] > MAX_PIXELS:
         raise DataError(path, f"{size(shape)} is more than {MAX_PIXELS} pixels", "cut it into parts")
+    tile = (page.tilelength, page.tilewidth, page.tiledepth, page.samplesperpixel)
+    unpacked = max(math.prod(page.shaped), math.prod(tile)) * (page.dtype.itemsize if page.dtype else 1)
+    if unpacked > MAX_PIXELS * 8:
+        raise DataError(path, f"unpacks to {unpacked} bytes", "cut it into parts")
     if int(page.photometric) not in (WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR):
         raise DataError(
             path, f"colour space {_name(page.photometric)}, expected grey, palette or RGB", "convert it to grey"
         )
     strips = list(zip(page.dataoffsets, page.databytecounts, strict=True))
-    missing = sum(offset + count > len(data) or count == 0 for offset, count in strips)
+    expected = max(math.prod(page.chunked), len(strips))
+    missing = sum(offset + count > len(data) or count == 0 for offset, count in strips) + expected - len(strips)
     if missing:
-        what = f"truncated: the pixels of {missing} of {len(strips)} strips or tiles are missing"
+        what = f"truncated: the pixels of {missing} of {expected} strips or tiles are missing"
         raise DataError(path, what, "write the file anew")
     if int(page.compression) in DEFLATE:
         # tifffile sets no bound to what a strip unpacks to.

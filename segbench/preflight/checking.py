@@ -19,8 +19,11 @@ from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import SizeError
 from segbench.loaders.source import Source
 from segbench.preflight.asked import Asked, Settings, asked_of
-from segbench.preflight.duplicates import duplicate_findings
+from segbench.preflight.classes import class_findings
+from segbench.preflight.duplicates import duplicate_findings, same_file_findings
+from segbench.preflight.exchanged import exchange_findings
 from segbench.preflight.findings import Finding, Place, Report, in_order, many
+from segbench.preflight.label_maps import label_findings
 from segbench.preflight.names import name_findings, paired
 from segbench.preflight.probes import Probe
 from segbench.preflight.sampling import probes_of
@@ -141,8 +144,7 @@ def _check(
         # The few may be the only ones, above all where no header told which are sound.
         probes = probes_of(pairing.files, surveyed, asked, SAMPLE)
         findings = [*found, *_findings(inputs, asked, pairing, surveyed, probes)]
-    if not quick:
-        findings += duplicate_findings(pairing.files, surveyed.lengths)
+    findings += same_file_findings(pairing.files) if quick else duplicate_findings(pairing.files, surveyed.lengths)
     return Report(
         method=method,
         protocol=protocol,
@@ -162,12 +164,16 @@ def _findings(
     known = {misfit.image for misfit in surveyed.misfits}
     misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
     seen = [probe for probe in probes if not probe.failure]
+    truths = truth_findings(seen, asked, total)
     findings = [
         *name_findings(pairing, inputs, asked),
         *size_findings(misfits, total, soft=asked.soft),
         *unreadable({image: e for image, e in failures.items() if not isinstance(e, SizeError)}, total),
-        *truth_findings(seen, asked, total),
+        *exchange_findings(seen, truths),
+        *truths,
+        *label_findings([probe.label_map for probe in seen if probe.label_map]),
         *_coloured(seen),
+        *class_findings(seen, asked),
     ]
     if asked.soft:
         findings += [] if asked.repairs.scale is not None else type_findings(surveyed.predictions)

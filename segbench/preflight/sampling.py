@@ -11,6 +11,7 @@ from functools import partial
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.sizes import mendable
 from segbench.preflight.asked import Asked
+from segbench.preflight.classes import probe_classes
 from segbench.preflight.probes import Probe, probe
 from segbench.preflight.sizes import Surveyed
 
@@ -52,7 +53,8 @@ def _probes(samples: Sequence[SampleFiles], asked: Asked, *, as_if_resized: bool
     """Decode a few images at a time: decoders let other threads run."""
     if as_if_resized:
         asked = replace(asked, repairs=replace(asked.repairs, crop=False, resize="nearest"))
+    look = partial(probe_classes, classes=asked.classes) if asked.classes else probe
     if len(samples) < _WORTH_THREADS:
-        return [probe(files, asked) for files in samples]
+        return [look(files, asked=asked) for files in samples]
     with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
-        return list(threads.map(partial(probe, asked=asked), samples))
+        return list(threads.map(partial(look, asked=asked), samples))

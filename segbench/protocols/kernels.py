@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from segbench.compiling import compiled
 
-@njit(cache=True, nogil=True)
+
+@compiled()
 def histogram(classes: NDArray[Any], levels: NDArray[Any], level_count: int) -> NDArray[Any]:
     """Count pixels by class (0, 1, 2) and level; int64, shape (3, level_count)."""
     # Edge maps are mostly one level: neighbouring pixels go to separate tables, or each would wait for the last.
@@ -29,7 +30,7 @@ def histogram(classes: NDArray[Any], levels: NDArray[Any], level_count: int) -> 
     return counts
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def rising_keys(classes: NDArray[Any], bits: NDArray[Any], wanted: int, keys: NDArray[Any]) -> None:
     """Write the bits of the float32 scores of one class as uint32 numbers that rise with the score."""
     sign = np.uint32(1 << 31)
@@ -41,7 +42,7 @@ def rising_keys(classes: NDArray[Any], bits: NDArray[Any], wanted: int, keys: ND
             j += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def scores_of(keys: NDArray[Any]) -> None:
     """Turn keys made by `rising_keys` back into the bits of float32 scores, in place."""
     sign = np.uint32(1 << 31)
@@ -49,7 +50,7 @@ def scores_of(keys: NDArray[Any]) -> None:
         keys[i] = keys[i] ^ sign if keys[i] & sign else ~keys[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def radix_sort(keys: NDArray[Any], spare: NDArray[Any]) -> None:
     """Sort uint32 keys in place, a byte at a time; `spare` is scratch of the same size."""
     byte = np.uint32(255)
@@ -73,7 +74,7 @@ def radix_sort(keys: NDArray[Any], spare: NDArray[Any]) -> None:
         source, target = target, source
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def count_distinct(first: NDArray[Any], second: NDArray[Any]) -> int:
     """Count the distinct values of two rising arrays together."""
     i = j = distinct = 0
@@ -87,7 +88,7 @@ def count_distinct(first: NDArray[Any], second: NDArray[Any]) -> int:
     return distinct
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def fill_distinct(
     first: NDArray[Any],
     second: NDArray[Any],

@@ -33,6 +33,7 @@ from segbench.protocols.counted import Counted
 from segbench.protocols.histograms import count_labelled, refuse_nan
 from segbench.protocols.labels import LabelRule, equals_any, two_values
 from segbench.protocols.states import states_of_labels
+from segbench.protocols.written import written
 from segbench.sample import Reads, Sample
 
 _ANNOTATORS_HINT = (
@@ -94,7 +95,7 @@ class Pixels:
         """Name the settings that a figure depends on."""
         fields = {
             "positive": "larger" if self.positive is None else self.positive.replace(" ", ""),
-            "void": ",".join(f"{value:g}" for value in self.void) or "none",
+            "void": written(self.void) or "none",
             "invert": "yes" if self.invert else "no",
             "floats": "exact" if self.exact else f"exact<={MAX_DISTINCT}",
         }

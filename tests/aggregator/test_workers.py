@@ -225,3 +225,16 @@ def test_progress_counts_once_whoever_dies(folders, tmp_path):
     assert told == sorted(told)
     assert told[-1] == (24, 24)
     assert threading.active_count() < 20
+
+
+def test_a_script_without_a_guard_is_told_so(folders, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import segbench\n"
+        "with segbench.process_pool(2) as pool:\n"
+        f"    print(segbench.evaluate({str(folders[0])!r}, {str(folders[1])!r}, executor=pool).summary)\n"
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert "if __name__ == '__main__':" in ended.stderr.splitlines()[-1]

@@ -46,3 +46,13 @@ def test_photographs_lie_where_folders_may(segbench, tmp_path):
         assert answer.code == 0, answer.err
         pages.append(page.read_text())
     assert pages[0] == pages[1]
+
+
+def test_images_that_have_gone_are_told(segbench, tmp_path):
+    gt, one = write_methods(tmp_path, {"one": 1}, images=2)
+    results = tmp_path / "r.segbench"
+    segbench("run", gt, one, "-o", results)
+    one.rename(tmp_path / "elsewhere")
+    answer = segbench("report", results, "-o", tmp_path / "r.html", "--no-intervals")
+    assert answer.code == 0
+    assert "2 of 2 images have no pictures; the first: " in answer.err

@@ -173,3 +173,12 @@ class TestTuningResults:
         assert answer.code == 2
         assert "--tuning-results" in answer.err
         assert segbench("run", *sets[1], "--tuning-set", *sets[0][:2], "--tuning-results", tuned).code == 2
+
+
+def test_other_thresholds_are_another_run(segbench, sets, tmp_path):
+    truth, first, second = sets[0]
+    for tuning in (first, second):
+        kept = segbench("run", sets[1][0], f"m={sets[1][1]}", "--tuning-set", truth, tuning, "-o", tmp_path / "r")
+        assert kept.code == 0, kept.err
+    runs = json.loads(segbench("show", tmp_path / "r", "--format", "json").out)["runs"]
+    assert len({run["signature"] for run in runs}) == len(runs) == 2

@@ -283,7 +283,7 @@ def test_an_archive_that_changes_during_the_run(tmp_path, name):
 
 
 def test_missing_and_empty_archives(tmp_path, name):
-    with pytest.raises(DataError, match="No such file"):
+    with pytest.raises(DataError, match="there is no such file"):
         list_archive(str(tmp_path / name))
     with pytest.raises(DataError, match=r"no image or array in it, only \.txt \(1\)"):
         list_archive(str(packed(tmp_path / name.lower(), {"a.txt": b"a"})))

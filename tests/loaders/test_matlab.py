@@ -75,6 +75,27 @@ def test_big_endian_files():
     assert found.dtype.isnative
 
 
+def test_files_of_version_4_as_scipy_reads_them():
+    sparse = scipy.sparse.csc_matrix(np.where(GREY8 > 200, GREY8, 0).astype(float))
+    variables = {"a": FLOAT32, "b": GREY8, "c": GREY16.astype(np.int32), "text": "words", "none": np.empty((0, 0))}
+    stream = io.BytesIO()
+    scipy.io.savemat(stream, {**variables, "sparse": sparse}, format="4")
+    found, expected = read_mat(stream.getvalue(), HERE), scipy.io.loadmat(stream, mat_dtype=True)
+    for name in ("a", "b", "c", "none"):
+        np.testing.assert_array_equal(found[name], expected[name])
+        assert found[name].dtype == expected[name].dtype
+    np.testing.assert_array_equal(found["sparse"], sparse.toarray())
+    assert found["text"] == "words"
+
+
+def test_cells_and_structs_within_each_other_as_scipy_reads_them():
+    inner = {"x": cell(GREY8, "t", cell(MASK)), "y": np.float32(2)}
+    found = read(a=cell(inner, inner), b=np.array([(1, "u"), (2, "v")], [("n", "O"), ("s", "O")]))
+    np.testing.assert_array_equal(found["a"][0][0]["x"][0], GREY8)
+    np.testing.assert_array_equal(found["a"][1][0]["x"][2][0], MASK)
+    assert [item["s"] for item in found["b"]] == ["u", "v"]
+
+
 @pytest.mark.parametrize("dtype", [bool, np.float64])
 def test_sparse_matrices_are_filled(dtype):
     dense = np.where(GREY8 > 200, GREY8, 0).astype(dtype)
@@ -186,7 +207,7 @@ def test_declared_sizes_allocate_nothing():
 def test_a_variable_is_no_larger_than_the_bound(monkeypatch):
     data = mat(a=np.zeros((300, 300)))
     assert read_mat(data, HERE)["a"].shape == (300, 300)
-    monkeypatch.setattr("segbench.loaders.matfile.MAX_PIXELS", 10_000)
+    monkeypatch.setattr("segbench.loaders.mat5.MAX_PIXELS", 10_000)
     with pytest.raises(DataError, match=r"variable 'a' of dimensions \(300, 300\)"):
         read_mat(data, HERE)
 

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 
+from segbench.compiling import compiled
+
 Function = TypeVar("Function", bound=Callable[..., object])
 
 _njit: Any = numba.njit
@@ -22,8 +24,7 @@ uint64: Any = np.uint64
 
 def kernel(function: Function) -> Function:
     """Compile a function that Python calls; the result is kept on disk."""
-    compiled: Function = _njit(cache=True, nogil=True)(function)
-    return compiled
+    return compiled()(function)
 
 
 def helper(function: Function) -> Function:
@@ -40,7 +41,7 @@ def _without_counting(function: Function, *, forceinline: bool) -> Function:
     options = {"nogil": True, "forceinline": forceinline}
     try:
         # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
-        compiled: Function = _njit(**options, _nrt=False)(function)
+        fast: Function = _njit(**options, _nrt=False)(function)
     except KeyError:  # a Numba without that option
-        compiled = _njit(**options)(function)
-    return compiled
+        fast = _njit(**options)(function)
+    return fast

@@ -29,11 +29,13 @@ def kernels_cached() -> bool:
     Returns
     -------
     bool
-        False before the first use on a machine; then compiling takes about ten seconds, once.
+        False before the first use on a machine; then compiling takes about ten seconds, once. Always false where
+        there is no place to keep them.
     """
+    places = [(kernel, kernel.stats.cache_path) for kernel in _KERNELS]
     return all(
-        any(Path(kernel.stats.cache_path).glob(f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-*.nbi"))
-        for kernel in _KERNELS
+        path and any(Path(path).glob(f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-*.nbi"))
+        for kernel, path in places
     )
 
 

@@ -1,0 +1,143 @@
+"""Rows of a results file, checked as they are read: a file may come from anywhere, and SQLite lets any type in.
+
+Texts that are shown to people lose what a terminal would obey, as file names do.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from segbench.aggregator.codec import decode_published
+from segbench.aggregator.figures import PROTOCOLS
+from segbench.aggregator.tasks import Outcome
+from segbench.errors import DataError
+from segbench.loaders.decoded import shown
+from segbench.loaders.inputs import Inputs
+from segbench.protocols.class_names import read_classes
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """One run as it lies in a results file."""
+
+    key: int
+    method: str
+    protocol: str
+    settings: Mapping[str, str]
+    signature: str
+    notes: tuple[str, ...]
+    thresholds: tuple[float, ...] = ()
+    inputs: Inputs | None = None
+    protocol_json: str = ""
+    published: str = ""
+
+
+def run_of(row: Sequence[Any], path: str) -> StoredRun:
+    """Read a row of runs: key, method, protocol, settings, signature, notes, thresholds, inputs, protocol, published.
+
+    Raises
+    ------
+    DataError
+        If it is none that segbench wrote.
+    """
+    return _checked(_run, row, path)
+
+
+def outcome_of(row: Sequence[Any], path: str) -> Outcome:
+    """Read a row of images: name, two digests, counts, label values, failure, notes, seconds.
+
+    Counts stay packed; they are checked when they are unpacked.
+
+    Raises
+    ------
+    DataError
+        If it is none that segbench wrote.
+    """
+    return _checked(_outcome, row, path)
+
+
+def _checked(read: Callable[[Sequence[Any]], Record], row: Sequence[Any], path: str) -> Record:
+    try:
+        return read(row)
+    except Exception as error:
+        reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
+        raise DataError(
+            path, f"holds a row that segbench did not write ({reason})", "run again into a new file"
+        ) from error
+
+
+def _run(row: Sequence[Any]) -> StoredRun:
+    key, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published = row
+    for text in (method, protocol, signature, inputs, protocol_json, published):
+        _require(isinstance(text, str), "a text of another type")
+    found = json.loads(settings)
+    _require(isinstance(found, dict) and _are(found.values(), str), "settings that are no texts")
+    if signature:
+        _ = dict(part.split(":", 1) for part in signature.split("|"))["data"]
+    run = StoredRun(
+        int(key), _printable(method), protocol, found, signature, _texts(notes), _numbers(thresholds),
+        _inputs(inputs), protocol_json, published,
+    )  # fmt: skip
+    if published:
+        _ = decode_published(published).summary
+    elif signature:
+        _require(protocol in PROTOCOLS, f"protocol {protocol}")
+        _require(not run.thresholds or "thresholds" in found, "thresholds without their source")
+        if protocol == "classes":
+            read_classes(found["classes"])
+    if protocol_json:
+        _require(isinstance(json.loads(protocol_json)["kind"], str), "a protocol without name")
+    return run
+
+
+def _outcome(row: Sequence[Any]) -> Outcome:
+    name, digest, truth, counts, values, failure, notes, seconds = row
+    for text in (name, digest, truth, failure):
+        _require(isinstance(text, str), "a text of another type")
+    _require(counts is None or isinstance(counts, bytes), "counts of another type")
+    return Outcome(
+        _printable(name), digest, truth, counts, _numbers(values), _printable(failure), _texts(notes), float(seconds)
+    )
+
+
+def _inputs(text: str) -> Inputs | None:
+    if not text:
+        return None
+    found = Inputs.from_json(text)
+    for part in (found, *found.merged):
+        places = {**vars(part), "merged": ""}
+        _require(_are(places.values(), (str, type(None))), "places that are no texts")
+    return found
+
+
+@functools.lru_cache(maxsize=256)  # the same few lists stand beside every image
+def _texts(text: str) -> tuple[str, ...]:
+    found = json.loads(text)
+    _require(isinstance(found, list) and _are(found, str), "notes that are no texts")
+    return tuple(map(_printable, found))
+
+
+@functools.lru_cache(maxsize=256)  # as above
+def _numbers(text: str) -> tuple[float, ...]:
+    found = json.loads(text)
+    _require(isinstance(found, list) and _are(found, (int, float)), "values that are no numbers")
+    return tuple(found)
+
+
+def _are(values: Any, kind: type | tuple[type, ...]) -> bool:  # noqa: ANN401  any iterable
+    return all(isinstance(value, kind) for value in values)
+
+
+def _require(holds: bool, what: str) -> None:  # noqa: FBT001  an assertion in other words
+    if not holds:
+        raise ValueError(what)
+
+
+def _printable(text: str) -> str:
+    return "\n".join(map(shown, text.split("\n")))

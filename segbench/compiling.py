@@ -1,0 +1,52 @@
+"""Compiled loops, kept on disk between processes where there is a place for them, else compiled anew.
+
+Imported only where one is called, because Numba is slow to load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from numba import njit
+from numba.core.caching import FunctionCache
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _Cache(FunctionCache):
+    """A cache that a full disk, or a folder that others own, only makes useless."""
+
+    def load_overload(self, *what: Any) -> Any:  # noqa: ANN401  Numba's own types
+        """Load what was compiled before; None where it cannot be read."""
+        try:
+            return super().load_overload(*what)  # type: ignore[no-untyped-call]  # Numba is untyped
+        except OSError:
+            return None
+
+    def save_overload(self, *what: Any) -> None:  # noqa: ANN401  as above
+        """Keep what was compiled, if that can be."""
+        try:
+            super().save_overload(*what)  # type: ignore[no-untyped-call]  # as above
+        except OSError:
+            return
+
+
+def compiled(**options: Any) -> Callable[[Function], Function]:  # noqa: ANN401  Numba's own
+    """Compile a function when it is first called; it runs without the interpreter's lock.
+
+    Parameters
+    ----------
+    **options
+        Of `numba.njit`.
+    """
+
+    def decorate(function: Function) -> Function:
+        dispatcher: Any = njit(nogil=True, **options)(function)
+        with suppress(RuntimeError):  # neither beside the sources nor in the user's folder may be written
+            dispatcher._cache = _Cache(function)  # type: ignore[no-untyped-call]  # noqa: SLF001  no other door
+        compiled_function: Function = dispatcher
+        return compiled_function
+
+    return decorate

@@ -1,0 +1,157 @@
+"""Checks to people: a table a part, what is to be known of it, and all as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from segbench.report.documents import finite
+from segbench.verification.checks import Check, verdict
+
+SCHEMA = 1
+_STYLES = {"as expected": "", "off": "red", "not checked": "yellow"}
+_HEADER = ("  figure", "expected", "got", "off by", "allowed", "source")
+_LEAST_WHAT, _LEAST_SOURCE = 26, 12
+_MOST_PLACES = 7
+
+
+def show_part(checks: Sequence[Check], console: Console) -> None:
+    """Print the checks of one part: a line each, group by group, then the notes."""
+    if not checks:
+        return
+    rows = [_row(check) for check in checks]
+    widths = _widths([_HEADER, *rows], console.width)
+    _say(console, checks[0].part, "bold")
+    _print_lines(console, [(_HEADER, "bold")], widths)
+    for group, some in groupby(zip(checks, rows, strict=True), lambda pair: pair[0].group):
+        pairs = list(some)
+        seconds = "" if pairs[0][0].missing else f"  {pairs[0][0].seconds:.2f} s"
+        console.print(Text.assemble((group, "bold"), (seconds, "dim")), soft_wrap=True)
+        _print_lines(console, [(row, _STYLES[check.state]) for check, row in pairs], widths)
+    for note, names in _by_text((check.note, f"{check.group}, {check.what}") for check in checks):
+        _say(console, f"* {names}: {note}", "dim")
+    for missing, groups in _by_text((check.missing, check.group) for check in checks):
+        _say(console, f"not checked, {groups}: {missing}", "yellow")
+    console.print()
+
+
+def _by_text(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Give each text once, with the names it belongs to."""
+    names: dict[str, list[str]] = {}
+    for text, name in pairs:
+        if text and name not in names.setdefault(text, []):
+            names[text].append(name)
+    yield from ((text, "; ".join(some)) for text, some in names.items())
+
+
+def _row(check: Check) -> tuple[str, ...]:
+    return (f"  {check.what}{' *' if check.note else ''}", *_numbers(check), check.source)
+
+
+def _widths(rows: Sequence[Sequence[str]], available: int) -> list[int]:
+    """Give each column what it needs; where that is too much, the first and then the last is folded."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for place, least in ((0, _LEAST_WHAT), (-1, _LEAST_SOURCE)):
+        too_much = max(0, sum(widths) + len(widths) - available)
+        widths[place] = max(min(least, widths[place]), widths[place] - too_much)
+    return widths
+
+
+def _print_lines(console: Console, lines: Sequence[tuple[Sequence[str], str]], widths: Sequence[int]) -> None:
+    table = Table(box=None, padding=(0, 1, 0, 0), show_header=False)
+    last = len(widths) - 1
+    for place, width in enumerate(widths):
+        table.add_column(width=width, justify="left" if place in {0, last} else "right", overflow="fold")
+    for texts, style in lines:
+        table.add_row(*(Text(text) for text in texts), style=style)
+    console.print(table)
+
+
+def show_verdict(checks: Sequence[Check], console: Console) -> None:
+    """Print what is off once more, and last how many are as expected."""
+    off = [check for check in checks if check.state == "off"]
+    for check in off:
+        expected, got, difference, allowed = _numbers(check)
+        _say(
+            console,
+            f"off: {check.part}: {check.group}: {check.what}: expected {expected}, got {got} "
+            f"(off by {difference}, allowed {allowed}; {check.source})",
+            "red",
+        )
+    _say(console, verdict(checks), "bold red" if off else "bold green")
+
+
+def checks_json(checks: Sequence[Check]) -> str:
+    """Write checks as JSON: ``{"schema": 1, "verdict": .., "checks": [..]}``; what is undefined is null."""
+    document = {
+        "schema": SCHEMA,
+        "verdict": verdict(checks),
+        **{
+            state.replace(" ", "_"): sum(check.state == state for check in checks)
+            for state in ("as expected", "off", "not checked")
+        },
+        "checks": [_document(check) for check in checks],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _document(check: Check) -> dict[str, Any]:
+    numbers = ("expected", "got", "difference", "allowed")
+    return {
+        "part": check.part,
+        "group": check.group,
+        "what": check.what,
+        "state": check.state,
+        **{name: finite(getattr(check, name)) for name in numbers},
+        "source": check.source,
+        "seconds": check.seconds,
+        "note": check.note,
+        "missing": check.missing,
+    }
+
+
+def _numbers(check: Check) -> tuple[str, str, str, str]:
+    """Write expected, got, difference and allowed; the first two with the digits that are known."""
+    if check.allowed == 0:
+        expected, got = f"{check.expected:.7g}", f"{check.got:.7g}"
+    elif check.expected == 0 or not math.isfinite(check.allowed):
+        expected, got = f"{check.expected:.3g}", f"{check.got:.2g}"
+    else:
+        places = _places(check)
+        expected, got = f"{check.expected:.{places}f}", f"{check.got:.{places}f}"
+    return _bare(expected), _bare(got), _small(check.difference, sign="+"), _small(check.allowed)
+
+
+def _places(check: Check) -> int:
+    """Count the places behind the point: those of the number expected, and all that the allowed difference makes."""
+    known = math.ceil(-math.log10(2 * check.allowed))
+    if known > _MOST_PLACES:
+        # What is known exactly needs no zeros to say how well.
+        return max(_own_places(check.expected), _own_places(check.got))
+    return max(_own_places(check.expected), known)
+
+
+def _own_places(value: float) -> int:
+    return len(f"{value:.{_MOST_PLACES}f}".rstrip("0").partition(".")[2])
+
+
+def _small(value: float, *, sign: str = "") -> str:
+    return _bare(f"{value:{sign}.1g}") if value else "0"
+
+
+def _bare(text: str) -> str:
+    """Leave out the zero before the point, as the field does; what is undefined is a dash."""
+    if text in {"nan", "+nan"}:
+        return "-"
+    return text.replace("0.", ".", 1) if text.lstrip("+-").startswith("0.") else text
+
+
+def _say(console: Console, text: str, style: str) -> None:
+    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,190 @@
+"""Results files that were changed by hand, damaged, or made to harm: refused with the file or the image named."""
+
+import json
+import sqlite3
+import zlib
+
+import numpy as np
+import pytest
+from cases import write_papers
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import segbench
+from segbench import ClassCounts, DataError, ScoreCounts, evaluate, load_results
+from segbench.aggregator.codec import decode, encode
+
+COUNTS = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 2, 7])
+
+
+@pytest.fixture
+def results(tmp_path):
+    file = tmp_path / "r.segbench"
+    evaluate(*write_papers(tmp_path), results=file)
+    return file
+
+
+def change(file, *statement):
+    database = sqlite3.connect(file)
+    with database:
+        database.execute(*statement)
+    database.close()
+
+
+def packed(header, block=b""):
+    return zlib.compress(json.dumps(header).encode() + b"\n" + block)
+
+
+def arrays(**changes):
+    one = {"scores": ["<f8", "<f8", 0, 1], "positives": ["|u1", "<i8", 0, 1], "negatives": ["|u1", "<i8", 0, 1]}
+    return {"kind": "scores", "arrays": one | changes}
+
+
+class TestCounts:
+    @pytest.mark.parametrize(
+        "data",
+        [
+            b"",
+            b"no zlib",
+            encode(COUNTS)[:-4],
+            packed([]),
+            packed({"kind": "scores"}),
+            packed({"kind": "builtins.eval", "arrays": {}}),
+            packed(arrays(), bytes(3)),
+            packed(arrays(scores=["|O", "<f8", 0, 1]), bytes(10)),
+            packed(arrays(scores=["<M8[s]", "<f8", 0, 1]), bytes(10)),
+            packed(arrays(scores=["<f8", "<f8", 0, 10**12]), bytes(10)),
+            packed(arrays(scores=["<f8", "<f8", 0, -1]), bytes(10)),
+            packed(arrays(scores=["|u1", "<f8", 1e-320, 1]), b"\xff" * 10),
+            packed(arrays() | {"ignored": "many"}, bytes(10)),
+            packed(arrays() | {"ignored": 10**40}, bytes(10)),
+            packed(arrays() | {"unknown": 1}, bytes(10)),
+            zlib.compress(b"[" * 100_000),
+            b"{",
+            b'{"a": -5}\n',
+            b'{"a": "x"}\n',
+            b'{"a": 3}\nxyz',
+        ],
+    )
+    def test_that_are_none(self, data):
+        with pytest.raises(DataError, match="cannot be unpacked") as caught:
+            decode(data)
+        assert "--fresh" in caught.value.hint
+        assert str(caught.value).isprintable()
+
+    def test_a_bomb_does_not_go_off(self):
+        bomb = zlib.compress(bytes(200_000_000), 9)
+        with pytest.raises(DataError, match="unpacks to more than counts do"):
+            decode(bomb)
+
+    def test_many_levels_that_shrink_well_are_no_bomb(self):
+        levels = np.arange(2_000_000, 0, -1, dtype=np.float32)
+        counts = ScoreCounts(levels, np.zeros(levels.size, np.int32), np.ones(levels.size, np.int32), exact=True)
+        assert decode(encode(counts)).total_negatives == levels.size
+
+    @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+    @given(data=st.data())
+    def test_any_change_is_read_or_refused(self, data):
+        unpacked = bytearray(zlib.decompress(encode(COUNTS)))
+        for _ in range(data.draw(st.integers(1, 4))):
+            unpacked[data.draw(st.integers(0, len(unpacked) - 1))] = data.draw(st.integers(0, 255))
+        try:
+            decode(zlib.compress(bytes(unpacked)))
+        except DataError as error:
+            assert str(error).isprintable()  # noqa: PT017  either outcome will do
+
+    def test_the_image_is_named(self, results):
+        change(results, "UPDATE images SET counts = ? WHERE name = 'first'", (b"junk",))
+        with pytest.raises(DataError, match=r"first.*cannot be unpacked"):
+            _ = load_results(results)[0].summary
+
+    def test_counts_of_another_protocol(self, results):
+        other = encode(segbench.BoundaryCounts([0.5], [1], [2], [1], [2]))
+        change(results, "UPDATE images SET counts = ?, label_values = '[]'", (other,))
+        with pytest.raises(DataError, match="first: holds counts of another protocol"):
+            _ = load_results(results)[0].summary
+
+    def test_a_class_that_is_not_there(self):
+        counts = {"x": encode(ClassCounts(("a",), (COUNTS,)))}
+        from segbench.aggregator.codec import EncodedCounts
+
+        with pytest.raises(DataError, match="x: holds no counts of the class b"):
+            EncodedCounts(counts, "classes").of_class("b")
+
+
+class TestRows:
+    @pytest.mark.parametrize(
+        ("column", "value"),
+        [
+            ("settings", "[1]"),
+            ("settings", '{"positive": 7}'),
+            ("settings", "{"),
+            ("settings", b"\xff\xfe"),
+            ("signature", "no parts"),
+            ("protocol", "os.system"),
+            ("method", b"x"),
+            ("notes", '{"a": 1}'),
+            ("notes", "[" * 100_000),
+            ("thresholds", '["x"]'),
+            ("thresholds", "[0.5]"),
+            ("inputs", '{"command": "rm"}'),
+            ("inputs", '{"ground_truth": 5}'),
+            ("protocol_json", "[]"),
+            ("protocol_json", '{"kind": []}'),
+            ("published", '{"recall": "x"}'),
+        ],
+    )
+    def test_of_runs(self, results, column, value):
+        change(results, f"UPDATE runs SET {column} = ?", (value,))  # noqa: S608  our own names
+        with pytest.raises(DataError, match=r"r\.segbench: holds a row that segbench did not write"):
+            load_results(results)
+
+    @pytest.mark.parametrize(
+        ("column", "value"),
+        [("counts", "text"), ("label_values", "7"), ("notes", '"x"'), ("seconds", "x"), ("name", b"x")],
+    )
+    def test_of_images(self, results, column, value):
+        change(results, f"UPDATE images SET {column} = ? WHERE name = 'first'", (value,))  # noqa: S608  as above
+        with pytest.raises(DataError, match=r"r\.segbench: holds a row that segbench did not write"):
+            load_results(results)
+
+    def test_what_a_terminal_would_obey_is_shown_as_text(self, results):
+        change(results, "UPDATE runs SET method = ?", ("\x1b[2Jgone",))
+        assert load_results(results)[0].method == r"\x1b[2Jgone"
+
+
+class TestTables:
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "CREATE TRIGGER t AFTER INSERT ON images BEGIN DELETE FROM images; END",
+            "CREATE VIEW v AS SELECT 1",
+            "CREATE TABLE other (x)",
+            "ALTER TABLE images ADD COLUMN x AS (length(counts))",
+        ],
+    )
+    def test_beside_ours_are_refused(self, results, statement):
+        change(results, statement)
+        with pytest.raises(DataError, match="holds other tables than segbench makes"):
+            load_results(results)
+
+    def test_a_view_in_place_of_a_table_is_never_asked(self, results):
+        change(results, "DROP TABLE images")
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS run FROM n"
+        change(results, f"CREATE VIEW images AS {endless}")
+        with pytest.raises(DataError, match="holds other tables"):
+            load_results(results)
+
+    def test_an_empty_file_is_left_empty(self, tmp_path):
+        file = tmp_path / "r.segbench"
+        file.touch()
+        with pytest.raises(DataError, match="is empty"):
+            load_results(file)
+        assert file.stat().st_size == 0
+
+    def test_names_too_long_for_a_file(self, tmp_path, results):
+        long = tmp_path / ("n" * 300)
+        with pytest.raises(DataError):
+            load_results(long)
+        with pytest.raises(DataError):
+            segbench.merge_results([results], long)

@@ -1,0 +1,175 @@
+"""Every format, hostile in every way, through the command line: `check` names it, `run` counts what is sound."""
+
+import io
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import tifffile
+from PIL import Image
+
+from segbench.loaders.images import EXTENSIONS
+
+RNG = np.random.default_rng(0)
+SHAPE = (20, 24)
+LONG = 16000
+"""WebP goes no further than 16383."""
+
+
+def encoded(array, extension):
+    """Write an 8-bit map in any format."""
+    stream = io.BytesIO()
+    if extension == ".npy":
+        np.save(stream, array)
+    elif extension == ".npz":
+        np.savez_compressed(stream, array)
+    elif extension == ".mat":
+        scipy.io.savemat(stream, {"map": array})
+    elif extension in (".tif", ".tiff"):
+        tifffile.imwrite(stream, array)
+    elif extension == ".pfm":
+        return b"Pf\n%d %d\n-1\n" % array.shape[::-1] + (array[::-1] / np.float32(255)).astype("<f4").tobytes()
+    elif extension in (".pgm", ".pnm"):
+        return b"P5\n%d %d\n255\n" % array.shape[::-1] + array.tobytes()
+    elif extension == ".ppm":
+        return b"P6\n%d %d\n255\n" % array.shape[::-1] + np.dstack([array] * 3).tobytes()
+    elif extension == ".pbm":
+        return b"P4\n%d %d\n" % array.shape[::-1] + np.packbits(array < 128, axis=1).tobytes()
+    else:
+        kinds = {".jpg": "JPEG", ".jpe": "JPEG", ".jpeg": "JPEG", ".jfif": "JPEG", ".dib": "BMP", ".apng": "PNG"}
+        options = {"lossless": True} if extension == ".webp" else {}
+        image = Image.fromarray(array).convert("RGB") if extension == ".webp" else Image.fromarray(array)
+        image.save(stream, kinds.get(extension, extension[1:].upper()), **options)
+    return stream.getvalue()
+
+
+def scores(shape, seed=0):
+    """Make scores that no codec turns around."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(shape) < 0.4
+    truth.flat[0], truth.flat[-1] = True, truth.size == 1
+    return truth, (truth * 150 + rng.integers(0, 90, shape)).astype(np.uint8)
+
+
+def write(folder, name, data):
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_bytes(data)
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_damaged_files_are_named_and_the_others_counted(segbench, tmp_path, extension):
+    sound = encoded(scores(SHAPE)[1], extension)
+    broken = {
+        "cut": sound[: len(sound) * 2 // 3],
+        "head": sound[:11],
+        "noise": RNG.bytes(500),
+        "zeros": bytes(500),
+        "page": b"<!DOCTYPE html><html>404 not found</html>",
+        "pickle": b"\x80\x04\x95\x1a\x00\x00\x00\x00\x00\x00\x00\x8c\x02os\x94\x8c\x06system\x94\x93\x94.",
+        "none": b"",
+    }
+    for name in ("sound", *broken):
+        write(tmp_path / "gt", f"{name}.npy", encoded(scores(SHAPE)[0].astype(np.uint8), ".npy"))
+        write(tmp_path / "pred", f"{name}{extension}", broken.get(name, sound))
+    checked = segbench("check", tmp_path / "gt", tmp_path / "pred", "--format", "json")
+    assert checked.code == 1
+    findings = json.loads(checked.out)["reports"][0]["findings"]
+    (unreadable,) = [finding for finding in findings if finding["key"] == "unreadable"]
+    assert {Path(file["file"]).stem for file in unreadable["files"]} == set(broken)
+    for options in ([], ["--no-check"]):
+        counted = segbench("run", tmp_path / "gt", tmp_path / "pred", "--format", "json", *options)
+        assert counted.code == 1
+        (run,) = json.loads(counted.out)["runs"]
+        assert (run["images"], run["failed"]) == (1, len(broken))
+        assert "Traceback" not in counted.err
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_images_of_one_pixel_and_of_one_row(segbench, tmp_path, extension):
+    for shape in [(1, 1), (1, LONG), (LONG, 1)]:
+        truth, soft = scores(shape)
+        name = f"{shape[0]}x{shape[1]}"
+        write(tmp_path / "gt", f"{name}.npy", encoded(truth.astype(np.uint8), ".npy"))
+        write(tmp_path / "pred", f"{name}{extension}", encoded(soft, extension))
+    counted = segbench("run", tmp_path / "gt", tmp_path / "pred", "--positive", "1", "--format", "json")
+    (run,) = json.loads(counted.out)["runs"]
+    assert (counted.code, run["images"], run["failed"]) == (0, 3, 0)
+    figures = run["summary"]
+    assert figures["positives"] + figures["negatives"] == 2 * LONG + 1
+    checked = segbench("check", tmp_path / "gt", tmp_path / "pred", "--positive", "1", "--format", "json")
+    assert not json.loads(checked.out)["reports"][0]["stops"]
+
+
+@pytest.mark.parametrize("protocol", ["boundaries", "regions"])
+def test_one_pixel_and_one_row_by_the_other_protocols(segbench, tmp_path, protocol):
+    for shape in [(1, 1), (1, LONG), (LONG, 1)]:
+        labels = (np.arange(shape[0] * shape[1]) // 100).reshape(shape).astype(np.uint16)
+        for side in ("gt", "pred"):
+            drawn = labels if protocol == "regions" else (labels % 2).astype(np.uint8)
+            write(tmp_path / side, f"{shape[0]}x{shape[1]}.npy", encoded(drawn, ".npy"))
+    answer = segbench("run", tmp_path / "gt", tmp_path / "pred", "-p", protocol, "--format", "json")
+    (run,) = json.loads(answer.out)["runs"]
+    assert (answer.code, run["images"], run["failed"]) == (0, 3, 0)
+
+
+NAMES = [
+    "with space",
+    "quote'\"",
+    "new\nline",
+    "\x1b[2J",
+    "[red]",
+    "<b>&amp;",
+    "%41",
+    "-j",
+    "no\udcfftext",
+    "..",
+    "a" * 200,
+]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="such names are none there")
+def test_names_that_hold_anything_stay_names(segbench, tmp_path):
+    names = [f"{name}." if name == ".." else name for name in NAMES]
+    for seed, name in enumerate(names):
+        truth, soft = scores((9, 9), seed)
+        write(tmp_path / "gt", f"{name}.png", encoded(truth.astype(np.uint8) * 255, ".png"))
+        write(tmp_path / "pred", f"{name}.png", encoded(soft, ".png"))
+    before = sorted(os.walk(os.fsencode(tmp_path)))
+    out, file = tmp_path / "out", tmp_path / "out" / "r.segbench"
+    out.mkdir()
+    assert segbench("check", tmp_path / "gt", tmp_path / "pred").code == 0
+    assert segbench("run", tmp_path / "gt", tmp_path / "pred", "-o", file).code == 0
+    shown = segbench("show", file, "--per-image")
+    assert "\x1b[2J" not in shown.out
+    for words in (
+        ["overlay", file, "-o", out / "pictures"],
+        ["export", file, "--csv", out / "csv"],
+        ["report", file, "-o", out / "r.html", "--replicates", "20"],
+        ["plot", file, "-o", out / "r.svg"],
+    ):
+        answer = segbench(*words)
+        assert answer.code == 0, answer.err
+    assert len(list((out / "pictures").rglob("*.png"))) == len([name for name in names if not name.startswith(".")])
+    assert "<b>&amp;" not in (out / "r.html").read_text("utf-8")
+    after = [entry for entry in sorted(os.walk(os.fsencode(tmp_path))) if not entry[0].startswith(os.fsencode(out))]
+    assert [(place, files) for place, _, files in after] == [(place, files) for place, _, files in before]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links take rights there")
+def test_links_in_circles_to_nothing_and_to_devices(segbench, tmp_path):
+    truth, soft = scores(SHAPE)
+    for side, array in (("gt", truth.astype(np.uint8) * 255), ("pred", soft)):
+        write(tmp_path / side, "a.png", encoded(array, ".png"))
+        (tmp_path / side / "loop").symlink_to(".")
+        (tmp_path / side / "self.png").symlink_to("self.png")
+        (tmp_path / side / "device.png").symlink_to("/dev/zero")
+        os.mkfifo(tmp_path / side / "pipe.png")
+    checked = segbench("check", tmp_path / "gt", tmp_path / "pred")
+    assert checked.code == 1
+    assert "self.png" in checked.out
+    counted = segbench("run", tmp_path / "gt", tmp_path / "pred", "--format", "json")
+    (run,) = json.loads(counted.out)["runs"]
+    assert (counted.code, run["images"], run["failed"]) == (1, 1, 1)

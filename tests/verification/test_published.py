@@ -1,0 +1,77 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from segbench import BoundaryCurve, DataError
+from segbench.curves.boundary import area_pr, boundary_ods
+from segbench.verification.published import published_part
+
+CURVES = os.environ.get("SEGBENCH_CURVES")
+ROWS = "0.25 0.5 0.4 0.444444\n0.75 0.3 0.75 0.428571\n"
+CURVE = BoundaryCurve([0.25, 0.75], [0.5, 0.3], [0.4, 0.75])
+
+
+def best(*, area=None):
+    ods = boundary_ods(CURVE)
+    figures = (ods.threshold, ods.recall, ods.precision, ods.f, 0.35, 0.5, 0.411765, area_pr(CURVE))
+    return " ".join(f"{value:.6g}" for value in (*figures[:-1], figures[-1] if area is None else area))
+
+
+def write(folder, **files):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.txt").write_text(text)
+    return folder
+
+
+def quietly(_done, _total):
+    pass
+
+
+def checks_of(folder):
+    return published_part(folder).derive(None, quietly)
+
+
+def test_what_follows_from_the_rows(tmp_path):
+    checks = checks_of(write(tmp_path, HED_bdry_thr=ROWS, HED_bdry=best(), SE_bdry_thr=ROWS, SE_bdry=best(area=0.2)))
+    assert [check.what for check in checks[:4]] == ["ODS recall", "ODS precision", "ODS F", "Area_PR"]
+    assert [(check.group, check.what) for check in checks if check.state == "off"] == [("SE", "Area_PR")]
+    assert {check.source for check in checks} == {"HED_bdry.txt", "SE_bdry.txt"}
+
+
+def test_nothing_is_compared_with_itself(tmp_path):
+    one_row = "0.5 0.6 0.8 0.685714"
+    checks = checks_of(write(tmp_path, A_bdry_thr=one_row, A_bdry="0.5 0.6 0.8 0.685714 0.7 0.7 0.7 0.65"))
+    assert [check.what for check in checks] == ["ODS recall", "ODS precision", "ODS F"]
+
+
+def test_from_counts_the_ois_follows_too(tmp_path):
+    counts = "0.25 8 10 3 6\n0.75 5 10 2 2\n"
+    write(tmp_path / "mine", a_ev1=counts, eval_bdry="0.5 0.9 0.9 0.9 0.5 1 0.666667 0")
+    states = {check.what: check.state for check in checks_of(tmp_path)}
+    assert (states["OIS F"], states["ODS F"]) == ("as expected", "off")
+
+
+def test_half_a_method_is_not_checked(tmp_path):
+    write(tmp_path, A_bdry_thr=ROWS, A_bdry=best(), B_bdry_thr=ROWS, C_bdry=best())
+    missing = {check.group: check.missing for check in checks_of(tmp_path) if check.state == "not checked"}
+    assert missing == {"B": "there is no *_bdry.txt of B", "C": "there is no *_bdry_thr.txt of C"}
+
+
+def test_folders_that_will_not_do(tmp_path):
+    with pytest.raises(DataError, match="nowhere: cannot be listed"):
+        published_part(tmp_path / "nowhere")
+    with pytest.raises(DataError, match="holds no results"):
+        published_part(write(tmp_path / "other", readme="hello"))
+    with pytest.raises(DataError, match=r"no method of which.*METHOD_bdry_thr\.txt"):
+        published_part(write(tmp_path / "half", A_bdry_thr=ROWS))
+    with pytest.raises(DataError, match=r"A_bdry_thr\.txt: line 1 is 'hello'"):
+        published_part(write(tmp_path / "damaged", A_bdry_thr="hello", A_bdry=best()))
+
+
+@pytest.mark.skipif(not CURVES, reason="SEGBENCH_CURVES does not say where published curves are")
+def test_published_curves():
+    checks = checks_of(Path(CURVES))
+    assert {check.state for check in checks} == {"as expected"}
+    assert len(checks) == 4 * 11

@@ -1,0 +1,112 @@
+import re
+import shutil
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import segbench
+from segbench.verification import identities, papers
+from segbench.verification.papers import paper_parts
+from segbench.verification.tables import expected
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+@pytest.fixture(scope="module")
+def checks():
+    return segbench.verify()
+
+
+def of(checks, group, what):
+    (check,) = (check for check in checks if (check.group, check.what) == (group, what))
+    return check
+
+
+def quietly(_done, _total):
+    pass
+
+
+def test_all_that_ships_is_as_expected(checks):
+    assert [check for check in checks if check.state != "as expected"] == []
+    assert len(checks) >= 200
+    assert all(check.source and check.part and check.group for check in checks)
+
+
+def test_no_two_checks_have_one_name(checks):
+    names = [(check.part, check.group, check.what) for check in checks]
+    assert len(set(names)) == len(names)
+
+
+def test_what_the_papers_print_wrongly_is_said(checks):
+    wrong = {
+        ("figure 6", "AUC-PR, exact"): r"prints \.031",
+        ("figure 6", "AUC-PR, linear"): r"prints \.50",
+        ("figure 7, curve I", "AUC-PR, exact"): r"prints \.514",
+        ("tables 2 to 5", "precision at .75"): r"prints \.4",
+        ("tables 6 to 9, as printed", "recall at .5"): "prints 4/8",
+        ("score 1 of twenty samples", "AUC-ROC"): "19 labels",
+    }
+    for (group, what), words in wrong.items():
+        assert re.search(words, of(checks, group, what).note)
+    assert of(checks, "tables 2 to 5", "precision at .75").got == 1
+
+
+def test_the_table_of_the_demo_is_that_of_the_readme():
+    printed = {line.split()[0]: line.split()[1:] for line in README.read_text("utf-8").splitlines() if line}
+    for method, figures in expected("demo")["methods"].items():
+        assert printed[method] == figures
+
+
+def test_every_folder_of_the_papers_is_used():
+    used = {case["data"] for paper in expected("papers")["paper"] for case in paper["case"] if "data" in case}
+    assert used == {path.name for path in (README.parent / "datasets" / "papers").iterdir()}
+
+
+def test_a_wrong_expectation_is_off(monkeypatch):
+    case = expected("papers")["paper"][0]["case"][0]
+    monkeypatch.setitem(case["figures"][1], "is", "0.376")
+    off = [check for check in paper_parts()[0].derive(None, quietly) if check.state == "off"]
+    assert [(check.group, check.what, check.expected) for check in off] == [
+        ("table 1, from A to B", "precision at recall .30", 0.376)
+    ]
+    assert off[0].got == pytest.approx(0.375)
+
+
+def test_what_cannot_be_computed_is_off():
+    undefined = segbench.Check(part="", group="", what="", expected=1, got=float("nan"), allowed=0.1, source="")
+    assert undefined.state == "off"
+
+
+def test_a_shipped_image_that_is_damaged_is_named(monkeypatch, tmp_path):
+    shutil.copytree(README.parent / "datasets" / "papers", tmp_path / "papers")
+    (tmp_path / "papers" / "tables_2_to_5" / "predictions" / "table.png").write_bytes(b"no picture")
+    monkeypatch.setattr(papers, "shipped", lambda name: tmp_path / name)
+    with (
+        pytest.raises(segbench.DataError, match=r"could not be counted:\n.*table\.png"),
+        pytest.warns(segbench.FailedImages),
+    ):
+        paper_parts()[1].derive(None, quietly)
+
+
+class Lying(Executor):
+    """Counts as asked, but gives every image the counts of the first."""
+
+    def __init__(self):
+        self.counts = None
+
+    def submit(self, fn, /, *args, **kwargs):
+        outcomes = fn(*args, **kwargs)
+        self.counts = self.counts or outcomes[0].counts
+        answer = Future()
+        answer.set_result([replace(outcome, counts=self.counts) for outcome in outcomes])
+        return answer
+
+
+def test_workers_that_count_otherwise_are_caught(monkeypatch):
+    monkeypatch.setattr(identities, "RUNS", identities.RUNS[:1])
+    off = {check.what: check for check in identities.identities_part().derive(Lying(), quietly) if check.state == "off"}
+    assert off["images"].got == 8
+    assert off["figures"].got > 5
+    assert "sums in other orders" not in off
