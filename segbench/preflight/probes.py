@@ -110,7 +110,7 @@ class Probe:
     failure : DataError, optional
         Why it cannot be read; then there is nothing else.
     truths : tuple of TruthProbe
-        One an annotator; empty where ground truth is label maps, or there is none.
+        One an annotator; empty where ground truth is label maps. Where there is no ground truth, one without values.
     scores : ScoreProbe, optional
         Of a soft prediction.
     label_map : LabelProbe, optional
@@ -153,7 +153,11 @@ def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
         if asked.lines:
             positive = grown(~positive if _black_on_white(drawn) else positive, REACH)
         scores = score_probe(sample.prediction_file, soft, positive, counted, asked)
-    truths = () if asked.label_maps or sample.without_truth else tuple(found for found, _, _ in drawn)
+    truths = tuple(found for found, _, _ in drawn)
+    if sample.without_truth:
+        truths = tuple(replace(found, values=()) for found in truths)
+    elif asked.label_maps:
+        truths = ()
     return Probe(image=sample.name, truths=truths, scores=scores, coloured=coloured)
 
 
