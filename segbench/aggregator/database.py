@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from segbench.errors import DataError
+from segbench.errors import ArgumentError, DataError
 
 APPLICATION_ID = 0x5E6B_E9C4
-SCHEMA = 2
+SCHEMA = 3
 _PATIENCE = 60.0
 _TABLES = (
     """
@@ -20,6 +20,7 @@ CREATE TABLE runs (
     method TEXT NOT NULL,
     protocol TEXT NOT NULL,
     settings TEXT NOT NULL,          -- JSON object, as in the signature
+    complete INTEGER NOT NULL,       -- 1, or 0 for images counted towards the next complete run
     signature TEXT NOT NULL,         -- empty until the run is complete
     notes TEXT NOT NULL,             -- JSON list
     thresholds TEXT NOT NULL,        -- JSON list, empty where scores are their own thresholds
@@ -27,7 +28,7 @@ CREATE TABLE runs (
     protocol_json TEXT NOT NULL,     -- the protocol with all its settings, empty likewise
     version TEXT NOT NULL,           -- the segbench that counts; another one counts anew
     published TEXT NOT NULL DEFAULT '', -- JSON of a curve known from print, which has no images
-    UNIQUE (method, protocol, settings)
+    UNIQUE (method, protocol, settings, complete)
 )
 """,
     """
@@ -46,7 +47,7 @@ CREATE TABLE images (
 """,
 )
 _COLUMNS = {
-    "runs": "id method protocol settings signature notes thresholds inputs protocol_json version published",
+    "runs": "id method protocol settings complete signature notes thresholds inputs protocol_json version published",
     "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
 }
 _HINTS = {
@@ -56,6 +57,30 @@ _HINTS = {
     "SQLITE_BUSY": ("has been held by another process for a minute", "wait until it is done, and repeat the command"),
 }
 _KEPT = "; what was counted before is kept"
+_PICTURE = "for a picture: segbench plot FILE -o pr{suffix}"
+_OTHER_FORMATS = {
+    ".csv": "for CSV: segbench show FILE --format csv",
+    ".json": "for JSON: segbench show FILE --format json",
+    ".md": "for Markdown: segbench show FILE --format markdown",
+    ".tex": "for LaTeX: segbench show FILE --format latex",
+    ".txt": "for text files: segbench export FILE --bsds DIR",
+    ".html": "for a page: segbench report FILE -o page.html",
+    **dict.fromkeys((".pdf", ".svg", ".png"), _PICTURE),
+}
+
+
+def require_results_name(path: Path) -> None:
+    """Refuse to write a results file under a name that says it is something else.
+
+    Raises
+    ------
+    ArgumentError
+        With the command that writes what the name says.
+    """
+    suffix = path.suffix.lower()
+    if suffix in _OTHER_FORMATS:
+        instead = _OTHER_FORMATS[suffix].format(suffix=suffix)
+        raise ArgumentError(f"{path}: a results file is a database, so name it {path.stem}.segbench; {instead}")
 
 
 def connect(path: Path, *, create: bool) -> sqlite3.Connection:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.resampling import REPLICATES, SEED, interval_settings
+from segbench.cli.resampling import REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, chosen_results
 
 _WORTH_PAIRS = 5
@@ -16,10 +16,12 @@ _WORTH_PAIRS = 5
 
 
 def report(
+    context: typer.Context,
     results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Page to write: .html.")],
     images: Annotated[
-        Path | None, typer.Option(help="Folder of the photographs, named as the images.", show_default=False)
+        str | None,
+        typer.Option(help="Folder, archive or URL of the photographs, named as the images.", show_default=False),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.", show_default=False)] = None,
     panels: Annotated[
@@ -47,13 +49,15 @@ def report(
     from segbench.cli.progress import progress_bar
     from segbench.report.page.document import export_report
 
+    if no_intervals:
+        refuse_idle(context, "leave out --no-intervals")
     level = None if no_intervals else interval_settings(intervals)["level"]
     loaded = chosen_results(results, only, class_name)
     counted = [result for result in loaded if result.counts]
     pictures = sum(len(result.counts) if panels is None else min(panels, len(result.counts)) for result in counted)
     workers = jobs_for(_WORTH_PAIRS * pictures, jobs)
     with process_pool(workers) if workers > 1 else nullcontext() as executor, progress_bar("pictures") as progress:
-        export_report(
+        missing = export_report(
             loaded,
             output,
             title=title,
@@ -65,4 +69,6 @@ def report(
             executor=executor,
             progress=progress,
         )
+    for line in missing:
+        typer.secho(line, fg="yellow", err=True)
     typer.echo(f"written: {output} ({output.stat().st_size / 1e6:.1f} MB)", err=True)

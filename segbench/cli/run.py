@@ -32,6 +32,7 @@ from segbench.cli.options import (
     PROTOCOL,
     THRESHOLDS,
     VOID,
+    refuse_idle_pattern,
 )
 from segbench.cli.preset import PRESET, placed
 from segbench.cli.repairing import CROP, RESIZE, SCALE, repairs_of
@@ -45,6 +46,7 @@ INTERRUPTED = 130
 
 
 def run(
+    context: typer.Context,
     ground_truth: Annotated[str | None, GROUND_TRUTH] = None,
     prediction: Annotated[list[str] | None, PREDICTION] = None,
     pairs: Annotated[str | None, PAIRS] = None,
@@ -89,6 +91,9 @@ def run(
             help="Pixels, one method: take the thresholds of this set's hull instead of the scores themselves.",
         ),
     ] = None,
+    tuning_field: Annotated[
+        str | None, typer.Option(help="Masks of the tuning set, where the run has --field.")
+    ] = None,
     tuning_results: Annotated[
         Path | None, typer.Option(help="The same for several methods: a results file with a run of each.")
     ] = None,
@@ -117,21 +122,28 @@ def run(
     )
     if per_class and classes is None:
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
+    if fresh and output is None:
+        raise ArgumentError("--fresh is about a results file; name it with -o")
+    if output is not None:
+        from segbench.aggregator.database import require_results_name
+
+        require_results_name(output)
+    resampling = None if intervals is None else interval_settings(intervals)
     repairs = repairs_of(resize_predictions, scale, crop=crop)
-    methods = chosen_methods(pairs, ground_truth, prediction)
+    patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
+    patterns["negatives"] = negatives
+    methods = chosen_methods(pairs, ground_truth, prediction, field=field, patterns=patterns, preset=preset)
     settings = options.protocol(protocol)
     if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
-    patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
-    patterns["negatives"] = negatives
+    refuse_idle_pattern(context, field)
+    where = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
     if not no_check:
-        look_first(inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs), settings, repairs)
+        look_first(where, settings, repairs)
     workers = Workers(jobs=jobs, threads=threads, dask=dask)
-    if fresh and output is None:
-        raise ArgumentError("--fresh is about a results file; name it with -o")
     try:
         tuning = thresholds_of(
-            tuning_set, tuning_results, list(methods), settings, patterns, workers=workers, repairs=repairs
+            tuning_set, tuning_results, where, settings, patterns, field=tuning_field, workers=workers, repairs=repairs
         )
         results = count_methods(
             ground_truth,
@@ -150,13 +162,18 @@ def run(
     except (Stopped, KeyboardInterrupt) as stopped:
         typer.echo(f"\n{str(stopped) or 'stopped'}; {_going_on(output)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    drawn = [] if intervals is None else [result.intervals(**interval_settings(intervals)) for result in results]
+    drawn = [] if resampling is None else [result.intervals(**resampling) for result in results]
     print_run(results, form, per_class=per_class, intervals=drawn)
     if output:
-        typed = shlex.quote(str(output))
-        typer.echo(f"kept in {output}: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
+        tell_kept(output)
     if any(result.failed or result.summary.empty for result in results):
         raise typer.Exit(1)
+
+
+def tell_kept(output: Path) -> None:
+    """Say where results are kept, and what can be done with them."""
+    typed = shlex.quote(str(output))
+    typer.echo(f"kept in {output}: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
 
 
 def _going_on(output: Path | None) -> str:
