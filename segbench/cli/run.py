@@ -134,34 +134,41 @@ def run(
     repairs = repairs_of(resize_predictions, scale, crop=crop)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
-    context.with_resource(listed_once())
     methods = chosen_methods(pairs, ground_truth, prediction, field=field, patterns=patterns, preset=preset)
     settings = options.protocol(protocol)
     if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
     refuse_idle_pattern(context, field)
     where = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
-    if not no_check:
-        look_first(where, settings, repairs)
     workers = Workers(jobs=jobs, threads=threads, dask=dask)
     try:
-        tuning = thresholds_of(
-            tuning_set, tuning_results, where, settings, patterns, field=tuning_field, workers=workers, repairs=repairs
-        )
-        results = count_methods(
-            ground_truth,
-            methods,
-            settings,
-            pairs=pairs,
-            field=field,
-            patterns=patterns,
-            output=output,
-            fresh=fresh,
-            workers=workers,
-            human=human,
-            repairs=repairs,
-            tuning=tuning,
-        )
+        with listed_once():
+            if not no_check:
+                look_first(where, settings, repairs)
+            tuning = thresholds_of(
+                tuning_set,
+                tuning_results,
+                where,
+                settings,
+                patterns,
+                field=tuning_field,
+                workers=workers,
+                repairs=repairs,
+            )
+            results = count_methods(
+                ground_truth,
+                methods,
+                settings,
+                pairs=pairs,
+                field=field,
+                patterns=patterns,
+                output=output,
+                fresh=fresh,
+                workers=workers,
+                human=human,
+                repairs=repairs,
+                tuning=tuning,
+            )
     except (Stopped, KeyboardInterrupt) as stopped:
         typer.echo(f"\n{str(stopped) or 'stopped'}; {_going_on(output)}", err=True)
         raise typer.Exit(INTERRUPTED) from None

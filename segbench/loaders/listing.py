@@ -18,8 +18,6 @@ from segbench.loaders.remote import Remote, list_url
 from segbench.loaders.source import Source
 from segbench.loaders.urls import is_url, masked, url_path
 
-_LISTED: ContextVar[dict[str, Listing] | None] = ContextVar("listed", default=None)
-
 
 def is_file(place: str) -> bool:
     """Whether a place is one image or array, not a folder or what is read as one."""
@@ -33,9 +31,15 @@ def source_of(place: str) -> Source:
     return Remote(place) if is_url(place) else Path(place)
 
 
+_LISTED: ContextVar[dict[str, Listing] | None] = ContextVar("_LISTED", default=None)
+
+
 @contextmanager
 def listed_once() -> Iterator[None]:
-    """List each place once as long as this lasts, for a command that pairs the same folders again and again."""
+    """List each place but once while this is open: what is looked at first is what is counted, and URLs are slow."""
+    if _LISTED.get() is not None:
+        yield
+        return
     token = _LISTED.set({})
     try:
         yield
@@ -45,8 +49,6 @@ def listed_once() -> Iterator[None]:
 
 def list_place(place: str) -> Listing:
     """List a folder with its sub-folders, an archive, a folder of archives, or all that lies under a URL.
-
-    Within `listed_once` a place that was listed is not looked at again.
 
     Raises
     ------

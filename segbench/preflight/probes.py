@@ -53,7 +53,11 @@ def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
         if asked.lines:
             positive = grown(~positive if _black_on_white(drawn) else positive, REACH)
         scores = score_probe(sample.prediction_file, soft, positive, counted, asked)
-    truths = () if asked.label_maps or sample.without_truth else tuple(found for found, _, _ in drawn)
+    truths = tuple(found for found, _, _ in drawn)
+    if sample.without_truth:
+        truths = tuple(replace(found, values=()) for found in truths)
+    elif asked.label_maps:
+        truths = ()
     return Probe(image=sample.name, truths=truths, scores=scores, coloured=coloured)
 
 

@@ -93,7 +93,7 @@ class Probe:
     failure : DataError, optional
         Why it cannot be read; then there is nothing else.
     truths : tuple of TruthProbe
-        One an annotator; empty where ground truth is label maps, or there is none.
+        One an annotator; empty where ground truth is label maps. Where there is no ground truth, one without values.
     scores : ScoreProbe, optional
         Of a soft prediction.
     label_map : LabelProbe, optional
