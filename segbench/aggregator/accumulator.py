@@ -46,7 +46,7 @@ class Accumulator:
     Raises
     ------
     ArgumentError
-        For a protocol or an option that there is not.
+        For a protocol or an option that there is not, and for ``Pixels(annotators=...)``.
 
     Notes
     -----
@@ -77,6 +77,11 @@ class Accumulator:
         count_on: CountOn = "auto",
     ) -> None:
         refuse_no_protocol(protocol, reads=("masks", "boundaries", "regions"))
+        if isinstance(protocol, Pixels) and protocol.annotators is not None:
+            raise ArgumentError(
+                "an accumulator of pixels takes one ground truth an image; several annotators are counted from files "
+                "(segbench.evaluate), or by segbench.count_pixels(annotators=...)"
+            )
         if repeated not in ("refuse", "add", "once"):
             raise ArgumentError(f"repeated is {repeated!r}, expected 'refuse', 'add' or 'once'")
         if count_on not in ("auto", "device", "host"):

@@ -19,7 +19,8 @@ def report(
     results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Page to write: .html.")],
     images: Annotated[
-        Path | None, typer.Option(help="Folder of the photographs, named as the images.", show_default=False)
+        str | None,
+        typer.Option(help="Folder, archive or URL of the photographs, named as the images.", show_default=False),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.", show_default=False)] = None,
     panels: Annotated[

@@ -89,6 +89,9 @@ def run(
             help="Pixels, one method: take the thresholds of this set's hull instead of the scores themselves.",
         ),
     ] = None,
+    tuning_field: Annotated[
+        str | None, typer.Option(help="Masks of the tuning set, where the run has --field.")
+    ] = None,
     tuning_results: Annotated[
         Path | None, typer.Option(help="The same for several methods: a results file with a run of each.")
     ] = None,
@@ -118,20 +121,21 @@ def run(
     if per_class and classes is None:
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
     repairs = repairs_of(resize_predictions, scale, crop=crop)
-    methods = chosen_methods(pairs, ground_truth, prediction)
+    patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
+    patterns["negatives"] = negatives
+    methods = chosen_methods(pairs, ground_truth, prediction, field=field, patterns=patterns, preset=preset)
     settings = options.protocol(protocol)
     if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
-    patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
-    patterns["negatives"] = negatives
+    where = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
     if not no_check:
-        look_first(inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs), settings, repairs)
+        look_first(where, settings, repairs)
     workers = Workers(jobs=jobs, threads=threads, dask=dask)
     if fresh and output is None:
         raise ArgumentError("--fresh is about a results file; name it with -o")
     try:
         tuning = thresholds_of(
-            tuning_set, tuning_results, list(methods), settings, patterns, workers=workers, repairs=repairs
+            tuning_set, tuning_results, where, settings, patterns, field=tuning_field, workers=workers, repairs=repairs
         )
         results = count_methods(
             ground_truth,

@@ -55,8 +55,9 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
         For no results, results of several protocols, an unknown figure, or if no result has images.
     """
     results = as_results(results)
+    one_protocol(results)
     results = classes_added_up(results)
-    known = IMAGE_COLUMNS[one_protocol(results)]
+    known = IMAGE_COLUMNS[results[0].protocol]
     figure = figure or known[0]
     if figure not in known:
         raise ArgumentError(f"images have no figure {figure!r}; expected one of {', '.join(known)}")

@@ -76,8 +76,8 @@ def plot_pr(
         For no results, results of several protocols, and those of the regions protocol.
     """
     results = as_results(results)
-    results = classes_added_up(results)
     one_protocol(results)
+    results = classes_added_up(results)
     curves = [_pr_curve_of(result) for result in results]
     ax = ax or new_axes()
     frame_pr(ax)
@@ -121,8 +121,8 @@ def plot_roc(
         For no results, or a protocol without ROC curves.
     """
     results = as_results(results)
-    results = classes_added_up(results)
     one_protocol(results)
+    results = classes_added_up(results)
     curves = [roc_curve(_scores_of(result, "ROC curve")) for result in results]
     ax = ax or new_axes()
     frame_roc(ax)
@@ -159,8 +159,8 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
         For no results, or another protocol.
     """
     results = as_results(results)
-    results = classes_added_up(results)
     one_protocol(results)
+    results = classes_added_up(results)
     hulls = [achievable_pr_curve(_scores_of(result, "achievable curve")) for result in results]
     ax = ax or new_axes()
     frame_pr(ax)
@@ -182,7 +182,10 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
 
 
 def classes_added_up(results: Sequence[Result]) -> list[Result]:
-    """Put for results of several classes that of all added up, which is one of pixels; leave the others."""
+    """Put for results of several classes that of all added up, which is one of pixels; leave the others.
+
+    Put so, they look like results of pixels but are not comparable with these: ask `one_protocol` first.
+    """
     return [
         replace(result.micro, method=f"{result.method}, classes added up") if result.protocol == "classes" else result
         for result in results

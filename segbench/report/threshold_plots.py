@@ -58,8 +58,9 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
     measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
     """
     results = as_results(results)
+    one_protocol(results)
     results = classes_added_up(results)
-    protocol = one_protocol(results)
+    protocol = results[0].protocol
     key = HEADLINES[protocol]
     sign = "covering" if protocol == "regions" else "F"
     ax = ax or new_axes()
@@ -69,6 +70,8 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
         result, style = results[k], line_style(k)
         label = f"[{sign}={three_digits(result.summary[key], result.summary.bounds.get(key))}] {names[k]}"
         x, y = _points(result.curve)
+        if np.isnan(result.summary[key]):  # of no pixel, where the curve's rules say 0
+            x, y = x[:0], y[:0]
         if x.size == 1 and result.curve.thresholds.size == 1:
             ax.axhline(y[0], color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
             continue

@@ -87,6 +87,10 @@ class TestAgainstFiles:
         for name, drawn, k in (("a", truths, 0), ("b", truths[:2], 0), ("c", truths[2:], 1)):
             assert counts[name] == segbench.count_boundaries(np.clip(scores[k], 0, 1), drawn, thresholds=4)
 
+    def test_several_annotators_of_pixels_are_refused(self):
+        with pytest.raises(ArgumentError, match="count_pixels"):
+            Accumulator(Pixels(annotators="each"))
+
     def test_regions(self):
         truth = np.repeat([[1, 1, 2, 2, 3]], 4, axis=0)
         accumulator = Accumulator(Regions())

@@ -250,6 +250,15 @@ class TestPictures:
         assert [panel["name"] for panel in embedded(page, "panel-")] == worst
         assert "2 of 12 images have pictures" in page
 
+    def test_images_without_anything_to_find_come_last(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=3)
+        write_folder(one, {f"good/{k}.png": np.full((12, 17), 90, np.uint8) for k in range(2)})
+        result = evaluate(gt, one, negatives="good/*")
+        page = write_page(tmp_path, [result]).read_text()
+        names = [panel["name"] for panel in embedded(page, "panel-")]
+        assert names[3:] == ["good/0", "good/1"]
+        assert names[0] == min(names[:3], key=lambda name: result.per_image[name]["f"])
+
 
 class TestRepeating:
     def test_the_command_gives_the_same_signature(self, tmp_path, capsys):

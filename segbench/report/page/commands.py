@@ -83,7 +83,7 @@ def repetitions(results: Sequence[Result]) -> list[Repetition]:
     human = [result for result in results if result.human]
     for result in results:
         if result not in human:
-            where = result.inputs and replace(result.inputs, prediction=None, column=None)
+            where = result.inputs and replace(result.inputs, prediction=None, column=None, merged=())
             alike.setdefault((result.protocol, tuple(result.settings.items()), where), []).append(result)
     given = [_repetition(group) for group in alike.values()]
     for result in human:
@@ -116,6 +116,8 @@ def _repetition(group: Sequence[Result]) -> Repetition:
         pattern = getattr(inputs, name)
         words += [f"--{name.replace('_', '-')}", pattern] if pattern != "*" else []
     words += ["--negatives", inputs.negatives] if inputs.negatives else []
+    if inputs.merged:
+        remarks.append(f"counted in {1 + len(inputs.merged)} parts, of which this is the first; then segbench merge")
     remarks.append(f"counted by segbench {__version__}" if _version(first) == __version__ else _other_version(first))
     return Repetition(methods, shlex.join([*words, "-o", "results.segbench"]), tuple(remarks))
 

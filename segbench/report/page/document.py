@@ -96,7 +96,7 @@ def export_report(
     replicates, seed : int
         Of the intervals; see `Result.intervals`.
     images : path, optional
-        Folder of the photographs, named as the images are, shown beside the pictures.
+        Folder, archive or URL of the photographs, named as the images are, shown beside the pictures.
     most_panels : int, optional
         How many images get pictures, the worst before the best; 0 for none. By default as many as keep the page below
         25 MB, and as large as that allows.

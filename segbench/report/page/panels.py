@@ -121,21 +121,24 @@ def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
 
 
 def _in_order(results: Sequence[Result]) -> list[str]:
-    """Name the images: three of the worst, then one of the best, and so on; by the method that does worst."""
+    """Name the images: three of the worst, then one of the best, and so on; by the method that does worst.
+
+    Those whose figure no method has defined, having nothing to find, come last.
+    """
     key = IMAGE_HEADLINES[results[0].protocol]
     worst: dict[str, float] = {}
     for result in results:
         for name, figures in result.per_image.items():
-            figure = -1.0 if math.isnan(figures[key]) else float(figures[key])
+            figure = math.inf if math.isnan(figures[key]) else float(figures[key])
             worst[name] = min(worst.get(name, math.inf), figure)
-    waiting = sorted(worst, key=lambda name: (worst[name], name))
-    ordered = []
+    waiting = sorted((name for name in worst if worst[name] < math.inf), key=lambda name: (worst[name], name))
+    ordered: list[str] = []
     while waiting:
         ordered += waiting[:_WORST_TO_BEST]
         del waiting[:_WORST_TO_BEST]
         ordered += waiting[-1:]
         del waiting[-1:]
-    return ordered
+    return [*ordered, *sorted(worst.keys() - set(ordered))]
 
 
 def _looks(result: Result) -> Callable[[str], Seen]:
