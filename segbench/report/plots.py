@@ -16,7 +16,9 @@ from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError
 from segbench.report.axes import (
     CURVE_LAYER,
+    DOT_MARGIN,
     dot_size,
+    draw_to_the_frame,
     frame_pr,
     frame_roc,
     guide_width,
@@ -88,7 +90,8 @@ def plot_pr(
         drawn = draw_curve(ax, curve, style, label)[0].size
         best = (result.summary["ods_recall"], result.summary["ods_precision"])
         if drawn > 1:
-            ax.plot(*best, "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
+            dots = ax.plot(*best, "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
+            draw_to_the_frame(ax, *dots, margin=DOT_MARGIN)
     _draw_prevalences(ax, results)
     place_legend(ax, PR_CORNERS, beside=BESIDE_ISO_F)
     return ax
@@ -172,7 +175,8 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
         hull_recall, hull_precision = pr_points(hulls[place])
         if not recall.size:
             continue
-        ax.plot(hull_recall, hull_precision, color=style.colour, linewidth=guide_width(), zorder=CURVE_LAYER)
+        hull = ax.plot(hull_recall, hull_precision, color=style.colour, linewidth=guide_width(), zorder=CURVE_LAYER)
+        draw_to_the_frame(ax, *hull)
         at = np.linspace(0, 1, _PLACES)
         ends = np.interp(at, recall, precision), np.interp(at, hull_recall, hull_precision)
         ax.fill_between(at, *ends, color=style.colour, alpha=0.2, linewidth=0, zorder=2)
@@ -182,14 +186,26 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
 
 
 def classes_added_up(results: Sequence[Result]) -> list[Result]:
-    """Put for results of several classes that of all added up, which is one of pixels; leave the others.
+    """Put for results of several classes that of all added up, which is one of pixels; of one class name it.
 
     Put so, they look like results of pixels but are not comparable with these: ask `one_protocol` first.
     """
-    return [
-        replace(result.micro, method=f"{result.method}, classes added up") if result.protocol == "classes" else result
-        for result in results
-    ]
+    return named_by_class(
+        [
+            replace(result.micro, method=f"{result.method}, classes added up")
+            if result.protocol == "classes"
+            else result
+            for result in results
+        ]
+    )
+
+
+def named_by_class(results: Sequence[Result]) -> list[Result]:
+    """Put the class into the names of methods where all results are of the same one; others are told apart by it."""
+    classes = {result.settings.get("class", "micro") for result in results}
+    if len(classes) != 1 or "micro" in classes:
+        return list(results)
+    return [replace(result, method=f"{result.method}, class {result.settings['class']}") for result in results]
 
 
 def one_protocol(results: Sequence[Result]) -> str:

@@ -11,7 +11,15 @@ from segbench.aggregator.result import Result
 from segbench.curves import Curve
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.regions import RegionCurve
-from segbench.report.axes import CURVE_LAYER, dot_size, new_axes, open_frame, short_names, three_digits
+from segbench.report.axes import (
+    CURVE_LAYER,
+    dot_size,
+    draw_to_the_frame,
+    new_axes,
+    open_frame,
+    short_names,
+    three_digits,
+)
 from segbench.report.columns import HEADLINES
 from segbench.report.curve_plots import next_style
 from segbench.report.given import as_results
@@ -119,7 +127,7 @@ def _frame(ax: Axes, sign: str) -> None:
 
 def _draw(ax: Axes, points: tuple[FloatArray, FloatArray], style: LineStyle, label: str, *, steps: bool) -> None:
     # At any threshold up to a score, and above the next lower one, the same pixels are predicted.
-    ax.plot(
+    lines = ax.plot(
         *points,
         color=style.colour,
         linestyle=style.dashes,
@@ -127,6 +135,7 @@ def _draw(ax: Axes, points: tuple[FloatArray, FloatArray], style: LineStyle, lab
         label=label,
         zorder=CURVE_LAYER,
     )
+    draw_to_the_frame(ax, *lines)
 
 
 def _finish(ax: Axes) -> None:
