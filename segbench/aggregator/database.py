@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from segbench.errors import DataError
+from segbench.errors import ArgumentError, DataError
 
 APPLICATION_ID = 0x5E6B_E9C4
 SCHEMA = 3
@@ -57,6 +57,30 @@ _HINTS = {
     "SQLITE_BUSY": ("has been held by another process for a minute", "wait until it is done, and repeat the command"),
 }
 _KEPT = "; what was counted before is kept"
+_PICTURE = "for a picture: segbench plot FILE -o pr{suffix}"
+_OTHER_FORMATS = {
+    ".csv": "for CSV: segbench show FILE --format csv",
+    ".json": "for JSON: segbench show FILE --format json",
+    ".md": "for Markdown: segbench show FILE --format markdown",
+    ".tex": "for LaTeX: segbench show FILE --format latex",
+    ".txt": "for text files: segbench export FILE --bsds DIR",
+    ".html": "for a page: segbench report FILE -o page.html",
+    **dict.fromkeys((".pdf", ".svg", ".png"), _PICTURE),
+}
+
+
+def require_results_name(path: Path) -> None:
+    """Refuse to write a results file under a name that says it is something else.
+
+    Raises
+    ------
+    ArgumentError
+        With the command that writes what the name says.
+    """
+    suffix = path.suffix.lower()
+    if suffix in _OTHER_FORMATS:
+        instead = _OTHER_FORMATS[suffix].format(suffix=suffix)
+        raise ArgumentError(f"{path}: a results file is a database, so name it {path.stem}.segbench; {instead}")
 
 
 def connect(path: Path, *, create: bool) -> sqlite3.Connection:

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from segbench._version import __version__
-from segbench.aggregator.database import connect, explained, prepare
+from segbench.aggregator.database import connect, explained, prepare, require_results_name
 from segbench.aggregator.records import StoredRun, outcome_of, run_of
 from segbench.aggregator.tasks import Outcome
 from segbench.errors import DataError
@@ -45,12 +45,16 @@ class ResultsFile:
 
     Raises
     ------
+    ArgumentError
+        If it is to be made under a name that says CSV, a picture or the like.
     DataError
         If there is no such file, or it is not a results file of this or an earlier segbench.
     """
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
+        if create:
+            require_results_name(path)
         # Those of os.path answer where those of Path raise: for names too long, folders that may not be entered.
         is_folder = os.path.isdir(path)  # noqa: PTH112  as said
         if not create and is_folder:

@@ -30,6 +30,7 @@ from segbench.cli.options import (
     PROTOCOL,
     THRESHOLDS,
     VOID,
+    refuse_idle_pattern,
 )
 from segbench.cli.preset import PRESET, placed
 from segbench.cli.repairing import CROP, RESIZE, SCALE, repairs_of
@@ -44,6 +45,7 @@ class ReportForm(StrEnum):
 
 
 def check(
+    context: typer.Context,
     ground_truth: Annotated[str | None, GROUND_TRUTH] = None,
     prediction: Annotated[list[str] | None, PREDICTION] = None,
     pairs: Annotated[str | None, PAIRS] = None,
@@ -97,6 +99,7 @@ def check(
     methods = chosen_methods(pairs, ground_truth, prediction, field=field, patterns=patterns, preset=preset)
     if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
+    refuse_idle_pattern(context, field)
     reports = check_methods(
         inputs_of(ground_truth, methods, pairs=pairs, field=field, patterns=patterns),
         options.protocol(protocol),

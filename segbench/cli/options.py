@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from segbench.errors import ArgumentError
+
 GROUND_TRUTH = typer.Argument(
     help="Folder of ground truth, archive, URL, or one file; with --preset the data set's folder.", show_default=False
 )
@@ -43,3 +45,21 @@ MAX_DIST = typer.Option(
 )
 CATEGORY = typer.Option(min=1, help="Boundaries: which category of an SBD ground truth counts.", show_default=False)
 NEGATIVES = typer.Option(help="Predictions that need no ground truth, since all is negative: 'good/*'.")
+
+
+def typed(context: typer.Context, name: str) -> bool:
+    """Tell whether an option stands on the command line, and not in a preset or among the defaults."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def refuse_idle_pattern(context: typer.Context, field: str | None) -> None:
+    """Refuse a pattern for masks where there are none.
+
+    Raises
+    ------
+    ArgumentError
+        If it was typed; a preset's may wait for masks.
+    """
+    if field is None and typed(context, "field_pattern"):
+        raise ArgumentError("--field-pattern says how masks are named; name their folder with --field")

@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 
 from segbench.cli.choices import PlotKind
-from segbench.cli.resampling import INTERVALS, REPLICATES, SEED, interval_settings
+from segbench.cli.resampling import INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, chosen_results, comparable
 from segbench.errors import ArgumentError
 
 
 def plot(
+    context: typer.Context,
     results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Picture to write: .pdf, .svg or .png.")],
     kind: Annotated[
@@ -43,6 +44,8 @@ def plot(
     from segbench.curves.resampling import notes_on
     from segbench.report.saving import Kind, save_plot
 
+    if intervals is None and kind is not PlotKind.COMPARISON:
+        refuse_idle(context, "add --intervals 95")
     level = None if intervals is None else interval_settings(intervals)["level"]
     inches = None if size is None else _inches(size)
     loaded = chosen_results(results, only, class_name)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.resampling import REPLICATES, SEED, interval_settings
+from segbench.cli.resampling import REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, chosen_results
 
 _WORTH_PAIRS = 5
@@ -16,6 +16,7 @@ _WORTH_PAIRS = 5
 
 
 def report(
+    context: typer.Context,
     results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Page to write: .html.")],
     images: Annotated[
@@ -48,6 +49,8 @@ def report(
     from segbench.cli.progress import progress_bar
     from segbench.report.page.document import export_report
 
+    if no_intervals:
+        refuse_idle(context, "leave out --no-intervals")
     level = None if no_intervals else interval_settings(intervals)["level"]
     loaded = chosen_results(results, only, class_name)
     counted = [result for result in loaded if result.counts]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import typer
 
+from segbench.cli.options import typed
 from segbench.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -42,3 +43,24 @@ def interval_settings(per_cent: float, *, replicates: int = 2000, seed: int = 0,
         "seed": seed,
         "method": "bca" if bca else "percentile",
     }
+
+
+def refuse_idle(context: typer.Context, where: str) -> None:
+    """Refuse options that say how intervals are drawn where none are.
+
+    Parameters
+    ----------
+    context : typer.Context
+        Of the command, which knows what was typed.
+    where : str
+        What to write instead.
+
+    Raises
+    ------
+    ArgumentError
+        If such an option was typed.
+    """
+    idle = [f"--{name}" for name in ("bca", "replicates", "seed") if typed(context, name)]
+    if idle:
+        says = "says" if len(idle) == 1 else "say"
+        raise ArgumentError(f"{' and '.join(idle)} {says} how intervals are drawn; {where}")

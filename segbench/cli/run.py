@@ -32,6 +32,7 @@ from segbench.cli.options import (
     PROTOCOL,
     THRESHOLDS,
     VOID,
+    refuse_idle_pattern,
 )
 from segbench.cli.preset import PRESET, placed
 from segbench.cli.repairing import CROP, RESIZE, SCALE, repairs_of
@@ -45,6 +46,7 @@ INTERRUPTED = 130
 
 
 def run(
+    context: typer.Context,
     ground_truth: Annotated[str | None, GROUND_TRUTH] = None,
     prediction: Annotated[list[str] | None, PREDICTION] = None,
     pairs: Annotated[str | None, PAIRS] = None,
@@ -120,6 +122,13 @@ def run(
     )
     if per_class and classes is None:
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
+    if fresh and output is None:
+        raise ArgumentError("--fresh is about a results file; name it with -o")
+    if output is not None:
+        from segbench.aggregator.database import require_results_name
+
+        require_results_name(output)
+    resampling = None if intervals is None else interval_settings(intervals)
     repairs = repairs_of(resize_predictions, scale, crop=crop)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
@@ -127,12 +136,11 @@ def run(
     settings = options.protocol(protocol)
     if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
+    refuse_idle_pattern(context, field)
     where = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
     if not no_check:
         look_first(where, settings, repairs)
     workers = Workers(jobs=jobs, threads=threads, dask=dask)
-    if fresh and output is None:
-        raise ArgumentError("--fresh is about a results file; name it with -o")
     try:
         tuning = thresholds_of(
             tuning_set, tuning_results, where, settings, patterns, field=tuning_field, workers=workers, repairs=repairs
@@ -154,7 +162,7 @@ def run(
     except (Stopped, KeyboardInterrupt) as stopped:
         typer.echo(f"\n{str(stopped) or 'stopped'}; {_going_on(output)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    drawn = [] if intervals is None else [result.intervals(**interval_settings(intervals)) for result in results]
+    drawn = [] if resampling is None else [result.intervals(**resampling) for result in results]
     print_run(results, form, per_class=per_class, intervals=drawn)
     if output:
         tell_kept(output)

@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 
 from segbench.cli.choices import DIGITS, Form, Lines, print_results
-from segbench.cli.resampling import BCA, INTERVALS, REPLICATES, SEED, interval_settings
+from segbench.cli.resampling import BCA, INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, chosen_results
 from segbench.errors import ArgumentError
 
 
 def show(
+    context: typer.Context,
     results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
     form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
     per_image: Annotated[bool, typer.Option("--per-image", help="A line for each image and method.")] = False,
@@ -31,8 +32,8 @@ def show(
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
     """Print the figures of a results file."""
-    if bca and intervals is None:
-        raise ArgumentError("--bca says how intervals are drawn; add --intervals 95")
+    if intervals is None:
+        refuse_idle(context, "add --intervals 95")
     asked = {Lines.IMAGE: per_image, Lines.CLASS: per_class, Lines.THRESHOLD: per_threshold}
     lines, *others = [line for line, wanted in asked.items() if wanted] or [Lines.METHOD]
     if others:

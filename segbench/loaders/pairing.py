@@ -138,6 +138,8 @@ def survey(inputs: Inputs) -> Pairing:
     )
     if blank:
         truth_notes += (f"{len(blank)} images without ground truth that fit {inputs.negatives!r}: all negative",)
+    elif inputs.negatives:
+        prediction_notes += (f"no prediction without ground truth fits {inputs.negatives!r} (--negatives, negatives=)",)
     return Pairing(
         files,
         (*truth_notes, *prediction_notes, *field_notes),

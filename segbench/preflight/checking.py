@@ -22,8 +22,10 @@ from segbench.loaders.sizes import SizeError, mendable
 from segbench.loaders.source import Source
 from segbench.preflight.asked import Asked, Settings, asked_of
 from segbench.preflight.classes import class_findings, probe_classes
-from segbench.preflight.duplicates import duplicate_findings
+from segbench.preflight.duplicates import duplicate_findings, same_file_findings
+from segbench.preflight.exchanged import exchange_findings
 from segbench.preflight.findings import Finding, Place, Report, in_order, many
+from segbench.preflight.label_maps import label_findings
 from segbench.preflight.names import name_findings, paired
 from segbench.preflight.probes import Probe, probe
 from segbench.preflight.scores import score_findings
@@ -146,12 +148,15 @@ def _check(
     known = {misfit.image for misfit in surveyed.misfits}
     misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
     seen = [probe for probe in probes if not probe.failure]
+    truths = truth_findings(seen, asked, total)
     findings = [
         *found,
         *name_findings(pairing, inputs, asked),
         *size_findings(misfits, total, soft=asked.soft),
         *unreadable({image: e for image, e in failures.items() if not isinstance(e, SizeError)}, total),
-        *truth_findings(seen, asked, total),
+        *exchange_findings(seen, truths),
+        *truths,
+        *label_findings([probe.label_map for probe in seen if probe.label_map]),
         *_coloured(seen),
         *class_findings(seen, asked),
     ]
@@ -160,6 +165,8 @@ def _check(
         findings += score_findings(seen, asked)
     if not quick:
         findings += duplicate_findings(pairing.files, surveyed.lengths)
+    else:
+        findings += same_file_findings(pairing.files)
     lost = {image for finding in findings for image in finding.images}
     return Report(
         method=method,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from segbench.errors import DataError
 from segbench.loaders.decoded import shown
@@ -25,17 +27,7 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
     copies = [files for files in samples if _is_its_truth(files, lengths)]
     found = []
     if copies:
-        found.append(
-            Finding(
-                key="is-ground-truth",
-                severity="look",
-                about="prediction",
-                message=f"{many(len(copies), 'prediction')} of {len(samples)} are the ground truth itself, "
-                "byte for byte",
-                mend="give the folder of predictions",
-                places=tuple(Place(shown(files.prediction)) for files in copies),
-            )
-        )
+        found.append(_is_ground_truth(copies, len(samples), "byte for byte"))
     own = {files.prediction for files in copies}
     known = {path: lengths[path] for files in samples for path in _predictions(files) if lengths.get(path)}
     groups = [group for group in _identical(known) if not own.issuperset(group)]
@@ -52,6 +44,32 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
             )
         )
     return found
+
+
+def same_file_findings(samples: Sequence[SampleFiles]) -> list[Finding]:
+    """Find predictions that are the very file of their ground truth, reading none: one folder given twice."""
+    same = [files for files in samples if any(_is_same(files.prediction, truth) for truth in files.ground_truths)]
+    return [_is_ground_truth(same, len(samples), "the same files")] if same else []
+
+
+def _is_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> Finding:
+    return Finding(
+        key="is-ground-truth",
+        severity="look",
+        about="prediction",
+        message=f"{many(len(same), 'prediction')} of {total} are the ground truth itself, {how}",
+        mend="give the folder of predictions",
+        places=tuple(Place(shown(files.prediction)) for files in same),
+    )
+
+
+def _is_same(prediction: Source, truth: Source) -> bool:
+    if prediction == truth or prediction.name != truth.name:
+        return prediction == truth
+    try:
+        return isinstance(prediction, Path) and isinstance(truth, Path) and os.path.samefile(prediction, truth)  # noqa: PTH121  of many thousands
+    except OSError:
+        return False
 
 
 def _is_its_truth(files: SampleFiles, lengths: Mapping[Source, int]) -> bool:

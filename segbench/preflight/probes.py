@@ -15,6 +15,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.preflight.asked import Asked
+from segbench.preflight.label_maps import LabelProbe, label_probe
 from segbench.preflight.shapes import block_share, grown
 from segbench.protocols.labels import equals_any
 from segbench.sample import Sample
@@ -112,6 +113,8 @@ class Probe:
         One an annotator; empty where ground truth is label maps, or there is none.
     scores : ScoreProbe, optional
         Of a soft prediction.
+    label_map : LabelProbe, optional
+        Of a single predicted map of regions.
     coloured : tuple of str
         The files whose colour was turned to grey.
     """
@@ -120,6 +123,7 @@ class Probe:
     failure: DataError | None = None
     truths: tuple[TruthProbe, ...] = ()
     scores: ScoreProbe | None = None
+    label_map: LabelProbe | None = None
     coloured: tuple[str, ...] = ()
 
 
@@ -134,7 +138,7 @@ def probe(files: SampleFiles, asked: Asked) -> Probe:
 def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
     coloured = coloured_files(sample, files)
     if not asked.soft:
-        return Probe(image=sample.name, coloured=coloured)
+        return Probe(image=sample.name, label_map=_label_map(sample, asked), coloured=coloured)
     as_drawn = replace(asked, rule=None, void=(), label_maps=False) if sample.without_truth else asked
     drawn = [_truth(file, array, sample.field, as_drawn) for file, array in _named(sample, asked.category)]
     positive = np.logical_or.reduce([labels for _, labels, _ in drawn])
@@ -158,6 +162,14 @@ def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:
     grey = [note for note in sample.notes if "colour turned to grey" in note]
     truth = [shown(path) for path in files.ground_truths[:1]] * any(note.startswith("ground truth") for note in grey)
     return (*truth, *[sample.prediction_file] * any(note.startswith("prediction") for note in grey))
+
+
+def _label_map(sample: Sample, asked: Asked) -> LabelProbe | None:
+    if asked.reads != "regions" or len(sample.predictions) != 1:
+        return None
+    (labels,) = sample.predictions
+    is_one = labels.dtype.kind in "bui" and labels.shape == sample.ground_truths[0].shape and bool(labels.size)
+    return label_probe(sample.prediction_file, labels) if is_one else None
 
 
 def _named(sample: Sample, category: int | None) -> Iterable[tuple[str, NDArray[Any]]]:

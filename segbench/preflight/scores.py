@@ -22,6 +22,8 @@ THICK = 0.6
 """Share of strong pixels in blocks of 2 x 2: below 0.3 in suppressed maps, above 0.9 in what networks put out."""
 LIKE_LEVELS = 128
 """Whole numbers above this and up to 255 are taken for 8-bit levels kept as floats, and not for ranks or counts."""
+NEARLY_ALL = 250
+"""Floats that end between this and 255 are taken for such levels, too, whole or not: resized or averaged, say."""
 ROUNDING = 1e-6
 
 
@@ -88,7 +90,8 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], asked: Asked) -> list[Fin
     if not outside:
         return []
     lowest, highest = min(s.lowest for _, s in outside), max(s.highest for _, s in outside)
-    levels = lowest >= 0 and LIKE_LEVELS < highest <= 255 and all(s.whole for _, s in outside)
+    whole = all(score.whole for _, score in outside)
+    levels = lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
     apart = any(0 < s.highest <= 1 for _, s in floats) and highest > 100
     if not (asked.unit_range or levels or apart):
         return []  # the pixels protocol takes scores of any range
@@ -96,7 +99,8 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], asked: Asked) -> list[Fin
         what = f"some predictions run from 0 to 1 and others up to {highest:g}"
         mend = "save all predictions on one scale"
     else:
-        what = f"float scores run from {lowest:g} to {highest:g}, and thresholds are for 0 to 1"
+        meant = "thresholds are for 0 to 1" if asked.unit_range else "scores are usually from 0 to 1"
+        what = f"float scores run from {lowest:g} to {highest:g}, and {meant}"
         mend = "--scale 255" if lowest >= 0 and highest <= 255 else "--scale sigmoid for logits, or --scale N"
     return [
         Finding(

@@ -62,7 +62,9 @@ def _values_finding(kind: str, group: Sequence[tuple[Probe, TruthProbe]], asked:
     severity: Severity = "look" if asked.rule else "stops"
     examples = group[0][1].values
     if kind == "grey-ground-truth":
-        what, mend = "more than two grey levels, as JPEG leaves them", "--positive '>=128'"
+        jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for _, truth in group)
+        what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
+        mend = "--positive '>=128'" if examples[-1] > 1 else "--positive '>=0.5'"
     elif kind == "void":
         void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
         what = f"the value {void:g}, which is not declared void, beside labels"

@@ -50,7 +50,15 @@ def refusal(reports: Sequence[Report]) -> str:
         + f"\n  -> {finding.mend}"
         for finding in found
     ]
-    return "nothing is counted (segbench check tells more, --no-check counts what it can)\n" + "\n".join(parts)
+    or_count = ", --no-check counts what it can" if _some_count(reports) else ""
+    return f"nothing is counted (segbench check tells more{or_count})\n" + "\n".join(parts)
+
+
+def _some_count(reports: Sequence[Report]) -> bool:
+    """Whether some image of some method might be counted, and nothing stops a whole set."""
+    whole = any(finding.whole for report in reports for finding in report.stops)
+    lost = [{image for finding in report.stops for image in finding.images} for report in reports]
+    return not whole and any(len(images) < report.images for images, report in zip(lost, reports, strict=True))
 
 
 def warnings_of(reports: Sequence[Report]) -> Iterator[str]:

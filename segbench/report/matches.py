@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.errors import ArgumentError
-from segbench.protocols.boundaries.inputs import as_ground_truths, as_max_dist, as_scores, check_same_size
+from segbench.protocols.boundaries.inputs import as_ground_truths, as_scores, as_share_of_diagonal, check_same_size
 from segbench.protocols.boundaries.matching import match_boundaries
 from segbench.protocols.boundaries.thinning import thin as thinned
 from segbench.report.palette import ELSEWHERE, FALSE_POSITIVE, GUIDE, LINK, MATCHED, MATCHED_TRUTH, MISS
@@ -74,7 +74,7 @@ def plot_matches(
         raise ArgumentError(f"annotator is {annotator}, expected 0 to {len(truths) - 1}")
     if not np.isfinite(threshold):
         raise ArgumentError(f"threshold is {threshold}, expected a score")
-    max_dist_px = as_max_dist(max_dist, "max_dist") * float(np.hypot(*soft.shape))
+    max_dist_px = as_share_of_diagonal(max_dist) * float(np.hypot(*soft.shape))
     on = thinned(soft >= threshold) if thin else soft >= threshold
     matches = [match_boundaries(on, truth, max_dist_px, annotator=a) for a, truth in enumerate(truths)]
     match = matches[annotator]

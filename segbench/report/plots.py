@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -27,7 +26,7 @@ from segbench.report.axes import (
     three_digits,
 )
 from segbench.report.curve_plots import BESIDE_ISO_F, PR_CORNERS, draw_curve
-from segbench.report.given import as_results
+from segbench.report.given import as_results, classes_added_up, one_protocol
 from segbench.report.legends import place_legend
 from segbench.report.palette import GUIDE, LineStyle, line_style
 from segbench.report.points import pr_points
@@ -183,47 +182,6 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
     _draw_prevalences(ax, results)
     place_legend(ax, PR_CORNERS, beside=BESIDE_ISO_F)
     return ax
-
-
-def classes_added_up(results: Sequence[Result]) -> list[Result]:
-    """Put for results of several classes that of all added up, which is one of pixels; of one class name it.
-
-    Put so, they look like results of pixels but are not comparable with these: ask `one_protocol` first.
-    """
-    return named_by_class(
-        [
-            replace(result.micro, method=f"{result.method}, classes added up")
-            if result.protocol == "classes"
-            else result
-            for result in results
-        ]
-    )
-
-
-def named_by_class(results: Sequence[Result]) -> list[Result]:
-    """Put the class into the names of methods where all results are of the same one; others are told apart by it."""
-    classes = {result.settings.get("class", "micro") for result in results}
-    if len(classes) != 1 or "micro" in classes:
-        return list(results)
-    return [replace(result, method=f"{result.method}, class {result.settings['class']}") for result in results]
-
-
-def one_protocol(results: Sequence[Result]) -> str:
-    """Give the protocol that all results have.
-
-    Raises
-    ------
-    ArgumentError
-        For no results, or several protocols.
-    """
-    protocols = sorted({result.protocol for result in results})
-    if len(protocols) != 1:
-        if not protocols:
-            raise ArgumentError("no results to draw")
-        raise ArgumentError(
-            f"curves of {' and '.join(protocols)} are not comparable; draw those of one protocol (--only)"
-        )
-    return protocols[0]
 
 
 def best_first(results: Sequence[Result], key: str) -> list[int]:

@@ -14,8 +14,9 @@ from segbench.errors import ArgumentError, DataError
 from segbench.report.axes import fit_height
 from segbench.report.columns import HEADLINES
 from segbench.report.comparison_plots import plot_comparison
+from segbench.report.given import named_by_class, one_protocol
 from segbench.report.image_plots import plot_images
-from segbench.report.plots import named_by_class, one_protocol, plot_achievable, plot_pr, plot_roc
+from segbench.report.plots import plot_achievable, plot_pr, plot_roc
 from segbench.report.threshold_plots import plot_f_threshold
 
 if TYPE_CHECKING:

@@ -22,11 +22,11 @@ from segbench.report.axes import (
 )
 from segbench.report.columns import HEADLINES
 from segbench.report.curve_plots import next_style
-from segbench.report.given import as_results
+from segbench.report.given import as_results, classes_added_up, one_protocol
 from segbench.report.legends import place_legend
 from segbench.report.numbers import number
 from segbench.report.palette import LineStyle, line_style
-from segbench.report.plots import best_first, classes_added_up, one_protocol
+from segbench.report.plots import best_first
 from segbench.report.points import FloatArray, visible
 from segbench.report.tables import names_of
 from segbench.report.threshold_tables import pixel_f

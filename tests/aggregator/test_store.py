@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
 
-from segbench import DataError, Inputs, Pixels, evaluate, load_results
+from segbench import ArgumentError, DataError, Inputs, Pixels, evaluate, load_results
 from segbench.aggregator import tasks
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.counts import BoundaryCounts, ScoreCounts
@@ -49,6 +49,11 @@ class TestResultsFile:
         assert decoded == ["first"]
         assert after.counts["first"] != before.counts["first"]
         assert len(load_results(file)) == 1
+
+    def test_no_database_is_called_a_table(self, papers, tmp_path):
+        with pytest.raises(ArgumentError, match=r"name it r\.segbench; for CSV: segbench show FILE --format csv"):
+            evaluate(*papers, results=tmp_path / "r.csv")
+        assert not (tmp_path / "r.csv").exists()
 
     def test_other_settings_count_anew(self, papers, tmp_path, decoded):
         file = tmp_path / "r.segbench"
@@ -96,7 +101,7 @@ class TestForeignFiles:
             load_results(tmp_path / "none.segbench")
 
     def test_a_text_file_is_left_as_it_is(self, tmp_path, papers):
-        file = tmp_path / "notes.txt"
+        file = tmp_path / "notes.segbench"
         file.write_text("my notes, which are long enough to be taken for a header " * 20)
         before = file.read_bytes()
         with pytest.raises(DataError, match="cannot be used as a results file"):

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+import imageio.v3 as iio
 import numpy as np
 import pytest
 from broken_folders import (
@@ -73,6 +74,9 @@ CASES = {
     "floats up to 255": Case(
         each("scores", lambda a: a.astype(np.float32), extension=".npy"), "range", GOES_ON, "--scale 255"
     ),
+    "floats up to 255, not whole": Case(
+        each("scores", lambda a: a * (254.9 / a.max()), extension=".npy"), "range", GOES_ON, "--scale 255"
+    ),
     "floats up to 255, boundaries": Case(
         each("scores", lambda a: a.astype(np.float32), extension=".npy"), "range", REFUSED, "--scale 255", **LINES
     ),
@@ -81,6 +85,7 @@ CASES = {
     ),
     "clipped": Case(each("scores", clipped), "saturated", GOES_ON, "clipped"),
     "grey levels of JPEG": Case(each("truth", ringing), "grey-ground-truth", REFUSED, "--positive '>=128'"),
+    "soft maps for regions": Case(None, "soft-map", GOES_ON, "label maps", options=("-p", "regions")),
     "grey levels under a rule": Case(
         each("truth", ringing), "grey-ground-truth", GOES_ON, ">=128", options=("--positive", "255")
     ),
@@ -161,3 +166,55 @@ class TestOneThingWrong:
         seen_before_a_run = case.key not in ("duplicates", "is-ground-truth", "constant")
         assert (f"pred: {case.key}: " in checked.err) == seen_before_a_run or not seen_before_a_run
         assert unchecked.err == ""
+
+
+class TestHint:
+    """``--no-check`` is named where it counts an image."""
+
+    @pytest.mark.parametrize(
+        ("change", "counts"),
+        [
+            (renamed("scores", lambda name: f"{name}_out", only=1), False),
+            (each("scores", np.transpose), False),
+            (mixed_masks, False),
+            (each("scores", holed, only=5, extension=".npy"), True),
+        ],
+    )
+    def test_holds(self, segbench, tmp_path, change, counts):
+        folders = blobs()
+        change(folders)
+        refused = segbench("run", *folders.write(tmp_path))
+        assert (refused.code, refused.out) == (1, "")
+        assert ("--no-check" in refused.err) == counts
+
+
+def test_folders_the_wrong_way_round(segbench, tmp_path):
+    truth, scores = blobs().write(tmp_path)
+    refused = segbench("run", scores, truth)
+    assert refused.code == 1
+    assert "exchanged: the folders look exchanged" in refused.err.split("\n")[1]
+    assert "JPEG" not in refused.err
+    (report,) = json.loads(segbench("check", scores, truth, "--format", "json").out)["reports"]
+    assert [finding["key"] for finding in report["findings"] if finding["severity"] == "stops"] == [
+        "exchanged",
+        "grey-ground-truth",
+    ]
+
+
+def test_jpegs_are_named_where_there_are_any(segbench, tmp_path):
+    truth, scores = blobs().write(tmp_path)
+    for path in truth.iterdir():
+        iio.imwrite(path.with_suffix(".jpg"), iio.imread(path), quality=60)
+        path.unlink()
+    out = segbench("check", truth, scores).out
+    assert "more than two grey levels, as JPEG leaves them" in out
+    assert "exchanged" not in out
+
+
+@pytest.mark.parametrize("again", ["gt", "pred/../gt", "link"])
+def test_one_folder_given_twice(segbench, tmp_path, monkeypatch, again):
+    truth, _ = blobs().write(tmp_path / "set")
+    (truth.parent / "link").symlink_to(truth)
+    monkeypatch.chdir(truth.parent)
+    said = segbench("run", truth, again).err
+    assert "is-ground-truth: 6 predictions of 6 are the ground truth itself, the same files" in said

@@ -101,6 +101,9 @@ class TestRun:
         assert run["settings"] == {"positive": ">=128", "void": "7,9", "invert": "yes", "floats": "exact"}
         assert run["summary"]["ignored"] == 8
 
+    def test_negatives_that_fit_nothing_are_said(self, segbench, papers):
+        assert "fits 'zz/*' (--negatives" in segbench("run", *papers, "--negatives", "zz/*").out
+
     def test_wide_integers_are_levels_and_it_is_said(self, segbench, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": FIRST_TRUTH * 255})
         pred = write_folder(tmp_path / "pred", {"a.npy": (FIRST_SCORES * 100).astype(np.int32)})
@@ -152,6 +155,8 @@ class TestWrongUse:
             (["run", "{gt}", "{pred}", "--positive", "white"], 2, "is no rule"),
             (["run", "{gt}", "{pred}", "--void", "sky"], 2, "no list of numbers"),
             (["run", "{gt}", "{pred}", "{pred}"], 2, "two methods are called 'pred'"),
+            (["run", "{gt}", "{pred}", "--field-pattern", "*_m"], 2, "name their folder with --field"),
+            (["run", "{gt}", "{pred}", "-p", "boundaries", "--max-dist", "7"], 2, "fraction of the diagonal"),
             (["run", "{gt}", "nowhere"], 1, "nowhere"),
             (["run", "nowhere", "{pred}"], 1, "nowhere"),
             (["run", "{gt}", "{empty}"], 1, "empty"),
@@ -174,6 +179,23 @@ class TestWrongUse:
         assert message in answer.err
         assert "Traceback" not in answer.err
         assert answer.out == ""
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--intervals", "0.95"], "--intervals 0.95 is no level in per cent; write 95"),
+            (["-o", "r.csv"], "segbench show FILE --format csv"),
+            (["-o", "r.HTML"], "segbench report FILE -o page.html"),
+            (["-o", "r.png"], "segbench plot FILE -o pr.png"),
+            (["--fresh"], "name it with -o"),
+        ],
+    )
+    def test_is_found_before_an_image_is_looked_at(self, segbench, tmp_path, monkeypatch, arguments, message):
+        monkeypatch.chdir(tmp_path)
+        answer = segbench("run", "no-gt", "no-pred", *arguments)
+        assert (answer.code, answer.out) == (2, "")
+        assert message in answer.err
+        assert list(tmp_path.iterdir()) == []
 
     def test_three_values_show_the_flag_that_mends_it(self, segbench, papers):
         write_folder(papers[0], {"first.png": FIRST_TRUTH})

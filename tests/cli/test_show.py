@@ -54,7 +54,8 @@ def test_the_hint_after_a_run_can_be_typed(segbench, kept, tmp_path):
 
 @pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "achievable", "comparison"])
 def test_every_kind_of_plot(segbench, kept, tmp_path, kind):
-    answer = segbench("plot", kept, "-o", tmp_path / "a.svg", "--kind", kind, "--size", "3.5x3", "--replicates", 20)
+    drawn = ["--replicates", 20] if kind == "comparison" else []
+    answer = segbench("plot", kept, "-o", tmp_path / "a.svg", "--kind", kind, "--size", "3.5x3", *drawn)
     assert answer.code == 0
     assert "a|b_c" in (tmp_path / "a.svg").read_text()
 
@@ -70,3 +71,18 @@ def test_bands_are_refused_where_there_are_none(segbench, kept, tmp_path):
     answer = segbench("plot", kept, "-o", tmp_path / "a.svg", "--kind", "images", "--intervals", 95)
     assert answer.code == 2
     assert "has no bands" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "mend"),
+    [
+        ("show", ["--seed", 3, "--replicates", 10], "add --intervals 95"),
+        ("show", ["--bca"], "add --intervals 95"),
+        ("plot", ["-o", "a.svg", "--seed", 0], "add --intervals 95"),
+        ("report", ["-o", "a.html", "--no-intervals", "--replicates", 9], "leave out --no-intervals"),
+    ],
+)
+def test_no_option_about_intervals_is_passed_over(segbench, kept, verb, options, mend):
+    answer = segbench(verb, kept, *options)
+    assert answer.code == 2
+    assert "how intervals are drawn; " + mend in answer.err

@@ -222,5 +222,10 @@ def test_settings_that_differ_in_late_digits_are_signed_apart(one, other):
     assert one.signature_fields() != other.signature_fields()
 
 
+def test_a_rule_is_text():
+    with pytest.raises(ArgumentError, match="write positive='1'"):
+        Pixels(positive=1)
+
+
 def test_the_order_of_void_labels_is_no_setting():
     assert Regions(void=(255, 0)) == Regions(void=(0, 255))

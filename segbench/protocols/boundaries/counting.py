@@ -16,8 +16,8 @@ from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.inputs import (
     as_ground_truths,
     as_mask,
-    as_max_dist,
     as_scores,
+    as_share_of_diagonal,
     as_thresholds,
     check_same_size,
     check_unit_range,
@@ -83,7 +83,7 @@ def count_boundaries(
     check_same_size(soft, truths[0])
     levels = levels_of(soft, levels_at)
     build = thinning.thin_levels if thin else pack_levels
-    return _count(build(levels, levels_at.size), truths, levels_at, as_max_dist(max_dist, "max_dist"))
+    return _count(build(levels, levels_at.size), truths, levels_at, as_share_of_diagonal(max_dist))
 
 
 def count_boundary_maps(
@@ -135,7 +135,7 @@ def count_boundary_maps(
     for k, mask in enumerate(masks):
         check_same_size(mask, truths[0], f"prediction {k + 1}")
     packed = [thinning.thin_levels(mask.astype(np.int32), 1)[0] if thin else pack(mask) for mask in masks]
-    return _count(np.stack(packed), truths, levels_at, as_max_dist(max_dist, "max_dist"))
+    return _count(np.stack(packed), truths, levels_at, as_share_of_diagonal(max_dist))
 
 
 def _count(

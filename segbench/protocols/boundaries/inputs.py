@@ -97,6 +97,19 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
         )
 
 
+def as_share_of_diagonal(max_dist: float) -> float:
+    """Read a tolerance as a fraction of the image's diagonal.
+
+    Raises
+    ------
+    ArgumentError
+        If it is outside [0, 1]: pixels, for instance.
+    """
+    if as_max_dist(max_dist, "max_dist") > 1:
+        raise ArgumentError(f"max_dist is {max_dist:g}, expected a fraction of the diagonal: 0.0075, not pixels")
+    return float(max_dist)
+
+
 def as_max_dist(max_dist: float, name: str) -> float:
     """Read a tolerance.
 

@@ -12,7 +12,7 @@ from segbench.counts import BoundaryCounts
 from segbench.errors import ArgumentError, DataError
 from segbench.levels import INVERTED, as_shares, mirrored
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
-from segbench.protocols.boundaries.inputs import as_max_dist, as_scores, as_thresholds
+from segbench.protocols.boundaries.inputs import as_scores, as_share_of_diagonal, as_thresholds
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
 from segbench.protocols.boundaries.states import boundary_states
 from segbench.protocols.boundaries.suppression import nms
@@ -77,7 +77,7 @@ class Boundaries:
     category: int | None = None
 
     def __post_init__(self) -> None:
-        as_max_dist(self.max_dist, "max_dist")
+        as_share_of_diagonal(self.max_dist)
         as_thresholds(self.thresholds)
         if not isinstance(self.thresholds, int):
             object.__setattr__(self, "thresholds", tuple(float(value) for value in self.thresholds))
