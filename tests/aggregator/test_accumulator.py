@@ -55,6 +55,14 @@ def noise(seed, images, shape=(3, 5), levels=None):
     return labels, scores if levels is None else np.rint(scores * levels / 2).astype(np.uint8)
 
 
+@pytest.mark.parametrize(
+    ("scores", "mend"), [([[0.0, 200.0]], "divide them by 255"), ([[-4.0, 4.0]], "apply a sigmoid to logits")]
+)
+def test_scores_beyond_one_are_told_what_mends_them(scores, mend):
+    with pytest.raises(DataError, match=mend):
+        Accumulator(Boundaries()).update([[0, 1]], scores, name="a")
+
+
 class TestAgainstFiles:
     def test_the_demo_gives_the_figures_of_evaluate_to_the_last_bit(self, whole, evaluated):
         assert dict(whole.counts) == dict(evaluated.counts)
