@@ -106,7 +106,8 @@ def evaluate(
         If `pairs` is given beside folders, neither is given, a list leaves the method open, a URL needs a package that
         is not installed, or repairs have no meaning for the protocol.
     DataError
-        If the folders do not pair (the names listed, a hundred at most), or ground-truth values leave open which are positive.
+        If the folders do not pair (at most a hundred names are listed), or ground-truth values leave open which are
+        positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
     WorkerError
         If the executor takes no more work.

@@ -40,8 +40,8 @@ class TruthProbe:
         Share of positive pixels.
     blocks, blocks_outside : float
         Share of positive, and of other, pixels that lie in a block of 2 x 2 of their kind; 0 where there are none.
-    nan : int
-        How many pixels are NaN.
+    nan, ignored : int
+        How many pixels are NaN, and how many are left out as void or outside the field of view.
     """
 
     file: str
@@ -50,6 +50,7 @@ class TruthProbe:
     blocks: float
     blocks_outside: float
     nan: int
+    ignored: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +203,7 @@ def _truth(
         blocks=block_share(labels) if lines else 0.0,
         blocks_outside=block_share(~labels) if lines else 0.0,
         nan=nan,
+        ignored=int(valid.size - np.count_nonzero(valid)),
     )
     return found, labels, valid
 

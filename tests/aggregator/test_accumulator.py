@@ -60,7 +60,20 @@ def noise(seed, images, shape=(3, 5), levels=None):
 )
 def test_scores_beyond_one_are_told_what_mends_them(scores, mend):
     with pytest.raises(DataError, match=mend):
-        Accumulator(Boundaries()).update([[0, 1]], scores, name="a")
+        Accumulator(Boundaries()).update(np.array([[0, 1]]), np.array(scores), name="a")
+
+
+def test_wide_integers_are_levels_and_it_is_said():
+    accumulator, other = Accumulator(), Accumulator()
+    accumulator.update(np.array([[0, 1]]), np.array([[0, 1]], np.uint8), name="a")
+    assert accumulator.compute().notes == ()
+    other.update(np.array([[0, 1]]), np.array([[0, 1]], np.int64), name="b")
+    accumulator.merge(pickle.loads(pickle.dumps(other)))
+    (note,) = accumulator.compute().notes
+    assert note.startswith("int64 values are levels: score = value / 9223372036854775807; store scores as floats")
+    accumulator.reset()
+    accumulator.update(np.array([[0, 1]]), np.array([[0.0, 1]]), name="a")
+    assert accumulator.compute().notes == ()
 
 
 class TestAgainstFiles:

@@ -197,6 +197,22 @@ class TestWrongUse:
         assert message in answer.err
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.parametrize("option", ["--void", "--field"])
+    def test_what_leaves_out_every_positive_is_named(self, segbench, tmp_path, option):
+        # More images than a run looks into, so that counting finds it.
+        names = [f"{k}.png" for k in range(5)]
+        gt = write_folder(tmp_path / "gt", dict.fromkeys(names, FIRST_TRUTH * 255))
+        pred = write_folder(tmp_path / "pred", dict.fromkeys(names, (FIRST_SCORES * 255).astype(np.uint8)))
+        given = "255" if option == "--void" else gt
+        answer = segbench("run", gt, pred, option, given)
+        assert answer.code == 1
+        assert "nothing but" in answer.err.splitlines()[0]
+        assert f"perhaps {option} {given} left out every other value" in answer.err
+        assert "--positive" not in answer.err
+
+    def test_values_that_occur_are_listed(self, segbench, papers):
+        assert "--positive with a value that occurs (0, 255)" in segbench("run", *papers, "--positive", "7").err
+
     def test_three_values_show_the_flag_that_mends_it(self, segbench, papers):
         write_folder(papers[0], {"first.png": FIRST_TRUTH})
         answer = segbench("run", *papers)
