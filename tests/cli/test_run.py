@@ -68,6 +68,16 @@ class TestRun:
         assert "1 image failed" in answer.out
         assert "first.npy" in answer.out
 
+    def test_what_mends_several_failed_images_is_said_once(self, segbench, papers):
+        small = {"first.npy": FIRST_SCORES[::2, ::2], "second.npy": SECOND_SCORES[::2, ::2]}
+        write_folder(papers[1], small)
+        out = segbench("run", *papers, "--no-check").out
+        first, second, mend = out.split("2 images failed, in no figure:\n")[1].splitlines()[:3]
+        assert "first.npy: 2 x 2" in first
+        assert "second.npy: 2 x 2" in second
+        assert mend.startswith("  -> --resize-predictions nearest or bilinear")
+        assert out.count("--resize-predictions") == 1
+
     def test_undefined_figures_are_null_with_a_reason(self, segbench, papers):
         answer = segbench("run", *papers, "--positive", "7", "--format", "json")
         (run,) = json.loads(answer.out)["runs"]
@@ -151,7 +161,11 @@ class TestWrongUse:
             (["run", "{gt}"], 2, "give GROUND_TRUTH and PREDICTION"),
             (["run", "{gt}", "{pred}", "--frobnicate"], 2, "No such option"),
             (["run", "{gt}", "{pred}", "-p", "voxels"], 2, "voxels"),
-            (["run", "{gt}", "{pred}", "-j", "0"], 2, "-j"),
+            (["run", "{gt}", "{pred}", "-p", "boundries"], 2, "Did you mean 'boundaries'?"),
+            (["run", "{gt}", "{pred}", "-j", "0"], 2, "'--jobs': expected 1 or more"),
+            (["run", "{gt}", "{pred}", "-j", "two"], 2, "'--jobs': expected a whole number\n"),
+            (["run", "{gt}", "{pred}", "--intervals", "many"], 2, "'--intervals': expected a number\n"),
+            (["show", "r.segbench", "--format", "tabel"], 2, "'--format': 'tabel' is not one of 'table'"),
             (["run", "{gt}", "{pred}", "--positive", "white"], 2, "is no rule"),
             (["run", "{gt}", "{pred}", "--void", "sky"], 2, "no list of numbers"),
             (["run", "{gt}", "{pred}", "{pred}"], 2, "two methods are called 'pred'"),
