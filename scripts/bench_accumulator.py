@@ -10,15 +10,12 @@ of several taken side by side.
 from __future__ import annotations
 
 import argparse
-import gc
 import importlib.util
 import pickle
-import statistics
-import sys
-import time
 from collections.abc import Callable
 
 import numpy as np
+from measuring import machine, paired, versions
 
 import segbench
 
@@ -26,22 +23,12 @@ SHAPE = (8, 1, 512, 512)
 THRESHOLDS = 200
 
 
-def seconds(function: Callable[[], object]) -> float:
-    """Time one call."""
-    gc.collect()
-    started = time.perf_counter()
-    function()
-    return time.perf_counter() - started
-
-
 def report(name: str, ours: Callable[[], object], peer: Callable[[], object], rounds: int) -> None:
     """Print the median ratio of ours to the peer's, taken pair by pair."""
     ours()
     peer()
-    pairs = [(seconds(ours), seconds(peer)) for _ in range(rounds)]
-    ratio = statistics.median(a / b for a, b in pairs)
-    mine, theirs = (statistics.median(column) * 1000 for column in zip(*pairs, strict=True))
-    print(f"{name:<58} {ratio:8.3f} x   {mine:8.2f} ms / {theirs:8.2f} ms")
+    mine, theirs, ratio = paired(ours, peer, rounds)
+    print(f"{name:<58} {ratio:8.3f} x   {mine * 1000:8.2f} ms / {theirs * 1000:8.2f} ms")
 
 
 def bench_torch(labels: np.ndarray, scores: np.ndarray, rounds: int) -> None:
@@ -77,7 +64,7 @@ def bench_torch(labels: np.ndarray, scores: np.ndarray, rounds: int) -> None:
     report("update / torchmetrics binned", update, lambda: torchmetrics(THRESHOLDS, compute=False), rounds)
     report("update / torchmetrics exact (keeps scores)", update, lambda: torchmetrics(None, compute=False), rounds)
     report("update and curve / torchmetrics exact", ours, lambda: torchmetrics(None, compute=True), rounds)
-    print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads")
+    print(f"PyTorch with {torch.get_num_threads()} threads")
 
 
 def main() -> None:
@@ -116,7 +103,7 @@ def main() -> None:
         accumulator = segbench.Accumulator()
         accumulator.update(labels, given, names=names)
         print(f"pickle, {kind}: {len(pickle.dumps(accumulator)) / SHAPE[0]:.0f} bytes an image")
-    print(f"Python {sys.version.split()[0]}, NumPy {np.__version__}")
+    print(versions(["numpy", "numba", "torch", "torchmetrics"]), machine(), sep="\n")
 
 
 if __name__ == "__main__":

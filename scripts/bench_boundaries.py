@@ -1,10 +1,9 @@
-"""Time the boundary benchmark against SciPy's matcher with scikit-image's thinning, on the same images in the same run.
+"""Time the boundary benchmark, and where the time goes; `bench_peers.py` has it beside other programs.
 
     python scripts/bench_boundaries.py [FOLDER] [--kind ucm2|hed] [--repeats N]
 
 FOLDER holds groundTruth, ucm2 and hed as published for BSDS500; without it the environment variable SEGBENCH_BSDS500
-says where it is. Prints the median over repeats of the seconds an image, where they go, and the ratio to the peer,
-which is asked at five thresholds scaled to 99.
+says where it is. Prints the median over repeats of the seconds an image, and where they go.
 """
 
 from __future__ import annotations
@@ -20,11 +19,8 @@ from typing import Any
 
 import imageio.v3 as iio
 import numpy as np
+from measuring import machine, seconds
 from scipy.io import loadmat
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-from scipy.spatial import cKDTree
-from skimage.morphology import thin as skimage_thin
 
 from segbench.protocols.boundaries import compile_kernels, count_boundaries, kernels_cached, sample_ucm2
 from segbench.protocols.boundaries.bits import pack
@@ -36,11 +32,10 @@ from segbench.protocols.boundaries.sweep import reached, sweep
 from segbench.protocols.boundaries.thinning import thin_levels
 
 MAX_DIST = 0.0075
-PEER_THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
 def main() -> int:
-    """Time both."""
+    """Time it."""
     parser = argparse.ArgumentParser(description="Time the boundary benchmark.")
     parser.add_argument("folder", nargs="?", default=os.environ.get("SEGBENCH_BSDS500"))
     parser.add_argument("--kind", choices=("ucm2", "hed"), default="ucm2")
@@ -57,23 +52,23 @@ def main() -> int:
         names = sorted({row["image"] for row in csv.DictReader(file)})
     images = [(soft_map(root, name, options.kind), ground_truths(root, name)) for name in names]
 
-    seconds, stages = [], []
-    for _ in range(options.repeats):
-        start = time.perf_counter()
+    def count() -> None:
         for scores, truths in images:
             count_boundaries(scores, truths, max_dist=MAX_DIST)
-        seconds.append((time.perf_counter() - start) / len(images))
+
+    taken, stages = [], []
+    for _ in range(options.repeats):
+        taken.append(seconds(count) / len(images))
         stages.append(np.mean([split(scores, truths) for scores, truths in images], axis=0))
-    ours = float(np.median(seconds))
+    median = float(np.median(taken))
     print(
-        f"{options.kind}, {len(images)} images, 99 thresholds: {ours:.4f} s an image (best repeat {min(seconds):.4f})"
+        f"{options.kind}, {len(images)} images, 99 thresholds: {median:.4f} s an image (best repeat {min(taken):.4f})"
     )
     for name, share in zip(
         ("levels", "thinning", "neighbourhoods", "matching"), np.median(stages, axis=0), strict=True
     ):
         print(f"  {name:>14} {share * 1e3:6.2f} ms")
-    peer = float(np.mean([peer_seconds(scores, truths) for scores, truths in images]))
-    print(f"SciPy's matcher and scikit-image's thinning: {peer:.3f} s an image, {peer / ours:.0f} times as long")
+    print(machine())
     return 0
 
 
@@ -113,35 +108,6 @@ def split(scores: Any, truths: list[Any]) -> list[float]:  # noqa: ANN401 - leve
     shares = list(np.diff(marks))
     # The neighbourhoods were made twice, once here and once inside the sweep.
     return [shares[0], shares[1], prepared, shares[2] - 2 * prepared]
-
-
-def peer_seconds(scores: Any, truths: list[Any]) -> float:  # noqa: ANN401 - levels or floats
-    """Time five thresholds with SciPy and scikit-image, scaled to 99."""
-    soft = as_scores(scores, "prediction")
-    max_dist_px = MAX_DIST * math.hypot(*soft.shape)
-    start = time.perf_counter()
-    for threshold in PEER_THRESHOLDS:
-        on = np.argwhere(skimage_thin(soft >= threshold))
-        for truth in truths:
-            scipy_match(on, np.argwhere(truth), max_dist_px)
-    return (time.perf_counter() - start) * 99 / len(PEER_THRESHOLDS)
-
-
-def scipy_match(prediction: Any, ground_truth: Any, max_dist_px: float) -> int:  # noqa: ANN401 - coordinates
-    """Match with SciPy; give the number of pairs."""
-    if not len(prediction) or not len(ground_truth):
-        return 0
-    pairs = cKDTree(ground_truth).sparse_distance_matrix(cKDTree(prediction), max_dist_px, output_type="coo_matrix")
-    rows, count = np.arange(len(ground_truth)), len(prediction)
-    graph = csr_array(
-        (
-            np.concatenate([np.rint(100 * pairs.data) + 1, np.full(rows.size, np.ceil(1e4 * max_dist_px) + 1)]),
-            (np.concatenate([pairs.row, rows]), np.concatenate([pairs.col, count + rows])),
-        ),
-        (rows.size, count + rows.size),
-    )
-    _, columns = min_weight_full_bipartite_matching(graph)
-    return int(np.sum(columns < count))
 
 
 if __name__ == "__main__":

@@ -1,54 +1,30 @@
-"""What counting costs beyond decoding, and what a curve costs beside scikit-learn: ratios taken in one run.
+"""What counting costs beyond decoding: ratios taken in one run; `bench_peers.py` has curves beside other programs.
 
     python scripts/bench_pixels.py [--quick]
 
 Prints, against the goal of each: the time of ``evaluate`` over the time of decoding the same bytes with the same
-decoder, for 8-bit PNGs of 481x321 and of 8 megapixels; twice the images; two processes; memory; and the time and
-memory of a curve from ten million float32 scores over scikit-learn's. Machines are noisy: each ratio is the median of
-several taken side by side.
+decoder, for 8-bit PNGs of 481x321 and of 8 megapixels; twice the images; two processes; memory; and the memory of a
+curve from ten million float32 scores. Machines are noisy: each ratio is the median of several taken side by side.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 import resource
-import statistics
-import sys
 import tempfile
-import time
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 
 import imageio.v3 as iio
 import numpy as np
+from measuring import machine, paired, versions
 from scipy.ndimage import gaussian_filter, zoom
-from sklearn.metrics import precision_recall_curve
 
 import segbench
 from segbench.aggregator.pools import process_pool
 from segbench.loaders.images import decode
 
 SMALL, LARGE = (321, 481), (2448, 3264)
-
-
-def seconds(function: Callable[[], object]) -> float:
-    """Time one call."""
-    gc.collect()
-    started = time.perf_counter()
-    function()
-    return time.perf_counter() - started
-
-
-def paired_ratio(ours: Callable[[], object], peer: Callable[[], object], rounds: int) -> tuple[float, float, float]:
-    """Give medians of our time, the peer's, and their ratio pair by pair."""
-    pairs = [(seconds(ours), seconds(peer)) for _ in range(rounds)]
-    return (
-        statistics.median(a for a, _ in pairs),
-        statistics.median(b for _, b in pairs),
-        statistics.median(a / b for a, b in pairs),
-    )
 
 
 def write_pairs(folder: Path, count: int, shape: tuple[int, int]) -> None:
@@ -86,7 +62,7 @@ def bench_folders(root: Path, count: int, shape: tuple[int, int], goal: str, rou
     """Compare evaluate with bare decoding."""
     folder = root / f"{count}x{shape[0]}"
     write_pairs(folder, count, shape)
-    ours, bare, ratio = paired_ratio(
+    ours, bare, ratio = paired(
         lambda: segbench.evaluate(folder / "gt", folder / "pred"), lambda: decode_all(folder), rounds
     )
     per_image = f"{ours / count * 1000:.2f} ms an image, decoding {bare / count * 1000:.2f}"
@@ -99,7 +75,7 @@ def bench_growth(root: Path, count: int, rounds: int) -> None:
     write_pairs(twice, 2 * count, SMALL)
     segbench.evaluate(once / "gt", once / "pred")
     before = peak_megabytes()
-    double, single, ratio = paired_ratio(
+    double, single, ratio = paired(
         lambda: segbench.evaluate(twice / "gt", twice / "pred"),
         lambda: segbench.evaluate(once / "gt", once / "pred"),
         rounds,
@@ -108,7 +84,7 @@ def bench_growth(root: Path, count: int, rounds: int) -> None:
     report("twice the images / once", ratio, "2", f"{double:.2f} s, {single:.2f} s; peak memory grew by {grown:.0f} MB")
     with process_pool(2) as pool:
         segbench.evaluate(once / "gt", once / "pred", executor=pool)
-        one, two, ratio = paired_ratio(
+        one, two, ratio = paired(
             lambda: segbench.evaluate(twice / "gt", twice / "pred"),
             lambda: segbench.evaluate(twice / "gt", twice / "pred", executor=pool),
             rounds,
@@ -116,8 +92,8 @@ def bench_growth(root: Path, count: int, rounds: int) -> None:
     report("one process / two", ratio, ">= 1.7", f"{one:.2f} s, {two:.2f} s")
 
 
-def bench_curve(size: int, rounds: int) -> None:
-    """Compare an exact curve from float32 scores with scikit-learn's."""
+def bench_memory(size: int) -> None:
+    """Measure the memory of an exact curve from float32 scores."""
     rng = np.random.default_rng(0)
     labels = rng.random(size) < 0.1
     scores = np.clip(rng.normal(0.3, 0.2, size) + 0.3 * labels, 0, 1).astype(np.float32)
@@ -126,13 +102,12 @@ def bench_curve(size: int, rounds: int) -> None:
         return segbench.pr_curve(segbench.count_pixels(labels, scores, exact=True)).area
 
     curve()
-    peer, ours, ratio = paired_ratio(lambda: precision_recall_curve(labels, scores), curve, rounds)
-    report(f"scikit-learn's curve / ours, {size:.0e} float32", ratio, ">= 10", f"{peer:.2f} s, {ours:.3f} s")
     tracemalloc.start()
     curve()
     peak = tracemalloc.get_traced_memory()[1] / size
     tracemalloc.stop()
-    print(f"{'memory of that curve, beyond its input':<52} {peak:6.1f} bytes a pixel, goal < 24")
+    what = f"memory of a curve of {size:.0e} scores, beyond its input"
+    print(f"{what:<52} {peak:6.1f} bytes a pixel, goal < 24")
 
 
 def main() -> None:
@@ -148,8 +123,8 @@ def main() -> None:
         bench_folders(root, count, SMALL, "<= 1.5", rounds)
         bench_growth(root, count, rounds)
         bench_folders(root, large, LARGE, "<= 1.15", rounds)
-        bench_curve(size, rounds)
-    print(f"Python {sys.version.split()[0]}, NumPy {np.__version__}")
+        bench_memory(size)
+    print(versions(["numpy", "numba", "pillow"]), machine(), sep="\n")
 
 
 if __name__ == "__main__":

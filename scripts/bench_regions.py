@@ -1,5 +1,7 @@
 """Time the region benchmark against its direct computation, on the same images in the same run.
 
+`bench_peers.py` has it beside scikit-image's own figures.
+
     python scripts/bench_regions.py [FOLDER] [--repeats N]
 
 FOLDER holds groundTruth and ucm2 as published for BSDS500; without it the environment variable SEGBENCH_BSDS500 says
@@ -18,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measuring import seconds
 from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.io import loadmat
@@ -47,15 +50,12 @@ def main() -> int:
         ucm2 = loadmat(path)["ucm2"]
         cell = loadmat(root / "groundTruth" / path.name)["groundTruth"].ravel()
         truths = [annotator["Segmentation"][0, 0] for annotator in cell]
-        seconds = []
-        for _ in range(options.repeats):
-            start = time.perf_counter()
-            counts = count_regions(ucm2, truths)
-            seconds.append(time.perf_counter() - start)
+        taken = [seconds(lambda u=ucm2, t=truths: count_regions(u, t)) for _ in range(options.repeats)]
+        counts = count_regions(ucm2, truths)
         start = time.perf_counter()
         peer = directly(ucm2, truths, counts.thresholds)
         theirs.append(time.perf_counter() - start)
-        ours.append(float(np.median(seconds)))
+        ours.append(float(np.median(taken)))
         curve = region_curve(counts)
         furthest = max(furthest, float(np.abs(np.array([curve.covering, curve.rand_index, curve.voi]).T - peer).max()))
         print(f"{path.stem}: {len(truths)} annotators, {ours[-1]:.3f} s, directly {theirs[-1]:.2f} s")

@@ -41,6 +41,7 @@ def write_world(root: Path) -> None:
     for folder in ("good", "odd", "thin", "broken", "links", "empty", "out", "lists"):
         for side in ("gt", "pred"):
             (root / folder / side).mkdir(parents=True)
+    (root / "out" / "dir").mkdir()
     for folder, names in (("good", ("a", "b", "c")), ("odd", ODD_NAMES)):
         for seed, name in enumerate(names):
             for side, array in zip(("gt", "pred"), maps(seed), strict=True):
@@ -105,8 +106,9 @@ def write_results(root: Path) -> None:
     import segbench
 
     sound = root / "good.segbench"
-    for protocol in (segbench.Pixels(), segbench.Boundaries(thresholds=5)):
-        segbench.evaluate(root / "good" / "gt", root / "good" / "pred", protocol, results=sound)
+    lines = segbench.Boundaries(thresholds=5)
+    for protocol, file in ((segbench.Pixels(), sound), (lines, sound), (lines, root / "lines.segbench")):
+        segbench.evaluate(root / "good" / "gt", root / "good" / "pred", protocol, results=file)
     segbench.evaluate(root / "odd" / "gt", root / "odd" / "pred", results=root / "odd.segbench", method="<script>\n")
     data = sound.read_bytes()
     (root / "cut.segbench").write_bytes(data[: len(data) // 2])
@@ -130,9 +132,9 @@ def tree(root: Path) -> Tree:
 
 SIDES = [f"{folder}/{{}}" for folder in ("good", "good", "good", "odd", "thin", "broken", "links", "empty", "none")]
 SIDES += ["{}.zip", "cut.zip", "good/{}/a.png", "/dev/null", "", "good.segbench", "file:///etc", "ftp://", "x\nx"]
-RESULTS = [f"{name}.segbench" for name in ("good", "good", "good", "good", "odd", "cut", "text", "zero", "none")]
+RESULTS = [f"{name}.segbench" for name in ("good", "good", "good", "lines", "odd", "cut", "text", "zero", "none")]
 RESULTS += ["good", ""]
-OUTS = ["out/r", "out/new\nline", "out/it's", "out/no/such", "out", "out/" + "n" * 300, "out/\udcff", "/dev/full"]
+OUTS = ["out/r", "out/new\nline", "out/it's", "out/no/such", "out/dir", "out/" + "n" * 300, "out/\udcff", "/dev/full"]
 VALUES = ["0", "1", "-1", "0.5", "nan", "inf", "1e400", "99", "x", "", "255", ">=1", "*", "*.#", "#/*", "[", "minmax"]
 VALUES += ["sigmoid", "nearest", "any", "majority", "each", "2,5,1.01"]
 OPTIONS = ["positive", "void", "max-dist", "thresholds", "nms", "gt-pattern", "pred-pattern", "scale", "field-pattern"]

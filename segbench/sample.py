@@ -34,6 +34,9 @@ class Sample:
         Whether predictions are label maps, one a threshold or scale, and no soft map.
     categories_drawn : bool
         Whether ground truths are boundaries of categories, 1 first, and not of annotators.
+    without_truth : bool
+        Whether there is no ground truth and all pixels are negative, whatever the settings; `ground_truths` then holds
+        a blank map.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Sample:
     prediction_file: str = ""
     labels_predicted: bool = False
     categories_drawn: bool = False
+    without_truth: bool = False
 
 
 def without_detail(note: str) -> str:

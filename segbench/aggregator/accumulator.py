@@ -8,7 +8,7 @@ from typing import Any
 
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, encode
-from segbench.aggregator.figures import Protocol
+from segbench.aggregator.figures import Protocol, refuse_no_protocol
 from segbench.aggregator.gathered import Gathered, Packed, Repeated, unpacked
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
@@ -46,7 +46,7 @@ class Accumulator:
     Raises
     ------
     ArgumentError
-        For a protocol or an option that there is not.
+        For a protocol or an option that there is not, and for ``Pixels(annotators=...)``.
 
     Notes
     -----
@@ -76,8 +76,12 @@ class Accumulator:
         repeated: Repeated = "refuse",
         count_on: CountOn = "auto",
     ) -> None:
-        if getattr(protocol, "reads", None) not in ("masks", "boundaries", "regions"):
-            raise ArgumentError(f"protocol is {protocol!r}, expected Pixels(...), Boundaries(...) or Regions(...)")
+        refuse_no_protocol(protocol, reads=("masks", "boundaries", "regions"))
+        if isinstance(protocol, Pixels) and protocol.annotators is not None:
+            raise ArgumentError(
+                "an accumulator of pixels takes one ground truth an image; several annotators are counted from files "
+                "(segbench.evaluate), or by segbench.count_pixels(annotators=...)"
+            )
         if repeated not in ("refuse", "add", "once"):
             raise ArgumentError(f"repeated is {repeated!r}, expected 'refuse', 'add' or 'once'")
         if count_on not in ("auto", "device", "host"):

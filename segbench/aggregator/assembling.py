@@ -36,7 +36,7 @@ def assemble(
     by_name = sorted(outcomes, key=lambda outcome: outcome.name)
     counted = {outcome.name: outcome for outcome in by_name if outcome.counts}
     truths = {name: outcome.ground_truth_digest for name, outcome in counted.items()}
-    if cuts and settings["thresholds"].endswith(data_digest(truths)):
+    if cuts and f", data {data_digest(truths)}," in settings["thresholds"]:
         notes = (*notes, "the tuning set is the test set: figures at its thresholds are optimistic")
     void, field = settings.get("void", "none"), inputs.field if inputs else None
     left_out_by = [f"--void {void}"] * (void != "none") + [f"--field {field}"] * (field is not None)

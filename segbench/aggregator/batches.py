@@ -167,7 +167,7 @@ def _check_shapes(batch: Batch) -> None:
             if len(longer) == len(shorter) + 1 and (longer[0], *longer[2:]) == shorter:
                 hint = f"take one channel: {name}[:, 0]"
             elif len(longer) == len(shorter) + 1 and longer[1:] == shorter:
-                hint = f"take one channel: {name}[0]"
+                hint = f"take one channel: {name}[0]" + "; of annotators, see count_pixels" * (name == "labels")
         raise ArgumentError(f"labels have shape {labels}, scores {scores}; expected the same ({hint})")
     if batch.valid is not None:
         boolean = str(batch.valid.dtype) in ("bool", "torch.bool")

@@ -7,25 +7,24 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
 from segbench.aggregator.codec import decode_published
 from segbench.aggregator.counting import count_all
-from segbench.aggregator.figures import Protocol
+from segbench.aggregator.figures import Protocol, refuse_no_protocol
 from segbench.aggregator.inputs import find_files
 from segbench.aggregator.records import StoredRun
+from segbench.aggregator.replacing import finish
 from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
 from segbench.counts import Thresholds
 from segbench.errors import ArgumentError, DataError
-from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import shown
-from segbench.loaders.file_list import column_of
-from segbench.loaders.inputs import Inputs
+from segbench.loaders.given import inputs_given, method_of
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels import Pixels
 
@@ -71,12 +70,13 @@ def evaluate(
         or ``prediction:METHOD``, and perhaps ``field``; paths in it are relative to its folder.
     field : path or URL, optional
         Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.
+        Not for boundaries.
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``; in `gt_pattern` ``#`` stands
         for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
     negatives : str, optional
         Predictions whose name this shell pattern fits, as in ``"good/*"``, need no ground truth: all their pixels are
-        negative.
+        negative, whatever the settings say of values. Pixels and boundaries only.
     method : str, optional
         Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
     repairs : Repairs, optional
@@ -103,35 +103,32 @@ def evaluate(
     Raises
     ------
     ArgumentError
-        If `pairs` is given beside folders, neither is given, a list leaves the method open, a URL needs a package that
-        is not installed, or repairs have no meaning for the protocol.
+        If `protocol` is none, `pairs` is given beside folders, neither is given, a list leaves the method open, a URL
+        needs a package that is not installed, or places or repairs have no meaning for the protocol.
     DataError
         If the folders do not pair (at most a hundred names are listed), or ground-truth values leave open which are
         positive.
-        What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning.
+        What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning. A
+        `ReplacedRun` warning says what became of a run of other images, or what was kept since none could be counted.
     WorkerError
         If the executor takes no more work.
     """
-    repairs.check(protocol.reads)
-    inputs = Inputs(
-        ground_truth="" if ground_truth is None else fspath(ground_truth),
-        prediction=None if prediction is None else fspath(prediction),
-        field=None if field is None else fspath(field),
+    refuse_no_protocol(protocol)
+    _refuse_unfit(protocol, repairs, thresholds)
+    inputs = inputs_given(
+        ground_truth,
+        prediction,
+        protocol.reads,
+        pairs=pairs,
+        field=field,
         gt_pattern=gt_pattern,
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
         negatives=negatives,
-    )
-    if pairs is not None:
-        if inputs != Inputs():
-            raise ArgumentError("a list of pairs holds all files: give no folder, mask or pattern beside it")
-        column = None if protocol.reads == "annotators" else column_of(fspath(pairs), method)
-        inputs = Inputs(pairs=fspath(pairs), column=column)
-    elif ground_truth is None:
-        raise ArgumentError("give folders of ground truth and predictions, or a list of pairs")
-    inputs = inputs.absolute()
+        method=method,
+    ).absolute()
     pairing = find_files(inputs, protocol)
-    method = shown(method or _method_of(inputs))
+    method = shown(method or method_of(inputs))
     fields = protocol.signature_fields() | repairs.signature_fields()
     fields |= {} if thresholds is None else {"thresholds": thresholds.source}
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
@@ -149,7 +146,7 @@ def evaluate(
                 protocol_json=protocol_to_json(protocol),
                 fresh=fresh,
             )
-            known = {outcome.name: outcome for outcome in store.outcomes(run) if outcome.counts}
+            known = store.known(run)
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if store:
                 store.save(run, [outcome for outcome in batch if outcome is not known.get(outcome.name)])
@@ -167,7 +164,7 @@ def evaluate(
             protocol_json=protocol_to_json(protocol),
         )
         if store:
-            store.finish(run, outcomes, result.signature, pairing.notes)
+            finish(store, run, outcomes, result, pairing.notes)
     if result.failed:
         warnings.warn(
             f"{len(result.failed)} of {len(outcomes)} images could not be counted and are in no figure; "
@@ -178,10 +175,10 @@ def evaluate(
     return result
 
 
-def _method_of(inputs: Inputs) -> str:
-    if inputs.pairs is not None and inputs.column is not None:
-        return inputs.column.partition(":")[2] or method_name(inputs.pairs)
-    return "human" if inputs.prediction is None else method_name(inputs.prediction)
+def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:
+    repairs.check(protocol.reads)
+    if thresholds is not None and protocol.name != "pixels":
+        raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
 
 
 def load_results(path: str | PathLike[str]) -> list[Result]:
@@ -193,7 +190,7 @@ def load_results(path: str | PathLike[str]) -> list[Result]:
         If the file is none, or holds no complete run.
     """
     with ResultsFile(Path(path)) as store:
-        results = [_result_of(run, store.outcomes(run.key)) for run in store.runs() if run.signature]
+        results = [_result_of(run, store.outcomes(run.key)) for run in store.runs()]
     if not results:
         raise DataError(str(path), "holds no complete run", "repeat the run; it goes on where it stopped")
     return results

@@ -14,7 +14,9 @@ from typing import Any
 
 import segbench
 from segbench._version import __version__
-from segbench.errors import ArgumentError, DataError, WorkerError
+from segbench.errors import ArgumentError, DataError, SegbenchError, WorkerError
+from segbench.loaders.decoded import shown
+from segbench.loaders.source import Source
 
 _PATIENCE = 30
 
@@ -40,15 +42,15 @@ class DaskPool(Executor):
         """Let go of what is in flight; the cluster goes on."""
         self._executor.shutdown(wait=wait and not cancel_futures)
 
-    def require_sight(self, paths: Iterable[Path]) -> None:
-        """Insist that every worker can read some paths.
+    def require_sight(self, sources: Iterable[Source]) -> None:
+        """Insist that every worker can read some files, wherever they lie.
 
         Raises
         ------
         DataError
             If one cannot.
         """
-        for worker, path in self._client.run(_first_out_of_sight, list(paths)).items():
+        for worker, path in self._client.run(_first_out_of_sight, list(sources)).items():
             if path:
                 hint = "put the data where every worker finds it under the same path"
                 raise DataError(path, f"cannot be read by the Dask worker {worker}", hint)
@@ -135,11 +137,10 @@ def _require_same_code(client: Any) -> None:  # noqa: ANN401  distributed ships 
             raise WorkerError(f"the Dask worker {worker} {found}, here it is {ours}; install the same on all")
 
 
-def _first_out_of_sight(paths: list[Path]) -> str:
-    for path in paths:
+def _first_out_of_sight(sources: list[Source]) -> str:
+    for source in sources:
         try:
-            with path.open("rb"):
-                pass
-        except OSError:
-            return str(path)
+            source.read_bytes()
+        except (OSError, SegbenchError):
+            return shown(source)
     return ""

@@ -44,9 +44,10 @@ def compare_results(
     names = [result.method for result in results]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
-        raise ArgumentError(
-            f"{', '.join(doubled)}: several runs of one name; choose those of one setting (segbench compare --only)"
-        )
+        arrays = all(result.settings.get("source") == "arrays" for result in results if result.method in doubled)
+        apart = "give each a name of its own (Accumulator(method=...))"
+        chosen = "choose those of one setting (segbench compare --only)"
+        raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {apart if arrays else chosen}")
     published = [result.method for result in results if result.published]
     if published:
         raise ArgumentError(f"{', '.join(published)}: known from print, so there are no images to compare")

@@ -6,7 +6,7 @@ A new protocol is one more row of `PROTOCOLS`.
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from segbench.curves.boundary import BoundaryCurve, boundary_curve
 from segbench.curves.boundary_summary import boundary_image_figures, boundary_summary
 from segbench.curves.classes import class_curve, class_image_figures, class_summary
 from segbench.curves.regions import RegionCurve, region_curve, region_image_figures, region_summary
+from segbench.errors import ArgumentError
 from segbench.protocols.counted import Counted
 from segbench.sample import Reads, Sample
 
@@ -61,3 +62,30 @@ PROTOCOLS: dict[str, Figures] = {
     "regions": Figures(region_summary, region_image_figures, region_curve, RegionCounts.sum),
     "classes": Figures(class_summary, class_image_figures, class_curve, ClassCounts.sum),
 }
+
+_TYPES: Mapping[Reads, str] = {
+    "masks": "Pixels",
+    "classes": "Classes",
+    "boundaries": "Boundaries",
+    "annotators": "Annotators",
+    "regions": "Regions",
+}
+
+
+def refuse_no_protocol(protocol: object, *, reads: Collection[Reads] = tuple(_TYPES)) -> None:
+    """Check that something is a protocol with its settings, one of those that can be used.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not, as the name of a protocol.
+
+    Examples
+    --------
+    >>> refuse_no_protocol("pixels", reads=("masks", "boundaries"))
+    Traceback (most recent call last):
+    segbench.errors.ArgumentError: protocol is 'pixels', expected Pixels(...) or Boundaries(...)
+    """
+    if isinstance(protocol, type) or getattr(protocol, "reads", None) not in reads:
+        *most, last = [f"{_TYPES[kind]}(...)" for kind in reads]
+        raise ArgumentError(f"protocol is {protocol!r}, expected {', '.join(most)} or {last}")

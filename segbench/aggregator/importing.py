@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from segbench.aggregator.assembling import assemble
 from segbench.aggregator.codec import encode, encode_published
 from segbench.aggregator.importing_regions import import_regions, method_of, region_folders
+from segbench.aggregator.replacing import finish
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
@@ -58,7 +59,7 @@ def import_bsds(
     Returns
     -------
     list of Result
-        With counts of each image where there are ``*_ev1.txt``; else with `Result.published`, whose ODS and areas
+        With counts of each image where there are ``*_ev1.txt``; else with ``Result.published``, whose ODS and areas
         follow from the rows and whose OIS is the printed one.
 
     Raises
@@ -95,7 +96,7 @@ def import_bsds(
                 run = store.begin(result.method, result.protocol, result.settings)
                 store.save(run, counted)
                 published = encode_published(result.published) if result.published else ""
-                store.finish(run, counted, result.signature, result.notes, published)
+                finish(store, run, counted, result, result.notes, published=published)
     return imported
 
 

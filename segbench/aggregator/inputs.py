@@ -10,7 +10,16 @@ from segbench.protocols.classes import Classes
 
 
 def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
-    """Find the files of every image, see `segbench.loaders.pairing.pair` and, for `Classes`, `class_maps`."""
+    """Find the files of every image, see `segbench.loaders.pairing.pair` and, for `Classes`, `class_maps`.
+
+    Raises
+    ------
+    ArgumentError
+        For a pattern that cannot be, and as `Inputs.check`.
+    DataError
+        For whatever does not pair.
+    """
+    inputs.check(protocol.reads)
     if isinstance(protocol, Classes):
         return class_maps(inputs, protocol.titles, protocol.place_of)
     return pair(inputs)

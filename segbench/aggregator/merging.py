@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
+from segbench.aggregator.benchmark import load_results
 from segbench.aggregator.records import StoredRun
+from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
 from segbench.errors import DataError
+from segbench.loaders.inputs import Inputs
+
+_UNFINISHED_HINT = "repeat the command that began it, or leave such runs out: --leave-out-unfinished"
 
 
 @dataclass(eq=False)
@@ -23,13 +28,24 @@ class _Run:
     first: StoredRun
     source: str
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+    places: dict[Inputs, None] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> Inputs | None:
+        """Where the images of all parts lie."""
+        first, *others = self.places or (Inputs(),)
+        return replace(first, merged=tuple(others)) if self.places else None
 
 
-def merge_results(files: Sequence[str | PathLike[str]], output: str | PathLike[str]) -> None:
+def merge_results(
+    files: Sequence[str | PathLike[str]], output: str | PathLike[str], *, leave_out_unfinished: bool = False
+) -> list[Result]:
     """Write the runs of several results files into one.
 
     Runs of one method, protocol and settings become one run of all their images, as if these had been counted together:
-    so the images of a large set can be counted in parts, on machines that share no disk.
+    so the images of a large set can be counted in parts, on machines that share no disk. An image that failed in one
+    part and was counted in another is taken from the other.
 
     Parameters
     ----------
@@ -37,6 +53,13 @@ def merge_results(files: Sequence[str | PathLike[str]], output: str | PathLike[s
         Results files, which stay as they are.
     output : path
         Results file to write; there must be none.
+    leave_out_unfinished : bool
+        Leave out runs that were cut short, instead of refusing a file that holds one.
+
+    Returns
+    -------
+    list of Result
+        What was written.
 
     Raises
     ------
@@ -50,23 +73,29 @@ def merge_results(files: Sequence[str | PathLike[str]], output: str | PathLike[s
     merged: dict[tuple[str, str, str], _Run] = {}
     for path in map(Path, files):
         with ResultsFile(path) as store:
+            unfinished = store.unfinished()
+            if unfinished and not leave_out_unfinished:
+                raise DataError(str(path), f"the run of {unfinished[0]!r} is not complete", _UNFINISHED_HINT)
             for run in store.runs():
                 _add(merged, str(path), run, store.outcomes(run.key))
     with ResultsFile(place, create=True) as store:
         for whole in merged.values():
             _write(store, whole)
+    return load_results(place)
 
 
 def _add(merged: dict[tuple[str, str, str], _Run], path: str, run: StoredRun, outcomes: list[Outcome]) -> None:
-    if not run.signature:
-        raise DataError(path, f"the run of {run.method!r} is not complete", "repeat the command that began it")
     whole = merged.setdefault((run.method, run.protocol, json.dumps(run.settings)), _Run(run, path))
     if run.published != whole.first.published or _version(run) != _version(whole.first):
         what = f"the run of {run.method!r} does not fit that in {whole.source}: {run.signature}"
         raise DataError(path, what, "count both with one version of segbench")
+    whole.notes |= dict.fromkeys(run.notes)
+    whole.places |= {} if run.inputs is None else dict.fromkeys((replace(run.inputs, merged=()), *run.inputs.merged))
     for outcome in outcomes:
         other = whole.outcomes.setdefault(outcome.name, outcome)
-        if other.digest != outcome.digest:
+        if not other.counts:
+            whole.outcomes[outcome.name] = outcome
+        elif outcome.counts and other.digest != outcome.digest:
             what = f"{outcome.name!r} of {run.method!r} was counted with other files than in {whole.source}"
             raise DataError(path, what, "give the methods different names, or count the image again in one of them")
 
@@ -82,7 +111,7 @@ def _write(store: ResultsFile, run: _Run) -> None:
         first.protocol,
         first.settings,
         thresholds=first.thresholds,
-        inputs=first.inputs,
+        inputs=run.inputs,
         protocol_json=first.protocol_json,
     )
     store.save(key, outcomes)
@@ -90,4 +119,4 @@ def _write(store: ResultsFile, run: _Run) -> None:
     if not first.published:
         result = assemble(first.method, first.protocol, first.settings, outcomes, cuts=first.thresholds)
         signature = result.signature.rpartition("|segbench:")[0] + f"|segbench:{_version(first)}"
-    store.finish(key, outcomes, signature, first.notes, first.published)
+    store.finish(key, outcomes, signature, run.notes, published=first.published)

@@ -8,10 +8,13 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from types import TracebackType
 from typing import Any
+
+from segbench.errors import WorkerError
 
 _PAIRS_WORTH_A_PROCESS = 50
 
@@ -30,6 +33,7 @@ class ProcessPool(Executor):
         self._context = _context()
         self._lifeline, self._end = self._context.Pipe(duplex=False)
         self._pool = self._open()
+        self._started = False
 
     def _open(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
@@ -37,13 +41,32 @@ class ProcessPool(Executor):
         )
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401  as Executor
-        """Hand out a call; where the pool lost a worker, to a new one."""
+        """Hand out a call; where the pool lost a worker, to a new one.
+
+        Raises
+        ------
+        WorkerError
+            If no worker can start.
+        """
+        if not self._started:
+            self._require_start()
         try:
             return self._pool.submit(fn, *args, **kwargs)
         except BrokenExecutor:
             self._pool.shutdown()
             self._pool = self._open()
             return self._pool.submit(fn, *args, **kwargs)
+
+    def _require_start(self) -> None:
+        """See that a worker lives: one that cannot start would be taken for one that an image killed."""
+        try:
+            self._pool.submit(os.getpid).result()
+        except BrokenExecutor as error:
+            raise WorkerError(
+                "worker processes end before they begin; in a script, the lines that use them must stand under "
+                "if __name__ == '__main__':, for each worker reads the script first"
+            ) from error
+        self._started = True
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002  as Executor
         """End the workers once they are done."""
@@ -107,6 +130,12 @@ def _context() -> BaseContext:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["segbench.aggregator.tasks", "segbench.protocols.kernels", "PIL.Image"])
+    # Workers inherit the mask, and so leave Ctrl-C to the parent from their first line on.
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
     return context
 
 

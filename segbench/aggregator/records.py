@@ -110,7 +110,9 @@ def _inputs(text: str) -> Inputs | None:
     if not text:
         return None
     found = Inputs.from_json(text)
-    _require(_are(vars(found).values(), (str, type(None))), "places that are no texts")
+    for part in (found, *found.merged):
+        places = {**vars(part), "merged": ""}
+        _require(_are(places.values(), (str, type(None))), "places that are no texts")
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,6 @@ _WITH_PICTURES = {
     "Boundaries": "segbench.protocols.boundaries",
     "Regions": "segbench.protocols.regions",
 }
-_MANY_CLASSES = ("was counted with many classes, of which there are no pictures", "leave it out with --only")
 
 
 def protocol_to_json(protocol: Protocol) -> str:
@@ -43,10 +42,19 @@ def protocol_to_json(protocol: Protocol) -> str:
     return json.dumps({"kind": kind} | settings)
 
 
-def has_pictures(result: Result) -> bool:
-    """Tell whether images of a result can be drawn: not where others counted, or of annotators or many classes."""
+def why_no_pictures(result: Result) -> str:
+    """Say why no images of a result can be drawn, as what came of the method; empty where they can."""
     kind = json.loads(result.protocol_json or "{}").get("kind", "")
-    return result.inputs is not None and kind in _WITH_PICTURES
+    if kind == "Classes":
+        return "was counted with many classes, of which there are no pictures"
+    if kind == "Annotators":
+        return "compares annotators with each other, so there is no picture of it"
+    if kind and kind not in _WITH_PICTURES:
+        return f"was counted by {kind}, which is no protocol of segbench, so there is no picture of it"
+    if kind and result.inputs is not None:
+        return ""
+    how = "counted from arrays" if result.settings.get("source") == "arrays" else "counted by others"
+    return f"was {'taken from print' if result.published else how}, so its images are not known"
 
 
 def protocol_of(result: Result) -> Protocol:
@@ -55,15 +63,11 @@ def protocol_of(result: Result) -> Protocol:
     Raises
     ------
     DataError
-        If others counted it, or it is one that draws no pictures.
+        If there are no pictures of it; `why_no_pictures` says why.
     """
-    settings: dict[str, Any] = json.loads(result.protocol_json or "{}")
-    kind = settings.pop("kind", "")
-    if not has_pictures(result):
-        if kind == "Classes":
-            raise DataError(result.method, *_MANY_CLASSES)
-        reason = "compares annotators with each other" if kind else "was counted by others"
-        raise DataError(result.method, f"{reason}, so there is no picture of it", "leave it out with --only")
+    _insist_on_pictures(result)
+    settings: dict[str, Any] = json.loads(result.protocol_json)
+    kind = settings.pop("kind")
     made: Callable[..., Protocol] = getattr(import_module(_WITH_PICTURES[kind]), kind)
     return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
 
@@ -74,13 +78,13 @@ def files_of(result: Result) -> dict[str, SampleFiles]:
     Raises
     ------
     DataError
-        If a folder is gone, or the result has no files.
+        If a folder is gone, or there are no pictures of the result.
     """
+    _insist_on_pictures(result)
     if result.inputs is None:
-        raise DataError(result.method, "was counted by others, so its images are not known", "leave it out with --only")
-    if json.loads(result.protocol_json or "{}").get("kind") == "Classes":
-        raise DataError(result.method, *_MANY_CLASSES)
-    return {files.name: files for files in survey(result.inputs).files}
+        return {}
+    parts = (*result.inputs.merged, replace(result.inputs, merged=()))
+    return {files.name: files for part in parts for files in survey(part).files}
 
 
 def reread(result: Result, files: SampleFiles) -> Sample:
@@ -139,3 +143,9 @@ def best_threshold(result: Result) -> float:
     if math.isnan(best):
         raise DataError(result.method, "has no best threshold", "name one: --threshold 0.5")
     return float(best)
+
+
+def _insist_on_pictures(result: Result) -> None:
+    reason = why_no_pictures(result)
+    if reason:
+        raise DataError(result.method, reason, "leave it out with --only")

@@ -6,13 +6,15 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import cast
 
 from segbench.aggregator.codec import Counts, EncodedCounts, encode
 from segbench.aggregator.figures import PROTOCOLS
 from segbench.aggregator.signature import resigned
-from segbench.counts import ClassCounts, ScoreCounts
+from segbench.counts import BoundaryCounts, ClassCounts, ScoreCounts
 from segbench.curves import Curve, Intervals, Summary, bootstrap, pixel_summary
 from segbench.curves.boundary import BoundaryCurve
+from segbench.curves.boundary_summary import annotators_summary
 from segbench.curves.classes import of_class
 from segbench.curves.intervals import IntervalMethod
 from segbench.curves.published import PublishedCurve
@@ -97,16 +99,24 @@ class Result(Displayed):
         They are nan where there are no images to draw from, or images are not told apart: of a published curve, where
         every image failed, where images have no names.
         """
-        if self.published or self.unnamed or not self.counts:
-            reason = "a published curve has no images to draw from" if self.published else "no image was counted"
-            reason = WITHOUT_NAMES if self.unnamed else reason
+        reason = self._nothing_to_draw_from()
+        if reason:
             nothing = dict.fromkeys(self.summary, (math.nan, math.nan))
             undefined = dict.fromkeys(self.summary, reason)
-            note = f"{self.method}: {reason}, so no intervals"
+            note = f"{reason}, so no intervals"
             return Intervals(nothing, self.summary, {}, method, level, replicates, seed, 0, (note,), undefined)
         drawn = bootstrap(self.counts, level=level, method=method, replicates=replicates, seed=seed)
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in drawn.undefined.items()}
         return replace(drawn, undefined=reasons)
+
+    def _nothing_to_draw_from(self) -> str:
+        if self.published:
+            return "a published curve has no images to draw from"
+        if self.unnamed:
+            return WITHOUT_NAMES
+        if not self.counts:
+            return "no image was counted"
+        return self.summary.undefined.get("ods_f", "") if self.human else ""
 
     @cached_property
     def pooled(self) -> Counts:
@@ -127,6 +137,8 @@ class Result(Displayed):
         if self.unnamed:
             named = {name: counts for name, counts in self.counts.items() if isinstance(counts, ScoreCounts)}
             return pixel_summary(named, unnamed=self.unnamed)
+        if self.human:
+            return annotators_summary(cast("Mapping[str, BoundaryCounts]", self.counts))
         return PROTOCOLS[self.protocol].summary(self.counts)
 
     @cached_property

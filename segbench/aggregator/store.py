@@ -22,7 +22,15 @@ from segbench.aggregator.database import connect, explained, prepare, require_re
 from segbench.aggregator.records import StoredRun, outcome_of, run_of
 from segbench.aggregator.tasks import Outcome
 from segbench.errors import DataError
+from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
+
+_BEGUN = "SELECT id, version FROM runs WHERE (method, protocol, settings) = (?, ?, ?) AND NOT complete"
+_FORGET_COMPLETE = "UPDATE runs SET version = '' WHERE (method, protocol, settings) = (?, ?, ?) AND complete"
+_COMPLETE = (
+    "SELECT id, version, signature FROM runs WHERE complete AND "
+    "(method, protocol, settings) = (SELECT method, protocol, settings FROM runs WHERE id = ?)"
+)
 
 
 class ResultsFile:
@@ -103,22 +111,22 @@ class ResultsFile:
     ) -> int:
         """Start a run, or go on with the one of the same method and settings; give its key.
 
-        What another version of segbench counted is forgotten; with `fresh` all is.
+        A complete run of the same stays as it is until this one is finished. What another version of segbench counted
+        is not gone on with; with `fresh` nothing is.
         """
         identity = (method, protocol, json.dumps(settings))
         with self._transaction():
-            earlier = self._database.execute(
-                "SELECT id, version FROM runs WHERE (method, protocol, settings) = (?, ?, ?)", identity
-            ).fetchone()
-            if earlier and (fresh or earlier[1] != __version__):
-                self._database.execute("DELETE FROM images WHERE run = ?", earlier[:1])
+            for key, version in self._database.execute(_BEGUN, identity).fetchall():
+                if fresh or version != __version__:
+                    self._database.execute("DELETE FROM images WHERE run = ?", (key,))
+            if fresh:
+                # Also where this run is cut short and goes on without being asked for a fresh one again.
+                self._database.execute(_FORGET_COMPLETE, identity)
             (key,) = self._database.execute(
-                "INSERT INTO runs (method, protocol, settings, signature, notes, thresholds, inputs, "
-                "protocol_json, version) "
-                "VALUES (?, ?, ?, '', '[]', ?, ?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET signature = '', thresholds = excluded.thresholds, "
-                "inputs = excluded.inputs, protocol_json = excluded.protocol_json, version = excluded.version "
-                "RETURNING id",
+                "INSERT INTO runs (method, protocol, settings, complete, signature, notes, thresholds, inputs, "
+                "protocol_json, version) VALUES (?, ?, ?, 0, '', '[]', ?, ?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET thresholds = excluded.thresholds, inputs = excluded.inputs, "
+                "protocol_json = excluded.protocol_json, version = excluded.version RETURNING id",
                 (
                     *identity,
                     json.dumps(list(thresholds)),
@@ -128,6 +136,31 @@ class ResultsFile:
                 ),
             ).fetchone()
         return int(key)
+
+    def known(self, run: int) -> dict[str, Outcome]:
+        """Give what need not be counted again: images of this run, and of a complete one of the same, by name."""
+        complete = self._complete(run)
+        found = [] if complete is None or complete[1] != __version__ else self.outcomes(complete[0])
+        return {outcome.name: outcome for outcome in (*found, *self.outcomes(run)) if outcome.counts}
+
+    def complete(self, run: int) -> tuple[str, dict[str, str]]:
+        """Give the signature of the complete run of the same, and the digests of its counted images' ground truths.
+
+        Both are empty where there is none.
+        """
+        complete = self._complete(run)
+        if complete is None:
+            return "", {}
+        with self._readable():
+            rows = self._database.execute(
+                "SELECT name, ground_truth_digest FROM images WHERE run = ? AND counts IS NOT NULL", complete[:1]
+            )
+            return complete[2], dict(rows.fetchall())
+
+    def _complete(self, run: int) -> tuple[int, str, str] | None:
+        with self._readable():
+            row = self._database.execute(_COMPLETE, (run,)).fetchone()
+        return None if row is None else (int(row[0]), str(row[1]), str(row[2]))
 
     def save(self, run: int, outcomes: Iterable[Outcome]) -> None:
         """Keep what came of some images."""
@@ -154,23 +187,30 @@ class ResultsFile:
         )
 
     def finish(
-        self, run: int, outcomes: Iterable[Outcome], signature: str, notes: Iterable[str], published: str = ""
+        self, run: int, outcomes: Iterable[Outcome], signature: str, notes: Iterable[str], *, published: str = ""
     ) -> None:
-        """Close a run and sign it: it then holds these images as they are here, and no others.
+        """Close a run and sign it: the complete run then holds these images as they are here, and no others.
 
         Another process may have written to the same run meanwhile; the last to finish has its way, in full.
         """
         ours = {outcome.name: outcome for outcome in outcomes}
         with self._transaction():
-            stored = dict(self._database.execute("SELECT name, digest || failure FROM images WHERE run = ?", (run,)))
-            self._database.executemany(
-                "DELETE FROM images WHERE run = ? AND name = ?", [(run, name) for name in stored.keys() - ours.keys()]
-            )
-            self._write(run, (one for name, one in ours.items() if stored.get(name) != one.digest + one.failure))
-            self._database.execute(
-                "UPDATE runs SET signature = ?, notes = ?, published = ? WHERE id = ?",
+            (key,) = self._database.execute(
+                "INSERT INTO runs (method, protocol, settings, complete, signature, notes, thresholds, inputs, "
+                "protocol_json, version, published) "
+                "SELECT method, protocol, settings, 1, ?, ?, thresholds, inputs, protocol_json, version, ? "
+                "FROM runs WHERE id = ? "
+                "ON CONFLICT DO UPDATE SET signature = excluded.signature, notes = excluded.notes, "
+                "thresholds = excluded.thresholds, inputs = excluded.inputs, protocol_json = excluded.protocol_json, "
+                "version = excluded.version, published = excluded.published RETURNING id",
                 (signature, json.dumps(list(notes)), published, run),
+            ).fetchone()
+            self._database.execute("UPDATE OR REPLACE images SET run = ? WHERE run = ?", (key, run))
+            stored = dict(self._database.execute("SELECT name, digest || failure FROM images WHERE run = ?", (key,)))
+            self._database.executemany(
+                "DELETE FROM images WHERE run = ? AND name = ?", [(key, name) for name in stored.keys() - ours.keys()]
             )
+            self._write(key, (one for name, one in ours.items() if stored.get(name) != one.digest + one.failure))
         with self._readable():
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
@@ -185,10 +225,18 @@ class ResultsFile:
             return [outcome_of(row, str(self.path)) for row in rows]
 
     def runs(self) -> list[StoredRun]:
-        """List the runs in the order in which they were first made."""
+        """List the complete runs in the order in which they were first completed."""
         with self._readable():
             rows = self._database.execute(
                 "SELECT id, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published "
-                "FROM runs ORDER BY id"
+                "FROM runs WHERE complete ORDER BY id"
             )
             return [run_of(row, str(self.path)) for row in rows]
+
+    def unfinished(self) -> list[str]:
+        """Name the methods of runs that were begun, and of which images wait for the rest."""
+        with self._readable():
+            rows = self._database.execute(
+                "SELECT method FROM runs WHERE NOT complete AND id IN (SELECT run FROM images) ORDER BY id"
+            )
+            return [shown(str(method)) for (method,) in rows]

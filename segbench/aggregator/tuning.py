@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
+
 from segbench.aggregator.result import Result
 from segbench.counts import ScoreCounts, Thresholds
 from segbench.curves import thresholds_from
@@ -19,7 +22,8 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     Returns
     -------
     Thresholds
-        To be given to `segbench.evaluate`; its ``source`` is ``"tuning set"`` with number and digest of the images.
+        To be given to `segbench.evaluate`; its ``source`` is ``"tuning set"`` with the number of images, and digests of
+        the thresholds and of the ground truth they were chosen on.
 
     Raises
     ------
@@ -38,4 +42,7 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     if min(totals) == 0:
         raise DataError("tuning set", f"{totals[0]} positives and {totals[1]} negatives, and both are needed")
     number = "unnamed" if tuning.unnamed else len(tuning.counts)
-    return thresholds_from(tuning.pooled, source=f"tuning set of {number} images, data {tuning.data}")
+    found = thresholds_from(tuning.pooled, source="")
+    # Other scores on the same images give other thresholds, and so another run.
+    chosen = hashlib.sha256(found.values.astype("<f8").tobytes()).hexdigest()[:8]
+    return replace(found, source=f"tuning set of {number} images, data {tuning.data}, thresholds {chosen}")

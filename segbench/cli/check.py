@@ -94,12 +94,12 @@ def check(
         classes=classes,
         annotators=annotators,
     )
-    methods = chosen_methods(pairs, ground_truth, prediction)
+    patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
+    patterns["negatives"] = negatives
+    methods = chosen_methods(pairs, ground_truth, prediction, field=field, patterns=patterns, preset=preset)
     if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
     refuse_idle_pattern(context, field)
-    patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
-    patterns["negatives"] = negatives
     reports = check_methods(
         inputs_of(ground_truth, methods, pairs=pairs, field=field, patterns=patterns),
         options.protocol(protocol),

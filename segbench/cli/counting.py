@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from segbench.aggregator.result import Result
     from segbench.cli.progress import Tally
     from segbench.counts import Thresholds
+    from segbench.loaders.pairing import SampleFiles
     from segbench.loaders.repairs import Repairs
+    from segbench.loaders.source import Source
 
 _HERE = Workers()
 _WORTH_TELLING = 1.0  # seconds
@@ -59,15 +61,21 @@ def methods_of(predictions: list[str]) -> dict[str, str]:
     return methods
 
 
-def chosen_methods(pairs: str | None, ground_truth: str | None, predictions: list[str] | None) -> dict[str, str]:
+def chosen_methods(
+    pairs: str | None,
+    ground_truth: str | None,
+    predictions: list[str] | None,
+    *,
+    field: str | None,
+    patterns: Mapping[str, Any],
+    preset: str | None,
+) -> dict[str, str]:
     """Give the methods to count, as `count_methods` takes them.
 
     Raises
     ------
-    Stopped
-        On Ctrl-C: says how far it came.
     ArgumentError
-        If neither folders nor a file list is given, or both are.
+        If neither folders nor a file list is given, or anything beside a list.
     """
     if pairs is None:
         if ground_truth is None or not predictions:
@@ -75,9 +83,22 @@ def chosen_methods(pairs: str | None, ground_truth: str | None, predictions: lis
         return methods_of(predictions)
     if ground_truth is not None:
         raise ArgumentError("--pairs names all files: give no folders beside it")
-    from segbench.loaders.file_list import column_of, methods_in
+    from segbench.loaders.file_list import method_columns
+    from segbench.loaders.inputs import Inputs
+    from segbench.loaders.presets import load_preset
 
-    return {method: column_of(pairs, method) for method in methods_in(pairs)}
+    beside = Inputs(field=field, **patterns).beside_list()
+    if beside:
+        message = f"--pairs names all files: give no {', '.join(map(_option, beside))} beside it"
+        theirs = [name for name in beside if preset and name in load_preset(preset).options]
+        if theirs:
+            message += f" (the preset {preset} gives {', '.join(map(_option, theirs))}: leave it out)"
+        raise ArgumentError(message)
+    return method_columns(pairs)
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def count_methods(
@@ -101,6 +122,8 @@ def count_methods(
 
     Raises
     ------
+    Stopped
+        On Ctrl-C: says how far it came.
     ArgumentError
         If the human point is asked of a protocol that has none, or repairs have no meaning for the protocol.
     DataError
@@ -108,6 +131,7 @@ def count_methods(
     """
     from segbench.aggregator.benchmark import FailedImages, evaluate
     from segbench.aggregator.inputs import find_files
+    from segbench.aggregator.replacing import ReplacedRun
     from segbench.cli.progress import progress_bar
     from segbench.loaders.repairs import Repairs
 
@@ -130,14 +154,12 @@ def count_methods(
         from segbench.protocols.regions import compile_kernels as compile_region_kernels
 
         compile_region_kernels()  # before workers start, each of which would do it
-    samples = [
-        path for first, *_ in files for path in (*first.ground_truths, first.prediction) if isinstance(path, Path)
-    ]
-    results: list[Result] = []
     with (
-        workers.open(samples, sum(map(len, files))) as executor,
+        workers.open(_first_images(files), sum(map(len, files))) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
+        _told_plainly(ReplacedRun),
     ):
+        results: list[Result] = []
         started = time.perf_counter()
         for method, place, settings in work:
             with progress_bar(method) as tally, _stoppable(method, tally):
@@ -159,6 +181,23 @@ def count_methods(
             results.append(result)
         _tell_time(time.perf_counter() - started, sum(len(result.counts) + len(result.failed) for result in results))
     return results
+
+
+def _first_images(files: Sequence[Sequence[SampleFiles]]) -> list[Source]:
+    """Name all files of the first image of each method."""
+    return [
+        source
+        for first, *_ in files
+        for source in (*first.ground_truths, first.prediction, *first.scales, *([first.field] if first.field else ()))
+    ]
+
+
+@contextmanager
+def _told_plainly(kind: type[Warning]) -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", kind)
+        warnings.showwarning = lambda message, *_, **__: typer.secho(str(message), fg="yellow", err=True)
+        yield
 
 
 @contextmanager

@@ -7,20 +7,21 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.run import run
+from segbench.cli.choices import Form, print_results
+from segbench.cli.counting import Stopped, count_methods, methods_of
+from segbench.cli.run import INTERRUPTED, tell_kept
 from segbench.errors import DataError
 
 
 def demo(
-    context: typer.Context,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.")] = Path("segbench-demo"),
 ) -> None:
     """Benchmark four methods on nine photographs that ship.
 
     It prints their figures and draws their curves.
     """
-    from segbench.aggregator.benchmark import load_results
     from segbench.loaders.shipped import shipped
+    from segbench.protocols.pixels import Pixels
     from segbench.report.saving import Kind, save_plot
 
     try:
@@ -28,12 +29,19 @@ def demo(
     except OSError as error:
         raise DataError(str(output), f"cannot be made ({error.strerror})", "give another folder with -o") from error
     data = shipped("demo") / "objects"
-    methods = sorted(folder for folder in (data / "predictions").iterdir() if folder.is_dir())
-    results = output / "results.segbench"
-    typer.echo(f"segbench run {data / 'ground_truth'} {data / 'predictions'}/* -o {results}", err=True)
-    run(context, str(data / "ground_truth"), [str(folder) for folder in methods], output=results)
+    methods = methods_of(sorted(str(folder) for folder in (data / "predictions").iterdir() if folder.is_dir()))
+    kept = output / "results.segbench"
+    typer.echo(f"segbench run {data / 'ground_truth'} {data / 'predictions'}/* -o {kept}", err=True)
+    try:
+        results = count_methods(str(data / "ground_truth"), methods, Pixels(), patterns={}, output=kept)
+    except (Stopped, KeyboardInterrupt) as stopped:
+        typer.echo(f"\n{str(stopped) or 'stopped'}; segbench demo again goes on", err=True)
+        raise typer.Exit(INTERRUPTED) from None
     kinds: tuple[Kind, ...] = ("pr", "roc")
+    # Before the table: whoever reads it may have enough after a line, as head has.
     for kind in kinds:
         picture = output / f"{kind}.png"
-        save_plot(load_results(results), picture, kind=kind)
+        save_plot(results, picture, kind=kind)
         typer.echo(f"written: {picture}", err=True)
+    print_results(results, Form.TABLE)
+    tell_kept(kept)

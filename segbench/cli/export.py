@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from segbench.cli.selection import ONLY, chosen_results
 from segbench.errors import ArgumentError
 
 
@@ -23,15 +24,18 @@ def export(
         Path | None,
         typer.Option(metavar="DIR", help="Folder for CSV: figures, image by image, threshold by threshold."),
     ] = None,
+    only: Annotated[str | None, ONLY] = None,
 ) -> None:
     """Write results as the official text files, or as CSV."""
-    from segbench.aggregator.benchmark import load_results
     from segbench.report.bsds import export_bsds
     from segbench.report.csv_files import export_csv
 
     if bsds is None and csv is None:
         raise ArgumentError("say what to write, and where: --bsds DIR or --csv DIR")
-    loaded = load_results(results)
+    loaded = chosen_results(results, only)
+    for result in loaded:
+        if result.failed and not result.counts:
+            typer.echo(f"{result.method}: no image was counted, so it has no curve to write", err=True)
     for folder, write in ((bsds, export_bsds), (csv, export_csv)):
         if folder is not None:
             for path in write(loaded, folder):

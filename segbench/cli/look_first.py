@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -21,7 +21,7 @@ def inputs_of(
     methods: Mapping[str, str],
     *,
     field: str | None,
-    patterns: Mapping[str, str],
+    patterns: Mapping[str, Any],
     pairs: str | None = None,
 ) -> dict[str, Inputs]:
     """Say where the images of each method lie."""
@@ -29,7 +29,8 @@ def inputs_of(
 
     where = Inputs(ground_truth=ground_truth or "", field=field, **patterns, pairs=pairs)
     key = "prediction" if pairs is None else "column"
-    return {method: replace(where, **{key: place}) for method, place in methods.items()}
+    at: dict[str, dict[str, Any]] = {method: {key: place} for method, place in methods.items()}
+    return {method: replace(where, **place) for method, place in at.items()}
 
 
 def look_first(methods: dict[str, Inputs], protocol: Protocol, repairs: Repairs) -> None:

@@ -13,6 +13,9 @@ def merge(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Results file to write (.segbench).", show_default=False)
     ],
+    leave_out_unfinished: Annotated[
+        bool, typer.Option("--leave-out-unfinished", help="Leave out runs that were cut short, instead of refusing.")
+    ] = False,
 ) -> None:
     """Put the runs of several results files into one.
 
@@ -20,5 +23,9 @@ def merge(
     """
     from segbench.aggregator.merging import merge_results
 
-    merge_results(results, output)
+    merged = merge_results(results, output, leave_out_unfinished=leave_out_unfinished)
+    for result in merged:
+        images = "a published curve" if result.published else f"{len(result.counts)} images"
+        failed = f", {len(result.failed)} failed" if result.failed else ""
+        typer.echo(f"{result.method}: {images}{failed}  {result.signature}", err=True)
     typer.echo(f"kept in {output}: segbench show {output}, segbench plot {output} -o pr.pdf", err=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def nms(
-    in_dir: Annotated[Path, typer.Argument(help="Folder of soft boundary maps.")],
+    in_dir: Annotated[str, typer.Argument(help="Folder, archive or URL of soft boundary maps.")],
     out_dir: Annotated[Path, typer.Argument(help="Folder to write PNGs to, sub-folders kept; must not be the same.")],
     radius: Annotated[int, typer.Option(min=0, help="Neighbours looked at along the normal, in pixels.")] = 1,
     border: Annotated[int, typer.Option(min=0, help="Width of the margin that fades to 0, in pixels.")] = 5,
@@ -28,13 +28,14 @@ def nms(
     This is what is done to networks' maps before they are evaluated.
     """
     from segbench.cli.progress import progress_bar
-    from segbench.loaders.listing import list_folder
+    from segbench.loaders.listing import list_place
+    from segbench.loaders.urls import is_url, masked
 
     if bits not in (8, 16):
         raise ArgumentError(f"--bits is {bits}, expected 8 or 16")
-    if out_dir.resolve() == in_dir.resolve():
+    if not is_url(in_dir) and out_dir.resolve() == Path(in_dir).resolve():
         raise ArgumentError(f"{out_dir} is the folder read from; give another to write to")
-    listing = list_folder(in_dir)
+    listing = list_place(in_dir)
     failures = []
     notes = dict.fromkeys(listing.notes)
     with progress_bar("nms") as progress:
@@ -62,7 +63,7 @@ def nms(
         typer.echo(note, err=True)
     typer.echo(f"written: {len(listing.entries) - len(failures)} maps in {out_dir}", err=True)
     if failures:
-        raise DataError(str(in_dir), f"{len(failures)} maps could not be used:\n  " + "\n  ".join(failures))
+        raise DataError(masked(in_dir), f"{len(failures)} maps could not be used:\n  " + "\n  ".join(failures))
 
 
 def _suppress(
@@ -84,5 +85,6 @@ def _suppress(
     thin = suppress(soft, radius=radius, border=border, multiplier=multiplier, smoothing=smoothing)
     if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
         raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
-    iio.imwrite(target, np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}"))
+    # In memory first: imageio answers a full disk with an error, and another one when it closes the file.
+    target.write_bytes(iio.imwrite("<bytes>", np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}"), extension=".png"))
     return note_on_levels(stored.dtype)

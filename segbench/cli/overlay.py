@@ -26,14 +26,15 @@ def overlay(
 
     What was found, what was not there, and what was missed: one PNG an image.
     """
-    from segbench.aggregator.rereading import has_pictures
+    from segbench.aggregator.rereading import why_no_pictures
     from segbench.cli.progress import progress_bar
     from segbench.report.overlays import export_overlays, legend
 
     found = chosen_results(results, only)
-    chosen = [result for result in found if has_pictures(result)] or found
-    for method in [result.method for result in found if result not in chosen]:
-        typer.echo(f"{method}: no pictures, since there are no images of it", err=True)
+    chosen = [result for result in found if not why_no_pictures(result)] or found
+    for result in found:
+        if result not in chosen:
+            typer.echo(f"{result.method}: left out, since it {why_no_pictures(result)}", err=True)
     with progress_bar("overlays") as progress:
         problems = export_overlays(chosen, output, threshold=threshold, names=image or (), progress=progress)
     for problem in problems:

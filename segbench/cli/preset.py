@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 
 import typer
 
-from segbench.errors import DataError
+from segbench.errors import ArgumentError, DataError
 
 
 def _take_over(context: typer.Context, name: str | None) -> str | None:
-    """Make a preset's options the defaults of the command; those typed still come first."""
+    """Make a preset's options the defaults of the command; those typed still come first.
+
+    What only ``segbench run`` knows is passed over by the other verbs.
+    """
     if name is None:
         return None
     from segbench.loaders.presets import load_preset
 
     options = load_preset(name).options
-    known = {parameter.name for parameter in context.command.params}
+    from segbench.cli.run import run
+
+    known = signature(run).parameters
     strange = [option for option in options if option not in known]
     if strange:
         raise DataError(name, f"[options] holds {', '.join(strange)}, which is no option", "see: segbench run --help")
@@ -37,12 +43,22 @@ def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
 
     Raises
     ------
+    ArgumentError
+        If the folder is an archive or a URL.
     DataError
         If the folder has none of the places that the preset names.
     """
+    from segbench.loaders.archives import is_archive
     from segbench.loaders.presets import load_preset
+    from segbench.loaders.urls import is_url, masked
 
     preset = load_preset(name)
+    if is_url(root) or (is_archive(root) and not Path(root).is_dir()):
+        kind = "a URL" if is_url(root) else "an archive"
+        raise ArgumentError(
+            f"--preset finds ground truth below a folder on disk, and {masked(root)} is {kind}; "
+            f"name the ground truth itself and give the options by hand (segbench presets {preset.name})"
+        )
     found = preset.place("ground_truth", Path(root)) or Path(root)
     masks = field or preset.place("field", Path(root))
     typer.echo(f"{preset.title}: ground truth in {found}" + (f", masks in {masks}" if masks else ""), err=True)

@@ -20,7 +20,8 @@ def report(
     results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Page to write: .html.")],
     images: Annotated[
-        Path | None, typer.Option(help="Folder of the photographs, named as the images.", show_default=False)
+        str | None,
+        typer.Option(help="Folder, archive or URL of the photographs, named as the images.", show_default=False),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.", show_default=False)] = None,
     panels: Annotated[
@@ -56,7 +57,7 @@ def report(
     pictures = sum(len(result.counts) if panels is None else min(panels, len(result.counts)) for result in counted)
     workers = jobs_for(_WORTH_PAIRS * pictures, jobs)
     with process_pool(workers) if workers > 1 else nullcontext() as executor, progress_bar("pictures") as progress:
-        export_report(
+        missing = export_report(
             loaded,
             output,
             title=title,
@@ -68,4 +69,6 @@ def report(
             executor=executor,
             progress=progress,
         )
+    for line in missing:
+        typer.secho(line, fg="yellow", err=True)
     typer.echo(f"written: {output} ({output.stat().st_size / 1e6:.1f} MB)", err=True)

@@ -91,6 +91,9 @@ def run(
             help="Pixels, one method: take the thresholds of this set's hull instead of the scores themselves.",
         ),
     ] = None,
+    tuning_field: Annotated[
+        str | None, typer.Option(help="Masks of the tuning set, where the run has --field.")
+    ] = None,
     tuning_results: Annotated[
         Path | None, typer.Option(help="The same for several methods: a results file with a run of each.")
     ] = None,
@@ -127,19 +130,20 @@ def run(
         require_results_name(output)
     resampling = None if intervals is None else interval_settings(intervals)
     repairs = repairs_of(resize_predictions, scale, crop=crop)
-    methods = chosen_methods(pairs, ground_truth, prediction)
+    patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
+    patterns["negatives"] = negatives
+    methods = chosen_methods(pairs, ground_truth, prediction, field=field, patterns=patterns, preset=preset)
     settings = options.protocol(protocol)
     if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)
     refuse_idle_pattern(context, field)
-    patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
-    patterns["negatives"] = negatives
+    where = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
     if not no_check:
-        look_first(inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs), settings, repairs)
+        look_first(where, settings, repairs)
     workers = Workers(jobs=jobs, threads=threads, dask=dask)
     try:
         tuning = thresholds_of(
-            tuning_set, tuning_results, list(methods), settings, patterns, workers=workers, repairs=repairs
+            tuning_set, tuning_results, where, settings, patterns, field=tuning_field, workers=workers, repairs=repairs
         )
         results = count_methods(
             ground_truth,
@@ -161,10 +165,15 @@ def run(
     drawn = [] if resampling is None else [result.intervals(**resampling) for result in results]
     print_run(results, form, per_class=per_class, intervals=drawn)
     if output:
-        typed = shlex.quote(str(output))
-        typer.echo(f"kept in {output}: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
+        tell_kept(output)
     if any(result.failed or result.summary.empty for result in results):
         raise typer.Exit(1)
+
+
+def tell_kept(output: Path) -> None:
+    """Say where results are kept, and what can be done with them."""
+    typed = shlex.quote(str(output))
+    typer.echo(f"kept in {output}: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
 
 
 def _going_on(output: Path | None) -> str:

@@ -22,7 +22,7 @@ CLASS = typer.Option("--class", help="Of runs with --classes this class alone, a
 def chosen_results(path: Path, only: str | None, class_name: str | None = None) -> list[Result]:
     """Read the runs of a results file whose signature holds a text; all where none is asked for.
 
-    With a class, of runs of several classes that class alone; other runs are left out.
+    With a class, of the runs that have it that class alone; a line on standard error names those left out.
 
     Raises
     ------
@@ -40,10 +40,22 @@ def chosen_results(path: Path, only: str | None, class_name: str | None = None) 
         raise ArgumentError(f"--only {only!r} is in no signature of {path}, which holds\n  {listed}")
     if class_name is None:
         return chosen
-    runs = [result for result in chosen if result.protocol == "classes"]
+    runs = [result.of_class(class_name) for result in chosen if class_name in result.classes]
     if not runs:
-        raise ArgumentError(f"--class {class_name!r}: no run in {path} has classes; run with -p pixels --classes 0-18")
-    return [result.of_class(class_name) for result in runs]
+        raise ArgumentError(f"--class {class_name!r}: {_classes_in(path, chosen)}")
+    left_out = [result.method for result in chosen if class_name not in result.classes]
+    if left_out:
+        typer.echo(f"left out, without class {class_name!r}: {', '.join(left_out)}", err=True)
+    return runs
+
+
+def _classes_in(path: Path, results: Sequence[Result]) -> str:
+    if all(result.protocol != "classes" for result in results):
+        return f"no run in {path} has classes; run with -p pixels --classes 0-18"
+    names = dict.fromkeys(name for result in results for name in result.classes)
+    if not names:
+        return f"no image was counted in the runs with classes of {path}"
+    return f"no such class; those of {path} are {', '.join(names)}"
 
 
 def comparable(results: Sequence[Result]) -> list[Result]:

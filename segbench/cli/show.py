@@ -38,6 +38,8 @@ def show(
     lines, *others = [line for line, wanted in asked.items() if wanted] or [Lines.METHOD]
     if others:
         raise ArgumentError(f"--per-{lines} and --per-{others[0]} are two tables; ask for one at a time")
+    if lines is Lines.CLASS and class_name is not None:
+        raise ArgumentError("--class shows one class and --per-class a line for each; give one of both")
     if lines in (Lines.IMAGE, Lines.THRESHOLD) and intervals is not None and form is not Form.JSON:
         raise ArgumentError(f"--per-{lines} has no intervals, they are of figures over all images; ask for one of both")
     loaded = chosen_results(results, only, class_name)

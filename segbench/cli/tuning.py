@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,57 +11,100 @@ from segbench.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     from segbench.aggregator.figures import Protocol
+    from segbench.aggregator.result import Result
     from segbench.counts import Thresholds
+    from segbench.loaders.inputs import Inputs
     from segbench.loaders.repairs import Repairs
 
 
 def thresholds_of(
     folders: tuple[str, str] | None,
     results: Path | None,
-    methods: Sequence[str],
+    where: Mapping[str, Inputs],
     protocol: Protocol,
     patterns: Mapping[str, str],
     *,
+    field: str | None,
     workers: Workers,
     repairs: Repairs,
 ) -> dict[str, Thresholds]:
     """Find each method's thresholds on its tuning set; empty where none is given.
 
+    `where` says where the images of each method's test set lie, `field` where the masks of the tuning set do.
+
     Raises
     ------
     ArgumentError
-        If both kinds are given, folders for several methods, a protocol other than pixels, or a results file without a
-        run of each method under the same settings.
+        If both kinds are given, folders for several methods, a protocol other than pixels, a results file without a
+        run of each method under the same settings, or only one of test and tuning set has a field of view.
     DataError
         If the folders of the tuning set do not pair, or leave open which ground-truth values are positive.
     """
+    if folders is None and field is not None:
+        raise ArgumentError("--tuning-field is for the masks of --tuning-set; give that, too")
     if folders is None and results is None:
         return {}
+    methods = list(where)
+    masked = any(inputs.has_fields() for inputs in where.values())
     if protocol.name != "pixels":
         raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
-    from segbench.aggregator.tuning import tuned_thresholds
-
     if folders is None and results is not None:
-        from segbench.aggregator.benchmark import load_results
-
-        settings = protocol.signature_fields() | repairs.signature_fields()
-        runs = {run.method: run for run in load_results(results) if dict(run.settings) == settings}
-        missing = [method for method in methods if method not in runs]
-        if missing:
-            found = ", ".join(runs) or "none"
-            raise ArgumentError(
-                f"{results} holds no run of {', '.join(missing)} under the settings of this one (with them: {found}); "
-                "name methods as there (name=FOLDER), and tune with the same options"
-            )
-        return {method: tuned_thresholds(runs[method]) for method in methods}
+        return _of_results(results, methods, protocol.signature_fields() | repairs.signature_fields(), masked=masked)
     if results is not None or len(methods) != 1 or folders is None:
         raise ArgumentError("--tuning-set is for one method; for several give --tuning-results, and not both")
+    if masked != (field is not None):
+        mend = "say where its masks lie: --tuning-field" if masked else "leave out --tuning-field, or add --field"
+        raise ArgumentError(
+            f"the test set is {_in_words(masked=masked)}, the tuning set {_in_words(masked=not masked)}; {mend}"
+        )
+    from segbench.aggregator.tuning import tuned_thresholds
     from segbench.cli.counting import count_methods
 
     try:
         (tuning,) = count_methods(
-            folders[0], {methods[0]: folders[1]}, protocol, patterns=patterns, workers=workers, repairs=repairs
+            folders[0],
+            {methods[0]: folders[1]},
+            protocol,
+            field=field,
+            patterns=patterns,
+            workers=workers,
+            repairs=repairs,
         )
     except DataError as error:
         raise DataError(f"tuning set, {error.path}", error.what, error.hint) from error
     return {methods[0]: tuned_thresholds(tuning)}
+
+
+def _of_results(
+    results: Path, methods: list[str], settings: Mapping[str, str], *, masked: bool
+) -> dict[str, Thresholds]:
+    from segbench.aggregator.benchmark import load_results
+    from segbench.aggregator.tuning import tuned_thresholds
+
+    runs = {run.method: run for run in load_results(results) if dict(run.settings) == settings}
+    missing = [method for method in methods if method not in runs]
+    if missing:
+        found = ", ".join(runs) or "none"
+        raise ArgumentError(
+            f"{results} holds no run of {', '.join(missing)} under the settings of this one (with them: {found}); "
+            "name methods as there (name=FOLDER), and tune with the same options"
+        )
+    for method in methods:
+        if _has_fields(runs[method]) not in (masked, None):
+            there, here = _in_words(masked=not masked), _in_words(masked=masked)
+            raise ArgumentError(
+                f"{results}: {method} was tuned {there}, and this run is {here}; tune with the same --field"
+            )
+    return {method: tuned_thresholds(runs[method]) for method in methods}
+
+
+def _has_fields(run: Result) -> bool | None:
+    """Tell whether the images of a run had a field of view; None where that is not known any more."""
+    try:
+        return None if run.inputs is None else run.inputs.has_fields()
+    except DataError:
+        return None
+
+
+def _in_words(*, masked: bool) -> str:
+    return "with a field of view" if masked else "without a field of view"

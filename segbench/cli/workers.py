@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from segbench.errors import ArgumentError
+from segbench.errors import ArgumentError, SegbenchError
+
+if TYPE_CHECKING:
+    from segbench.loaders.source import Source
 
 Jobs = Annotated[
     int | None, typer.Option("-j", "--jobs", min=1, help="Worker processes [default: as many as the work fills].")
@@ -46,7 +48,7 @@ class Workers:
             raise ArgumentError("-j is for workers on this machine; those of a Dask cluster are started with it")
 
     @contextmanager
-    def open(self, samples: Sequence[Path], images: int) -> Iterator[Executor | None]:
+    def open(self, samples: Sequence[Source], images: int) -> Iterator[Executor | None]:
         """Open the workers for so many images, and see that they can read the first; None where none are worth it."""
         from segbench.aggregator.pools import jobs_for, process_pool, thread_pool
 
@@ -55,8 +57,17 @@ class Workers:
                 from segbench.aggregator.clusters import dask_pool
 
                 cluster = stack.enter_context(dask_pool(self.dask, workers=self.jobs))
-                cluster.require_sight(samples)
+                cluster.require_sight(source for source in samples if _is_readable(source))
                 yield cluster
                 return
             jobs = jobs_for(images, self.jobs)
             yield stack.enter_context((thread_pool if self.threads else process_pool)(jobs)) if jobs > 1 else None
+
+
+def _is_readable(source: Source) -> bool:
+    """Tell whether a file can be read here; where not, that is the failure of its image, and no worker's."""
+    try:
+        source.read_bytes()
+    except (OSError, SegbenchError):
+        return False
+    return True

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from segbench.counts.arrays import IntArray
 
 _MANTISSA_BITS_DROPPED = 44
+_SCORES_AT_ONCE = 2**15
 _LOWEST_EXPONENT = int(np.float64(2.0**-126).view(np.int64) >> _MANTISSA_BITS_DROPPED)
 
 
@@ -37,9 +38,15 @@ def bin_of(scores: NDArray[Any]) -> IntArray:
     >>> bin_of(np.array([-1.0, 0.0, 1e-3, 0.5, 0.999, 1.0, 2.0]))
     array([-32257,      0,  29703,  32002,  34300,  64003,  64260])
     """
+    scores = np.asarray(scores)
+    flat = scores.reshape(-1)
+    bins = np.empty(flat.size, np.int64)
+    # Piece by piece: what is computed on the way stays in the processor's cache, and takes no memory to speak of.
     with np.errstate(over="ignore", invalid="ignore"):
-        bins: IntArray = bins_by(np, np.asarray(scores, dtype=np.float64))
-    return bins
+        for start in range(0, flat.size, _SCORES_AT_ONCE):
+            some = slice(start, start + _SCORES_AT_ONCE)
+            bins[some] = bins_by(np, flat[some].astype(np.float64))
+    return bins.reshape(scores.shape)
 
 
 def bins_by(library: Any, scores: Any) -> Any:  # noqa: ANN401  arrays of one library or the other

@@ -170,6 +170,20 @@ def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
     return Summary(figures, undefined=undefined)
 
 
+def annotators_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
+    """All figures of annotators compared with each other: those of `boundary_summary`, where two drew one image.
+
+    Examples
+    --------
+    >>> annotators_summary({"a": BoundaryCounts([1.0], [0], [0], [0], [0])}).undefined["ods_f"]
+    'no image has boundaries of two annotators'
+    """
+    if per_image and not any(map(has_pixels, per_image.values())):
+        reason = "no image has boundaries of two annotators"
+        return Summary(dict.fromkeys(KEYS, float("nan")), undefined=dict.fromkeys(KEYS, reason))
+    return boundary_summary(per_image)
+
+
 def boundary_image_figures(counts: BoundaryCounts) -> Summary:
     """Figures of one image: a row of the table of images.
 

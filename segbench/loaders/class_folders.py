@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from segbench.errors import ArgumentError, DataError
+from segbench.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place
@@ -46,12 +46,10 @@ def class_maps(
     Raises
     ------
     ArgumentError
-        For predictions without ground truth, which have no labels.
+        As `find`.
     DataError
         As `find`, and for images that lack a class and tags that name the same class: all of them.
     """
-    if inputs.negatives:
-        raise ArgumentError("--negatives has no meaning with --classes: an image without ground truth has no labels")
     folders = inputs.pred_pattern == _ANY and inputs.prediction and _has_class_folders(inputs.prediction, class_of)
     if folders and not survey(inputs).files:
         inputs = replace(inputs, pred_pattern=_FOLDER_A_CLASS)

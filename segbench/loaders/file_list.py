@@ -47,20 +47,27 @@ class Row:
     field: Source | None
 
 
-def methods_in(place: str) -> tuple[str, ...]:
-    """Name the methods of a file list, in order of their columns; one without name is called as the list.
+def method_columns(place: str) -> dict[str, str]:
+    """Name the column of each method of a file list, in their order; a method without name is called as the list.
 
     Raises
     ------
     DataError
-        If the list cannot be read, or has no column of predictions.
+        If the list cannot be read, has no column of predictions, or two of one name.
     """
     header, _ = _table(place)
     columns = [column for column in dict.fromkeys(header) if column == "prediction" or column.startswith(_METHOD)]
     if not columns:
         raise DataError(shown(masked(place)), f"has no column of predictions ({_named(header)})", _HINT)
     own = split_extension(os.path.basename(url_path(place) if is_url(place) else place))[0]  # noqa: PTH119
-    return tuple(shown(column.removeprefix(_METHOD)) if column != "prediction" else shown(own) for column in columns)
+    found: dict[str, str] = {}
+    for column in columns:
+        method = shown(own if column == "prediction" else column.removeprefix(_METHOD))
+        if method in found:
+            what = f"the columns {shown(found[method])!r} and {shown(column)!r} both stand for the method {method!r}"
+            raise DataError(shown(masked(place)), what, "give one of them another name: prediction:OTHER")
+        found[method] = column
+    return found
 
 
 def column_of(place: str, method: str | None) -> str:
@@ -71,20 +78,34 @@ def column_of(place: str, method: str | None) -> str:
     place : str
         The list.
     method : str, optional
-        A method of `methods_in`; any name if the list has but one.
+        A method of `method_columns`; any name where the list names none, and None where it has but one.
 
     Raises
     ------
     ArgumentError
-        If it is left open which of several methods is meant.
+        If there is no such method, or it is left open which of several is meant.
+    DataError
+        As `method_columns`.
     """
-    methods = methods_in(place)
-    header, _ = _table(place)
-    wanted = method if f"{_METHOD}{method}" in header or len(methods) > 1 else methods[0]
-    if wanted not in methods:
+    columns = method_columns(place)
+    only = next(iter(columns.values())) if len(columns) == 1 else None
+    if only and (method is None or only == "prediction"):
+        return only
+    if method is None or shown(method) not in columns:
         given = "none is named" if method is None else f"not {method!r}"
-        raise ArgumentError(f"{shown(masked(place))} holds the methods {', '.join(methods)}; {given}")
-    return f"{_METHOD}{wanted}" if f"{_METHOD}{wanted}" in header else "prediction"
+        raise ArgumentError(f"{shown(masked(place))} holds the methods {', '.join(columns)}; {given}")
+    return columns[shown(method)]
+
+
+def has_fields(place: str) -> bool:
+    """Tell whether a file list gives each image a mask.
+
+    Raises
+    ------
+    DataError
+        If the list cannot be read.
+    """
+    return "field" in _table(place)[0]
 
 
 def read_list(place: str, column: str | None) -> tuple[tuple[Row, ...], tuple[str, ...]]:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+from segbench.errors import ArgumentError
+from segbench.loaders.file_list import has_fields
 from segbench.loaders.urls import is_url, masked
+from segbench.sample import Reads
+
+_WITHOUT_NEGATIVES = {"classes": ("--classes", "labels"), "regions": ("-p regions", "regions")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +39,8 @@ class Inputs:
         A file list, in place of all the above; see `segbench.loaders.file_list`.
     column : str, optional
         Its column of predictions; None where annotators are compared with each other.
+    merged : tuple of Inputs
+        Where the images of further parts lie, if the run was put together of several.
     """
 
     ground_truth: str = ""
@@ -45,18 +52,61 @@ class Inputs:
     negatives: str = ""
     pairs: str | None = None
     column: str | None = None
+    merged: tuple[Inputs, ...] = ()
+
+    def check(self, reads: Reads) -> None:
+        """Refuse places that have no meaning for what a protocol reads.
+
+        Raises
+        ------
+        ArgumentError
+            For a prediction beside annotators, or none without them; a field of view where whole images are counted;
+            predictions without ground truth where labels or regions are.
+        DataError
+            If the file list cannot be read.
+        """
+        if reads == "annotators" and not self.alone:
+            raise ArgumentError("annotators are compared with each other: give no prediction beside them")
+        if reads != "annotators" and self.alone:
+            raise ArgumentError("no prediction is given; without one there are only Annotators(...) to compare")
+        if reads in ("boundaries", "annotators") and self.has_fields():
+            given = "leave out --field (field=...)" if self.pairs is None else "take the column 'field' out of the list"
+            raise ArgumentError(f"boundaries are counted over whole images, without a field of view: {given}")
+        if reads in _WITHOUT_NEGATIVES and self.negatives:
+            option, what = _WITHOUT_NEGATIVES[reads]
+            hint = f"an image without ground truth has no {what}"
+            raise ArgumentError(f"--negatives has no meaning with {option}: {hint}")
+
+    @property
+    def alone(self) -> bool:
+        """Whether there are no predictions, as where annotators are compared with each other."""
+        return self.prediction is None if self.pairs is None else self.column is None
+
+    def has_fields(self) -> bool:
+        """Tell whether images have a field of view, by the header of the list where there is one."""
+        return self.field is not None or (self.pairs is not None and has_fields(self.pairs))
+
+    def beside_list(self) -> tuple[str, ...]:
+        """Name what is given of all that a file list takes the place of."""
+        return tuple(
+            each.name
+            for each in fields(self)
+            if each.name not in ("pairs", "column") and getattr(self, each.name) != each.default
+        )
 
     def absolute(self) -> Self:
         """Give the same places wherever one stands."""
-        return self._with_places(_absolute)
+        return self.with_places(_absolute)
 
     def masked(self) -> Self:
         """Give the same places without users, passwords and queries of URLs, to be kept and shown."""
-        return self._with_places(masked)
+        return self.with_places(masked)
 
-    def _with_places(self, change: Callable[[str], str]) -> Self:
+    def with_places(self, change: Callable[[str], str]) -> Self:
+        """Give them with each place changed."""
         places = {key: getattr(self, key) for key in ("ground_truth", "prediction", "field", "pairs")}
-        return replace(self, **{key: change(place) for key, place in places.items() if place})
+        changed: dict[str, Any] = {key: change(place) for key, place in places.items() if place}
+        return replace(self, **changed, merged=tuple(part.with_places(change) for part in self.merged))
 
     def to_json(self) -> str:
         """Write them as a JSON object."""
@@ -65,7 +115,9 @@ class Inputs:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote."""
-        return cls(**json.loads(text))
+        content = json.loads(text)
+        parts = tuple(cls(**part | {"merged": ()}) for part in content["merged"])
+        return cls(**content | {"merged": parts})
 
 
 def _absolute(place: str) -> str:

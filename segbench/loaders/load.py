@@ -8,29 +8,23 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import DataError
 from segbench.levels import note_on_levels
 from segbench.loaders import matlab
 from segbench.loaders.decoded import shown
-from segbench.loaders.images import STACKS, decode, decode_stack, read_bytes
+from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.predictions import Maps, read_predictions
 from segbench.loaders.repairs import ImageMaps, Kind, Repairs, repaired
 from segbench.loaders.sizes import require_doubled_size, require_same_size
 from segbench.loaders.source import Source
 from segbench.sample import Reads, Sample
 
-"""What a protocol needs the files to be read as."""
-
-Maps: TypeAlias = tuple[NDArray[Any], ...]
 _NO_REPAIRS = Repairs()
-
-Form: TypeAlias = Literal["map", "ucm2", "labels"]
-"""What a prediction is: one map, a contour map of double size, or label maps, one a threshold or scale."""
 
 
 @dataclass(frozen=True)
@@ -147,13 +141,7 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
         maps, said, categories = _ground_truths(data, path, reads)
         truths += ((shown(path), array) for array in maps)
         notes |= dict.fromkeys(f"ground truth: {note}" for note in said)
-    predictions, said, form = _predictions(raw.prediction, files.prediction, reads)
-    if reads == "classes":
-        further = zip(files.scales, raw.scales, strict=True)
-        predictions += tuple(decode(data, path, role="prediction").array for path, data in further)
-        said += note_on_levels(predictions[0].dtype, scalable=False)
-    elif raw.scales:
-        predictions, form = _scales(raw, form, reads), "labels"
+    predictions, said, form = read_predictions(files, (raw.prediction, *raw.scales), reads)
     soft = form == "map" and reads in ("masks", "boundaries")
     if soft and repairs.scale is None:
         said += note_on_levels(predictions[0].dtype)
@@ -188,6 +176,7 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
         shown(files.prediction),
         labels_predicted=form == "labels",
         categories_drawn=categories,
+        without_truth=not files.ground_truths,
     )
 
 
@@ -203,32 +192,6 @@ def _ground_truths(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple
             return matlab.categories(contents, path), (), True
     decoded = decode(data, path, role="ground truth")
     return (decoded.array,), decoded.notes, False
-
-
-def _scales(raw: RawFiles, form: Form, reads: Reads) -> Maps:
-    """Give the label maps of all scales."""
-    if reads == "masks" or form != "map":
-        count = len(raw.scales) + 1
-        what = f"{count} predictions of one image, expected one" if reads == "masks" else f"{form} beside other scales"
-        raise DataError(shown(raw.files.prediction), what, "only label maps come one a scale; mend --pred-pattern")
-    files = zip((raw.files.prediction, *raw.files.scales), (raw.prediction, *raw.scales), strict=True)
-    return tuple(decode(data, path, role="ground truth").array for path, data in files)
-
-
-def _predictions(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple[str, ...], Form]:
-    """Give the soft map or the label maps in the file, notes, and which it is."""
-    if reads == "annotators":
-        return (), (), "map"
-    if reads == "classes" and path.suffix.lower() in STACKS:
-        return (decode_stack(data, path),), (), "map"
-    if reads != "masks" and path.suffix.lower() in matlab.EXTENSIONS:
-        contents = matlab.read_mat(data, path)
-        if "ucm2" in contents:
-            return (matlab.ucm2(contents, path),), (), "ucm2"
-        if "segs" in contents:
-            return matlab.segs(contents, path), (), "labels"
-    decoded = decode(data, path, role="ground truth" if reads == "regions" else "prediction")
-    return (decoded.array,), decoded.notes, "map"
 
 
 def _digest(data: bytes) -> str:

@@ -195,10 +195,11 @@ def one_map(contents: dict[str, Value], path: Source, role: Role) -> Decoded:
     Raises
     ------
     DataError
-        Where no or several variables are maps. Single numbers beside a map are no maps.
+        Where no or several variables are maps. Single numbers beside a map are none; alone they are maps of a pixel.
     """
     wanted = role.replace(" ", "_")
-    maps = {name: value for name, value in contents.items() if isinstance(value, np.ndarray) and value.size > 1}
+    arrays = {name: value for name, value in contents.items() if isinstance(value, np.ndarray)}
+    maps = {name: value for name, value in arrays.items() if value.size > 1} or arrays
     if wanted not in maps and len(maps) != 1:
         names = ", ".join(sorted(shown(name) for name in contents))
         what = f"{len(maps)} of the variables ({names}) are maps, expected one"

@@ -24,7 +24,7 @@ _SOURCES = {
     "memory": "from memory; check it against your files",
 }
 _HINT = "see a preset that ships: segbench presets bsds500"
-_LARGEST_BYTES = 2**14
+_LARGEST_BYTES = 2**13
 """The parser takes the square of a file's length where tables lie within tables."""
 _PLACES = ("ground_truth", "field", "images")
 _TEXTS = ("title", "home", "cite", "note", "source")

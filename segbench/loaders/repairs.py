@@ -29,6 +29,7 @@ Kind: TypeAlias = Literal["soft", "ucm2", "labels"]
 Named: TypeAlias = Sequence[tuple[str, NDArray[Any]]]
 
 _PER_IMAGE = " per image"
+_WITHOUT_TRUTH = "no ground truth"
 _RESIZED, _CROPPED = "prediction resized", "cropped at the lower right"
 
 
@@ -104,7 +105,7 @@ class Repairs:
         """Say that sizes are not mended where there is no ground truth to take them from."""
         if self.resize is None and not self.crop:
             return ()
-        return (f"no ground truth, so the prediction keeps its own size [{_sides(shape)}]",)
+        return (f"{_WITHOUT_TRUTH}, so the prediction keeps its own size [{_sides(shape)}]",)
 
     def check(self, reads: Reads) -> None:
         """Refuse repairs that have no meaning for what a protocol reads.
@@ -186,8 +187,10 @@ def repaired(maps: ImageMaps, repairs: Repairs) -> ImageMaps:
 def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
     """Name the mending of sizes that stands in a run's settings and of which no note tells."""
     said = {"resize": _RESIZED, "crop": _CROPPED}
+    blank = any(note.startswith(_WITHOUT_TRUTH) for note in notes)
+    why = "each that has a ground truth has its size" if blank else "each has the size of its ground truth"
     return tuple(
-        f"{name} changed nothing in the images counted: each has the size of its ground truth"
+        f"{name} changed nothing in the images counted: {why}"
         for name, text in said.items()
         if name in settings and not any(text in note for note in notes)
     )

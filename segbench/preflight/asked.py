@@ -94,7 +94,8 @@ def asked_of(protocol: Settings, repairs: Repairs = _NO_REPAIRS) -> Asked:
             one_annotator=protocol.annotators is None,
         )
     if isinstance(protocol, Classes):
-        return Asked(reads=protocol.reads, classes=protocol)
+        void = tuple(map(float, protocol.void))
+        return Asked(reads=protocol.reads, classes=protocol, void=void, invert=protocol.invert)
     if protocol.name == "boundaries":
         from segbench.protocols.boundaries import Boundaries
 

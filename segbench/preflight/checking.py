@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import cast
 
 from segbench.errors import DataError
-from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import Role, shown
+from segbench.loaders.given import inputs_given, method_of
 from segbench.loaders.headers import Header, read_header
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import SampleFiles
@@ -21,6 +21,7 @@ from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import SizeError, mendable
 from segbench.loaders.source import Source
 from segbench.preflight.asked import Asked, Settings, asked_of
+from segbench.preflight.classes import class_findings, probe_classes
 from segbench.preflight.duplicates import duplicate_findings, same_file_findings
 from segbench.preflight.exchanged import exchange_findings
 from segbench.preflight.findings import Finding, Place, Report, in_order, many
@@ -44,10 +45,11 @@ _NO_REPAIRS = Repairs()
 
 
 def check(
-    ground_truth: str | PathLike[str],
-    prediction: str | PathLike[str],
+    ground_truth: str | PathLike[str] | None = None,
+    prediction: str | PathLike[str] | None = None,
     protocol: Settings = _PIXELS,
     *,
+    pairs: str | PathLike[str] | None = None,
     field: str | PathLike[str] | None = None,
     gt_pattern: str = "*",
     pred_pattern: str = "*",
@@ -68,6 +70,8 @@ def check(
         Two folders, archives, URLs or files, as in `evaluate`.
     protocol : Pixels, Classes, Boundaries or Regions, optional
         What the folders are to be counted by; ``Pixels()`` if left out.
+    pairs : path, optional
+        A file list in place of all these, as in `evaluate`.
     field : path, optional
         Folder of masks (fields of view), or one file.
     gt_pattern, pred_pattern, field_pattern : str
@@ -75,7 +79,7 @@ def check(
     negatives : str
         Predictions whose name this shell pattern fits need no ground truth.
     method : str, optional
-        Name of the method; by default that of the prediction folder.
+        Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
     repairs : Repairs, optional
         What is to be done to predictions of another size or range.
     sample : int, optional
@@ -89,18 +93,24 @@ def check(
     Raises
     ------
     ArgumentError
-        For a pattern that cannot be, and for repairs that have no meaning for the protocol.
+        For a pattern that cannot be, for places and repairs that have no meaning for the protocol, and for a list
+        that is not alone or leaves the method open.
+    DataError
+        For a list whose columns name no method.
     """
-    inputs = Inputs(
-        ground_truth=fspath(ground_truth),
-        prediction=fspath(prediction),
-        field=None if field is None else fspath(field),
+    inputs = inputs_given(
+        ground_truth,
+        prediction,
+        protocol.reads,
+        pairs=pairs,
+        field=field,
         gt_pattern=gt_pattern,
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
         negatives=negatives,
+        method=method,
     )
-    (report,) = check_methods({method or method_name(fspath(prediction)): inputs}, protocol, repairs, sample=sample)
+    (report,) = check_methods({method or method_of(inputs): inputs}, protocol, repairs, sample=sample)
     return report
 
 
@@ -121,12 +131,14 @@ def check_methods(
     read = cast("Read", cache(_header_on_disk if quick else read_header))
     asked = asked_of(protocol, repairs)
     return [
-        replace(_check(inputs, asked, read, sample=sample, duplicates=not quick), method=method, protocol=protocol.name)
+        _check(inputs, asked, read, method=method, protocol=protocol.name, sample=sample, quick=quick)
         for method, inputs in methods.items()
     ]
 
 
-def _check(inputs: Inputs, asked: Asked, read: Read, *, sample: int | None, duplicates: bool) -> Report:
+def _check(
+    inputs: Inputs, asked: Asked, read: Read, *, method: str, protocol: str, sample: int | None, quick: bool
+) -> Report:
     pairing, found = paired(inputs, asked)
     total = len(pairing.files)
     surveyed = survey_headers(pairing.files, read, asked)
@@ -146,18 +158,19 @@ def _check(inputs: Inputs, asked: Asked, read: Read, *, sample: int | None, dupl
         *truths,
         *label_findings([probe.label_map for probe in seen if probe.label_map]),
         *_coloured(seen),
+        *class_findings(seen, asked),
     ]
     if asked.soft:
         findings += [] if asked.repairs.scale is not None else type_findings(surveyed.predictions)
         findings += score_findings(seen, asked)
-    if duplicates:
+    if not quick:
         findings += duplicate_findings(pairing.files, surveyed.lengths)
     else:
         findings += same_file_findings(pairing.files)
     lost = {image for finding in findings for image in finding.images}
     return Report(
-        method=str(inputs.prediction),
-        protocol=asked.reads,
+        method=method,
+        protocol=protocol,
         images=total,
         looked_into=len(probes),
         refused=any(finding.whole for finding in findings)
@@ -199,10 +212,11 @@ def _probes(samples: Sequence[SampleFiles], asked: Asked, *, as_if_resized: bool
     """Decode a few images at a time: decoders let other threads run."""
     if as_if_resized:
         asked = replace(asked, repairs=replace(asked.repairs, crop=False, resize="nearest"))
+    look = partial(probe_classes, classes=asked.classes) if asked.classes else probe
     if len(samples) < _WORTH_THREADS:
-        return [probe(files, asked) for files in samples]
+        return [look(files, asked=asked) for files in samples]
     with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
-        return list(threads.map(partial(probe, asked=asked), samples))
+        return list(threads.map(partial(look, asked=asked), samples))
 
 
 def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:

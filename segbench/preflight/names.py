@@ -19,9 +19,10 @@ def paired(inputs: Inputs, asked: Asked) -> tuple[Pairing, tuple[Finding, ...]]:
     Raises
     ------
     ArgumentError
-        For a pattern that cannot be, and predictions without ground truth where there are several classes.
+        For a pattern that cannot be, and as `Inputs.check`.
     """
     try:
+        inputs.check(asked.reads)
         if asked.classes:
             return class_maps(inputs, asked.classes.titles, asked.classes.place_of, find=survey), ()
         return survey(inputs), ()

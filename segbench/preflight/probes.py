@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class TruthProbe:
     blocks: float
     blocks_outside: float
     nan: int
-    ignored: int
+    ignored: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ class Probe:
     failure : DataError, optional
         Why it cannot be read; then there is nothing else.
     truths : tuple of TruthProbe
-        One an annotator; empty where ground truth is label maps.
+        One an annotator; empty where ground truth is label maps, or there is none.
     scores : ScoreProbe, optional
         Of a soft prediction.
     label_map : LabelProbe, optional
@@ -137,14 +137,11 @@ def probe(files: SampleFiles, asked: Asked) -> Probe:
 
 
 def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
-    grey = [note for note in sample.notes if "colour turned to grey" in note]
-    coloured = [shown(path) for path in files.ground_truths[:1]] * any(note.startswith("ground truth") for note in grey)
-    coloured += [sample.prediction_file] * any(note.startswith("prediction") for note in grey)
-    if asked.classes:
-        asked.classes.maps(sample)
+    coloured = coloured_files(sample, files)
     if not asked.soft:
-        return Probe(image=sample.name, label_map=_label_map(sample, asked), coloured=tuple(coloured))
-    drawn = [_truth(file, array, sample.field, asked) for file, array in _named(sample, asked.category)]
+        return Probe(image=sample.name, label_map=_label_map(sample, asked), coloured=coloured)
+    as_drawn = replace(asked, rule=None, void=(), label_maps=False) if sample.without_truth else asked
+    drawn = [_truth(file, array, sample.field, as_drawn) for file, array in _named(sample, asked.category)]
     positive = np.logical_or.reduce([labels for _, labels, _ in drawn])
     counted = np.logical_or.reduce([valid for _, _, valid in drawn])
     scores = None
@@ -156,9 +153,16 @@ def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
             soft = sample_ucm2(soft)
         if asked.lines:
             positive = grown(~positive if _black_on_white(drawn) else positive, REACH)
-        scores = _scores(sample.prediction_file, soft, positive, counted, asked)
-    truths = () if asked.label_maps else tuple(found for found, _, _ in drawn)
-    return Probe(image=sample.name, truths=truths, scores=scores, coloured=tuple(coloured))
+        scores = score_probe(sample.prediction_file, soft, positive, counted, asked)
+    truths = () if asked.label_maps or sample.without_truth else tuple(found for found, _, _ in drawn)
+    return Probe(image=sample.name, truths=truths, scores=scores, coloured=coloured)
+
+
+def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:
+    """Name the files of a sample whose colour was turned to grey; of several predictions the first."""
+    grey = [note for note in sample.notes if "colour turned to grey" in note]
+    truth = [shown(path) for path in files.ground_truths[:1]] * any(note.startswith("ground truth") for note in grey)
+    return (*truth, *[sample.prediction_file] * any(note.startswith("prediction") for note in grey))
 
 
 def _label_map(sample: Sample, asked: Asked) -> LabelProbe | None:
@@ -212,9 +216,10 @@ def _black_on_white(drawn: list[tuple[TruthProbe, NDArray[np.bool_], NDArray[np.
     return all(found.positive_share > 0.5 for found, _, _ in drawn)
 
 
-def _scores(
+def score_probe(
     file: str, soft: NDArray[Any], positive: NDArray[np.bool_], counted: NDArray[np.bool_], asked: Asked
 ) -> ScoreProbe:
+    """Look into a soft map, given which pixels are positive and which count."""
     kind = soft.dtype.kind
     flat, labels = (soft.reshape(-1), positive.reshape(-1)) if counted.all() else (soft[counted], positive[counted])
     bad = int(flat.size - np.isfinite(flat).sum()) if kind == "f" else 0

@@ -99,7 +99,7 @@ def _annotators(probes: Sequence[Probe], asked: Asked, total: int) -> list[Findi
             severity="stops",
             about="ground truth",
             message=f"{many(len(several), 'image')} of {len(probes)} looked into have several annotators",
-            mend="--annotators majority (or any, all, each), or choose one with --gt-pattern",
+            mend="--annotators majority (or any, all, each), or take one: --gt-pattern, or one column of the list",
             places=tuple(Place(probe.image, many(len(probe.truths), "annotator")) for probe in several),
             images=tuple(probe.image for probe in several),
             whole=len(several) == total,

@@ -150,7 +150,7 @@ class Classes:
             raise DataError(
                 sample.name,
                 f"{len(sample.ground_truths)} annotators, classes are counted against one label map",
-                "choose one with --gt-pattern",
+                "take one of them: --gt-pattern, or one column of the list",
             )
         truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
         truth = _labels(truth_file, sample.ground_truths[0])
@@ -215,7 +215,7 @@ def _one_a_class(
             raise DataError(
                 file,
                 f"{len(predictions)} soft map{'s'[: len(predictions) > 1]}, expected {classes}, one a class",
-                "save a stack of all classes (NPY, NPZ), or a folder a class: --pred-pattern 'class_#/*'",
+                "save a stack of all classes (NPY, NPZ), or a folder a class (--pred-pattern 'class_#/*'), or a column",
             )
         return list(predictions)
     (stack,) = predictions
@@ -224,7 +224,7 @@ def _one_a_class(
         raise DataError(
             file,
             f"shape {stack.shape} can be (classes, height, width) or (height, width, classes)",
-            "save a folder a class: --pred-pattern 'class_#/*'",
+            "save a folder a class (--pred-pattern 'class_#/*'), or a column of the list",
         )
     if not first and not last:
         height, width = shape

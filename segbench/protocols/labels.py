@@ -49,6 +49,8 @@ class LabelRule:
         ArgumentError
             If the text is neither a comparison nor a list of numbers.
         """
+        if not isinstance(text, str):
+            raise ArgumentError(f"positive={text!r} is no text; write positive='{text}'")
         found = _RULE.fullmatch(text)
         comparison, numbers = (found[1], found[2]) if found else ("=", text)
         try:

@@ -33,10 +33,12 @@ from segbench.protocols.counted import Counted
 from segbench.protocols.histograms import count_labelled, refuse_nan
 from segbench.protocols.labels import LabelRule, equals_any, two_values
 from segbench.protocols.states import states_of_labels
+from segbench.protocols.written import written
 from segbench.sample import Reads, Sample
 
 _ANNOTATORS_HINT = (
-    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them with --gt-pattern"
+    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them: --gt-pattern, or "
+    "one column of the list"
 )
 
 
@@ -93,7 +95,7 @@ class Pixels:
         """Name the settings that a figure depends on."""
         fields = {
             "positive": "larger" if self.positive is None else self.positive.replace(" ", ""),
-            "void": ",".join(f"{value:g}" for value in self.void) or "none",
+            "void": written(self.void) or "none",
             "invert": "yes" if self.invert else "no",
             "floats": "exact" if self.exact else f"exact<={MAX_DISTINCT}",
         }
@@ -152,6 +154,8 @@ class Pixels:
 
     def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
         """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
+        if sample.without_truth:
+            return [(np.zeros(sample.ground_truths[0].shape, np.bool_), sample.field)], ()
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         valids = [
             self._valid(name, truth, sample.field) for name, truth in zip(names, sample.ground_truths, strict=True)

@@ -44,7 +44,7 @@ def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[
     Parameters
     ----------
     results : sequence of Result
-        Of the boundary or region protocol; others are passed over.
+        Of the boundary or region protocol; others are passed over, and so are runs that counted no image.
     folder : path
         Made where there is none. A single method's files lie in it, those of several in a sub-folder each.
 
@@ -58,14 +58,17 @@ def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[
     ArgumentError
         If no result is of either protocol.
     DataError
-        If a folder holds counts of images that the result has not, which would be read as part of it; if a file cannot
-        be written; or if thresholds are the same in six digits.
+        If no run counted an image; if a folder holds counts of images that the result has not, which would be read as
+        part of it; if a file cannot be written; or if thresholds are the same in six digits.
     """
     chosen = [result for result in results if result.protocol in _PROTOCOLS]
     if not chosen:
         raise ArgumentError(
             "no result of the boundary protocol or the region protocol, and the official files hold no other"
         )
+    chosen = [result for result in chosen if result.counts or result.published]
+    if not chosen:
+        raise DataError(str(results[0].method), "has no image that was counted", "mend what failed and run again")
     root = Path(folder)
     folders = _folders(root, chosen)
     contents = [files_of(result) for result in chosen]

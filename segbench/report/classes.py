@@ -52,13 +52,15 @@ def class_table(classes: Sequence[ClassResult], *, digits: int = DIGITS) -> Text
     rows: list[list[str]] = []
     marks: dict[tuple[int, int], Mark] = {}
     notes: tuple[str, ...] = ()
+    spare: tuple[int, ...] = ()
     for name in dict.fromkeys(one.name for one in classes):
         of_name = [one for one in classes if one.name == name]
         table = method_table([one.result for one in of_name], intervals=_intervals(of_name), digits=digits)
         marks |= _moved(table.marks, down=len(rows))
         rows += [[name, one.method, *row[1:]] for one, row in zip(of_name, table.rows, strict=True)]
         header, notes = ["class", "method", *table.header[1:]], table.notes
-    return TextTable(header, rows, names=2, marks=marks, notes=notes)
+        spare = tuple(place + 1 for place in table.spare)
+    return TextTable(header, rows, names=2, marks=marks, notes=notes, spare=spare)
 
 
 def exact_classes(classes: Sequence[ClassResult]) -> TextTable:

@@ -11,66 +11,70 @@ Direction = Literal["highest", "lowest", "none"]
 
 @dataclass(frozen=True)
 class Column:
-    """One column: the key of a figure, what the field calls it, and whether a higher figure is better."""
+    """One column: the key of a figure, what the field calls it, and whether a higher figure is better.
+
+    Where a terminal is too narrow for all, those to spare are left out, 1 before 2; 0 always stays.
+    """
 
     key: str
     title: str
     best: Direction = "none"
+    spare: int = 0
 
 
 COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "pixels": (
         Column("ods_f", "ODS", "highest"),
-        Column("ods_precision", "P"),
-        Column("ods_recall", "R"),
+        Column("ods_precision", "P", spare=7),
+        Column("ods_recall", "R", spare=6),
         Column("ods_threshold", "at"),
         Column("ois_f", "OIS", "highest"),
-        Column("mean_image_f", "mean", "highest"),
+        Column("mean_image_f", "mean", "highest", spare=3),
         Column("auc_pr", "AUC-PR", "highest"),
-        Column("auc_pr_achievable", "hull*", "highest"),
-        Column("average_precision", "AP", "highest"),
-        Column("auc_roc", "AUC-ROC", "highest"),
-        Column("fpr_at_95_tpr", "FPR95", "lowest"),
+        Column("auc_pr_achievable", "hull*", "highest", spare=1),
+        Column("average_precision", "AP", "highest", spare=4),
+        Column("auc_roc", "AUC-ROC", "highest", spare=5),
+        Column("fpr_at_95_tpr", "FPR95", "lowest", spare=2),
     ),
     "classes": (
         Column("classes_present", "classes"),
         Column("macro_ods_f", "macro ODS", "highest"),
-        Column("macro_ois_f", "OIS", "highest"),
+        Column("macro_ois_f", "OIS", "highest", spare=5),
         Column("macro_auc_pr", "AUC-PR", "highest"),
         Column("macro_average_precision", "AP", "highest"),
-        Column("macro_auc_roc", "AUC-ROC", "highest"),
-        Column("macro_fpr_at_95_tpr", "FPR95", "lowest"),
+        Column("macro_auc_roc", "AUC-ROC", "highest", spare=4),
+        Column("macro_fpr_at_95_tpr", "FPR95", "lowest", spare=2),
         Column("micro_ods_f", "micro ODS", "highest"),
-        Column("micro_auc_pr", "AUC-PR", "highest"),
-        Column("micro_average_precision", "AP", "highest"),
-        Column("micro_auc_roc", "AUC-ROC", "highest"),
+        Column("micro_auc_pr", "AUC-PR", "highest", spare=6),
+        Column("micro_average_precision", "AP", "highest", spare=3),
+        Column("micro_auc_roc", "AUC-ROC", "highest", spare=1),
     ),
     "boundaries": (
         Column("ods_f", "ODS", "highest"),
-        Column("ods_precision", "P"),
-        Column("ods_recall", "R"),
+        Column("ods_precision", "P", spare=7),
+        Column("ods_recall", "R", spare=6),
         Column("ods_threshold", "at"),
         Column("ois_f", "OIS", "highest"),
-        Column("ois_precision", "P"),
-        Column("ois_recall", "R"),
-        Column("mean_image_f", "mean", "highest"),
+        Column("ois_precision", "P", spare=3),
+        Column("ois_recall", "R", spare=2),
+        Column("mean_image_f", "mean", "highest", spare=4),
         Column("area_pr", "AP", "highest"),
-        Column("area_pr_extended", "AP ext*", "highest"),
-        Column("r50", "R50", "highest"),
+        Column("area_pr_extended", "AP ext*", "highest", spare=1),
+        Column("r50", "R50", "highest", spare=5),
     ),
     "regions": (
         Column("covering_ods", "cover ODS", "highest"),
         Column("covering_ods_threshold", "at"),
         Column("covering_ois", "OIS", "highest"),
-        Column("covering_best", "best", "highest"),
+        Column("covering_best", "best", "highest", spare=6),
         Column("pri_ods", "PRI ODS", "highest"),
-        Column("pri_ois", "OIS", "highest"),
+        Column("pri_ois", "OIS", "highest", spare=5),
         Column("voi_ods", "VOI ODS", "lowest"),
-        Column("voi_ois", "OIS", "lowest"),
-        Column("voi_split", "split"),
-        Column("voi_merge", "merge"),
+        Column("voi_ois", "OIS", "lowest", spare=4),
+        Column("voi_split", "split", spare=2),
+        Column("voi_merge", "merge", spare=1),
         Column("are_ods", "ARE ODS", "lowest"),
-        Column("are_ois", "OIS", "lowest"),
+        Column("are_ois", "OIS", "lowest", spare=3),
     ),
 }
 IMAGE_COLUMNS: Mapping[str, tuple[str, ...]] = {

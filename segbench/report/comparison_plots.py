@@ -45,8 +45,10 @@ def plot_comparison(
     Raises
     ------
     ArgumentError
-        For a figure or a method that was not compared.
+        For a figure or a method that was not compared, or for no comparison.
     """
+    if not isinstance(comparison, Comparison):
+        raise ArgumentError(f"expected a comparison, as compare_results gives it, got {type(comparison).__name__}")
     if figure not in comparison.rank_shares:
         raise ArgumentError(f"{figure!r} is not compared; expected one of {', '.join(comparison.rank_shares)}")
     methods = list(comparison.intervals)

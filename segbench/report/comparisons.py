@@ -12,9 +12,9 @@ from rich.console import Console
 
 from segbench.curves import Comparison, Difference
 from segbench.report.documents import finite
+from segbench.report.grids import show_table
 from segbench.report.numbers import DIGITS, exact, number, signed
 from segbench.report.tables import TextTable
-from segbench.report.terminal import show_table
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "pixels": ("ods_f", "ois_f", "mean_image_f", "auc_pr", "auc_roc"),

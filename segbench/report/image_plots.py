@@ -16,6 +16,7 @@ from segbench.curves.boundary_summary import has_pixels
 from segbench.errors import ArgumentError
 from segbench.report.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
 from segbench.report.columns import IMAGE_COLUMNS
+from segbench.report.given import as_results
 from segbench.report.palette import GUIDE, line_style
 from segbench.report.plots import classes_added_up, one_protocol
 from segbench.report.tables import names_of
@@ -28,7 +29,7 @@ _LINKED_IMAGES = 200
 _DOTS_AS_VECTORS = 5_000
 
 
-def plot_images(results: Sequence[Result], *, figure: str | None = None, ax: Axes | None = None) -> Axes:
+def plot_images(results: Result | Sequence[Result], *, figure: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw a dot for each image in a row for each method, the best median on top.
 
     The tall mark is the median, the bar goes from quartile to quartile. An image stands at the same height in every
@@ -36,7 +37,7 @@ def plot_images(results: Sequence[Result], *, figure: str | None = None, ax: Axe
 
     Parameters
     ----------
-    results : sequence of Result
+    results : Result or sequence of Result
         Of one protocol. A method known from print has no images: it is named and its row left empty.
     figure : str, optional
         A figure of `Result.per_image`; by default ``"f"``, of regions ``"covering"``, at the image's best threshold.
@@ -53,8 +54,10 @@ def plot_images(results: Sequence[Result], *, figure: str | None = None, ax: Axe
     ArgumentError
         For no results, results of several protocols, an unknown figure, or if no result has images.
     """
+    results = as_results(results)
+    one_protocol(results)
     results = classes_added_up(results)
-    known = IMAGE_COLUMNS[one_protocol(results)]
+    known = IMAGE_COLUMNS[results[0].protocol]
     figure = figure or known[0]
     if figure not in known:
         raise ArgumentError(f"images have no figure {figure!r}; expected one of {', '.join(known)}")

@@ -115,8 +115,8 @@ def export_overlays(
     Raises
     ------
     DataError
-        If a result was counted by others, has no best threshold, its folders are gone, it has no image of a name, or
-        the folder cannot be written.
+        If there are no pictures of a result, as of one that others counted, it has no best threshold or no image of a
+        name, its folders are gone, or the folder cannot be written.
 
     Notes
     -----

@@ -25,6 +25,7 @@ from segbench.report.axes import (
     three_digits,
 )
 from segbench.report.curve_plots import BESIDE_ISO_F, PR_CORNERS, draw_curve
+from segbench.report.given import as_results
 from segbench.report.legends import place_legend
 from segbench.report.palette import GUIDE, LineStyle, line_style
 from segbench.report.points import pr_points
@@ -37,7 +38,7 @@ _PLACES = 501
 
 
 def plot_pr(
-    results: Sequence[Result],
+    results: Result | Sequence[Result],
     *,
     band: float | None = None,
     replicates: int = 2000,
@@ -52,7 +53,7 @@ def plot_pr(
 
     Parameters
     ----------
-    results : sequence of Result
+    results : Result or sequence of Result
         Of the pixel or the boundary protocol, not both; of several classes all added up are drawn. A method keeps its
         colour in every plot of the same results.
         Methods without a defined curve are named in the legend and not drawn; one measured at a single threshold, such
@@ -74,8 +75,9 @@ def plot_pr(
     ArgumentError
         For no results, results of several protocols, and those of the regions protocol.
     """
-    results = classes_added_up(results)
+    results = as_results(results)
     one_protocol(results)
+    results = classes_added_up(results)
     curves = [_pr_curve_of(result) for result in results]
     ax = ax or new_axes()
     frame_pr(ax)
@@ -93,7 +95,7 @@ def plot_pr(
 
 
 def plot_roc(
-    results: Sequence[Result],
+    results: Result | Sequence[Result],
     *,
     band: float | None = None,
     replicates: int = 2000,
@@ -104,7 +106,7 @@ def plot_roc(
 
     Parameters
     ----------
-    results : sequence of Result
+    results : Result or sequence of Result
         Of the pixel protocol; the others know no true negatives.
     band, replicates, seed, ax
         As for `plot_pr`.
@@ -118,8 +120,9 @@ def plot_roc(
     ArgumentError
         For no results, or a protocol without ROC curves.
     """
-    results = classes_added_up(results)
+    results = as_results(results)
     one_protocol(results)
+    results = classes_added_up(results)
     curves = [roc_curve(_scores_of(result, "ROC curve")) for result in results]
     ax = ax or new_axes()
     frame_roc(ax)
@@ -132,7 +135,7 @@ def plot_roc(
     return ax
 
 
-def plot_achievable(results: Sequence[Result], *, ax: Axes | None = None) -> Axes:
+def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
     """Draw each pooled precision-recall curve and, thin above it, the curve achievable with it.
 
     The achievable curve is that of the convex hull in ROC space: what a random choice of two thresholds reaches.
@@ -140,7 +143,7 @@ def plot_achievable(results: Sequence[Result], *, ax: Axes | None = None) -> Axe
 
     Parameters
     ----------
-    results : sequence of Result
+    results : Result or sequence of Result
         Of the pixel protocol.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out.
@@ -155,8 +158,9 @@ def plot_achievable(results: Sequence[Result], *, ax: Axes | None = None) -> Axe
     ArgumentError
         For no results, or another protocol.
     """
-    results = classes_added_up(results)
+    results = as_results(results)
     one_protocol(results)
+    results = classes_added_up(results)
     hulls = [achievable_pr_curve(_scores_of(result, "achievable curve")) for result in results]
     ax = ax or new_axes()
     frame_pr(ax)
@@ -178,7 +182,10 @@ def plot_achievable(results: Sequence[Result], *, ax: Axes | None = None) -> Axe
 
 
 def classes_added_up(results: Sequence[Result]) -> list[Result]:
-    """Put for results of several classes that of all added up, which is one of pixels; leave the others."""
+    """Put for results of several classes that of all added up, which is one of pixels; leave the others.
+
+    Put so, they look like results of pixels but are not comparable with these: ask `one_protocol` first.
+    """
     return [
         replace(result.micro, method=f"{result.method}, classes added up") if result.protocol == "classes" else result
         for result in results

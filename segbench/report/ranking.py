@@ -7,7 +7,8 @@ Conventions
 2. Best takes at least two methods whose figure is defined, second best at least three. An undefined figure is neither.
 3. Human annotators are no competitors: their row is never marked and does not keep another from being best. A curve
    known from print competes like any other.
-4. Counts, thresholds, and precision and recall at a chosen threshold have no best.
+4. Methods compete with those counted on the same images, see `segbench.report.image_sets`.
+5. Counts, thresholds, and precision and recall at a chosen threshold have no best.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Literal
 
 from segbench.aggregator.result import Result
 from segbench.report.columns import Column, Direction
+from segbench.report.image_sets import image_sets
 from segbench.report.numbers import DIGITS
 
 Mark = Literal["best", "second", ""]
@@ -45,6 +47,9 @@ def ranked(values: Sequence[float], best: Direction, *, digits: int = DIGITS) ->
 
 
 def column_marks(results: Sequence[Result], column: Column, *, digits: int = DIGITS) -> list[Mark]:
-    """Mark the best and the second best method of a column, one mark a result."""
+    """Mark the best and the second best method of a column among those on the same images, one mark a result."""
     values = [math.nan if result.human else float(result.summary[column.key]) for result in results]
-    return ranked(values, column.best, digits=digits)
+    marks: dict[int, Mark] = {}
+    for places in image_sets(results):
+        marks |= zip(places, ranked([values[place] for place in places], column.best, digits=digits), strict=True)
+    return [marks[place] for place in range(len(results))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -85,10 +86,13 @@ def save_plot(
         if size is None and chosen in _OF_ROWS:
             fit_height(ax)
         undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower())
-        try:
-            figure.savefig(path, dpi=_DPI, bbox_inches=None if size else "tight", metadata=undated)
-        except OSError as error:
-            raise DataError(str(path), f"cannot be written ({error.strerror})", "give another place") from error
+        drawn = io.BytesIO()
+        kind_of_file = path.suffix.lower().removeprefix(".")
+        figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=undated)
+    try:
+        path.write_bytes(drawn.getvalue())
+    except OSError as error:
+        raise DataError(str(path), f"cannot be written ({error.strerror})", "give another place") from error
 
 
 def _column_settings() -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
 from segbench.report.columns import COLUMNS, IMAGE_COLUMNS, optimistic_notes
+from segbench.report.image_sets import failure_notes, images_of, set_notes
 from segbench.report.numbers import DIGITS, exact, number
 from segbench.report.ranking import Mark, column_marks
 
@@ -32,6 +33,8 @@ class TextTable:
         Counted from 0.
     notes : tuple of str
         What belongs below the table wherever it goes.
+    spare : tuple of int
+        Columns that a terminal too narrow for all is shown without, the first before the next.
     """
 
     header: list[str]
@@ -39,6 +42,7 @@ class TextTable:
     names: int = 1
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    spare: tuple[int, ...] = ()
 
 
 def names_of(results: Sequence[Result]) -> list[str]:
@@ -70,10 +74,12 @@ def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
 def method_table(results: Sequence[Result], *, intervals: Sequence[Intervals] = (), digits: int = DIGITS) -> TextTable:
     """Give a line a method, for results of one protocol.
 
-    Intervals, one a result, stand behind the figure: ``.8123 [.7901, .8302]``.
+    Intervals, one a result, stand behind the figure: ``.8123 [.7901, .8302]``. Where methods were not counted on the
+    same images, the last column is the number of images.
     """
     columns = COLUMNS[results[0].protocol]
-    rows = [[name] for name in names_of(results)]
+    names = names_of(results)
+    rows = [[name] for name in names]
     marks: dict[tuple[int, int], Mark] = {}
     for place, column in enumerate(columns, start=1):
         for row, (result, mark) in enumerate(zip(results, column_marks(results, column, digits=digits), strict=True)):
@@ -84,7 +90,13 @@ def method_table(results: Sequence[Result], *, intervals: Sequence[Intervals] = 
             rows[row].append(text)
             marks[row, place] = mark
     header = ["method", *(column.title for column in columns)]
-    return TextTable(header, rows, marks=marks, notes=optimistic_notes(results[0].protocol))
+    apart = set_notes(results, names)
+    if apart:
+        header.append("images")
+        rows = [[*cells, images_of(result)] for cells, result in zip(rows, results, strict=True)]
+    notes = (*optimistic_notes(results[0].protocol), *failure_notes(results, names), *apart)
+    spare = sorted((column.spare, place) for place, column in enumerate(columns, start=1) if column.spare)
+    return TextTable(header, rows, marks=marks, notes=notes, spare=tuple(place for _, place in spare))
 
 
 def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> TextTable:
@@ -109,7 +121,7 @@ def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable
         for method, result in zip(names_of(results), results, strict=True)
         for name, figures in result.per_image.items()
     ]
-    return TextTable(["method", "image", *keys], rows, names=2)
+    return TextTable(["method", "image", *keys], rows, names=2, spare=tuple(range(len(keys) + 1, 2, -1)))
 
 
 def exact_images(results: Sequence[Result]) -> TextTable:

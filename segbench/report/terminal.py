@@ -9,21 +9,19 @@ from dataclasses import replace
 from itertools import groupby
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
 from segbench.report.classes import ClassResult, class_table
 from segbench.report.columns import COLUMNS, FOOTNOTES, HEADLINES, Column
+from segbench.report.grids import say, show_table
+from segbench.report.image_sets import in_sets, set_notes
 from segbench.report.numbers import DIGITS, number
-from segbench.report.tables import TextTable, by_protocol, image_table, method_table, names_of
+from segbench.report.tables import by_protocol, image_table, method_table, names_of
 from segbench.report.threshold_tables import threshold_table
+from segbench.report.whose import few_names, with_names
 
 _SHOWN_FAILURES = 20
-_SHOWN_NAMES = 4
-_WIDEST = 10_000
-_STYLES: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
 
 
 def show_results(
@@ -45,7 +43,7 @@ def show_images(results: Sequence[Result], console: Console, *, digits: int = DI
         show_table(image_table(some, digits=digits), console)
         published = [result.method for result in some if result.published]
         if published:
-            _say(console, f"{', '.join(published)}: known from print, there are no figures of images", "yellow")
+            say(console, f"{', '.join(published)}: known from print, there are no figures of images", "yellow")
 
 
 def show_classes(classes: Sequence[ClassResult], console: Console, *, digits: int = DIGITS) -> None:
@@ -56,7 +54,7 @@ def show_classes(classes: Sequence[ClassResult], console: Console, *, digits: in
         for reason in dict.fromkeys(one.result.summary.undefined.values()):
             reasons.setdefault((one.method, reason), []).append(one.name)
     for (method, reason), names in reasons.items():
-        _say(console, f"{method}: undefined ({reason}) of {', '.join(names)}", "yellow")
+        say(console, f"{method}: undefined ({reason}) of {', '.join(names)}", "yellow")
 
 
 def show_thresholds(results: Sequence[Result], console: Console, *, digits: int = DIGITS) -> None:
@@ -65,28 +63,10 @@ def show_thresholds(results: Sequence[Result], console: Console, *, digits: int 
         show_table(threshold_table([results[place] for place in places], digits=digits), console)
 
 
-def show_table(
-    table: TextTable, console: Console, *, below: Mapping[int, Sequence[Sequence[str]]] | None = None
-) -> None:
-    """Print a table, the best in bold, the second best underlined, its notes below; lines `below` a row are dim."""
-    if table.rows:
-        grid = empty_table()
-        for place, title in enumerate(table.header):
-            grid.add_column(title, justify="left" if place < table.names else "right", no_wrap=True)
-        for row, cells in enumerate(table.rows):
-            marks = [table.marks.get((row, place), "") for place in range(len(cells))]
-            grid.add_row(*(Text(text, style=_STYLES[mark]) for text, mark in zip(cells, marks, strict=True)))
-            for more in (below or {}).get(row, ()):
-                grid.add_row(*more, style="dim")
-        print_whole(grid, console)
-    for note in table.notes:
-        _say(console, note, "dim")
-
-
 def _show_protocol(
     protocol: str, results: list[Result], console: Console, drawn: Mapping[int, Intervals], digits: int
 ) -> None:
-    results.sort(key=_by_f)
+    results = in_sets(results, key=_by_f)
     ends = {
         row: _ends(COLUMNS[protocol], drawn[id(result)], digits)
         for row, result in enumerate(results)
@@ -94,12 +74,14 @@ def _show_protocol(
     }
     # The footnotes hold the table's own notes.
     show_table(replace(method_table(results, digits=digits), notes=FOOTNOTES[protocol]), console, below=ends)
+    for note in set_notes(results, names_of(results)):
+        say(console, note, "yellow")
     _show_remarks(results, console)
-    shown = [drawn[id(result)] for result in results if id(result) in drawn]
-    for note in dict.fromkeys(note for intervals in shown for note in intervals.notes):
-        _say(console, note, "yellow")
+    shown = [result for result in results if id(result) in drawn]
+    for note in with_names([drawn[id(result)].notes for result in shown], names_of(shown)):
+        say(console, note, "yellow")
     for signature in dict.fromkeys(_full_signature(result, drawn) for result in results):
-        _say(console, signature, "dim")
+        say(console, signature, "dim")
 
 
 def _show_remarks(results: Sequence[Result], console: Console) -> None:
@@ -114,7 +96,7 @@ def _show_remarks(results: Sequence[Result], console: Console) -> None:
         for remark in [*((note, "dim") for note in noted), *undefined]:
             remarks.setdefault(remark, []).append(name)
     for (text, style), names in remarks.items():
-        _say(console, f"{_few_names(names, len(results))}: {text}", style)
+        say(console, f"{few_names(names, len(results))}: {text}", style)
     for name, result in zip(names_of(results), results, strict=True):
         _show_failures(name, result, console)
 
@@ -141,29 +123,17 @@ def _mends_apart(reasons: Sequence[str]) -> tuple[list[str], list[str]]:
     return [what if mend in often else reason for reason, (what, mend) in zip(reasons, parted, strict=True)], often
 
 
-def _few_names(names: Sequence[str], total: int) -> str:
-    if len(names) <= _SHOWN_NAMES:
-        return ", ".join(names)
-    if len(names) == total:
-        return f"all {total} methods"
-    return f"{', '.join(names[:_SHOWN_NAMES])} and {len(names) - _SHOWN_NAMES} more"
-
-
 def _show_failures(name: str, result: Result, console: Console) -> None:
     if not result.failed:
         return
-    _say(console, f"{name}: {len(result.failed)} image{'s'[: len(result.failed) > 1]} failed, in no figure:", "red")
+    say(console, f"{name}: {len(result.failed)} image{'s'[: len(result.failed) > 1]} failed, in no figure:", "red")
     reasons = grouped_failures(result.failed)
     lines, mends = _mends_apart(reasons[:_SHOWN_FAILURES])
     for line in (*lines, *(f"-> {mend}" for mend in mends)):
-        _say(console, f"  {line}", "red")
+        say(console, f"  {line}", "red")
     if len(reasons) > _SHOWN_FAILURES:
         more = len(reasons) - _SHOWN_FAILURES
-        _say(console, f"{name}: ... and {more} reasons more, all listed by --format json", "red")
-
-
-def _say(console: Console, text: str, style: str) -> None:
-    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+        say(console, f"{name}: ... and {more} reasons more, all listed by --format json", "red")
 
 
 def _ends(columns: Sequence[Column], intervals: Intervals, digits: int) -> list[list[str]]:
@@ -176,20 +146,6 @@ def _ends(columns: Sequence[Column], intervals: Intervals, digits: int) -> list[
 
 def _full_signature(result: Result, drawn: Mapping[int, Intervals]) -> str:
     return result.signature + (f"|{drawn[id(result)].signature}" if id(result) in drawn else "")
-
-
-def empty_table() -> Table:
-    """Make a table without lines."""
-    return Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
-
-
-def print_whole(table: Table, console: Console) -> None:
-    """Print a table without cutting a digit, however narrow the terminal."""
-    needed = console.measure(table, options=console.options.update(width=_WIDEST)).maximum
-    own_width = console.width
-    console.width = max(own_width, needed)
-    console.print(table, soft_wrap=True)
-    console.width = own_width
 
 
 def _by_f(result: Result) -> tuple[float, str]:

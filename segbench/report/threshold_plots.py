@@ -14,6 +14,7 @@ from segbench.curves.regions import RegionCurve
 from segbench.report.axes import CURVE_LAYER, dot_size, new_axes, open_frame, short_names, three_digits
 from segbench.report.columns import HEADLINES
 from segbench.report.curve_plots import next_style
+from segbench.report.given import as_results
 from segbench.report.legends import place_legend
 from segbench.report.numbers import number
 from segbench.report.palette import LineStyle, line_style
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
 _CORNERS = ("lower left", "lower right", "upper right", "upper left")
 
 
-def plot_f_threshold(results: Sequence[Result], *, ax: Axes | None = None) -> Axes:
+def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
     """Draw F of the pool against the threshold, a line a method; a dot marks the ODS.
 
     A broad top means that the threshold hardly matters, a narrow one that it must be known.
 
     Parameters
     ----------
-    results : sequence of Result
+    results : Result or sequence of Result
         Of one protocol; of regions covering is drawn in place of F. A method of one threshold, as human annotators are,
         is a level line. One whose thresholds are not known, as of some published curves, is named in the legend and not
         drawn.
@@ -56,8 +57,10 @@ def plot_f_threshold(results: Sequence[Result], *, ax: Axes | None = None) -> Ax
     F of pixels changes at scores that occur and is level between them. That of boundaries is drawn straight between the
     measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
     """
+    results = as_results(results)
+    one_protocol(results)
     results = classes_added_up(results)
-    protocol = one_protocol(results)
+    protocol = results[0].protocol
     key = HEADLINES[protocol]
     sign = "covering" if protocol == "regions" else "F"
     ax = ax or new_axes()
@@ -67,6 +70,8 @@ def plot_f_threshold(results: Sequence[Result], *, ax: Axes | None = None) -> Ax
         result, style = results[k], line_style(k)
         label = f"[{sign}={three_digits(result.summary[key], result.summary.bounds.get(key))}] {names[k]}"
         x, y = _points(result.curve)
+        if np.isnan(result.summary[key]):  # of no pixel, where the curve's rules say 0
+            x, y = x[:0], y[:0]
         if x.size == 1 and result.curve.thresholds.size == 1:
             ax.axhline(y[0], color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
             continue

@@ -68,7 +68,7 @@ def test_wide_integers_are_levels_and_it_is_said():
     accumulator.update(np.array([[0, 1]]), np.array([[0, 1]], np.uint8), name="a")
     assert accumulator.compute().notes == ()
     other.update(np.array([[0, 1]]), np.array([[0, 1]], np.int64), name="b")
-    accumulator.merge(pickle.loads(pickle.dumps(other)))
+    accumulator.merge(pickle.loads(pickle.dumps(other)))  # noqa: S301
     (note,) = accumulator.compute().notes
     assert note.startswith("int64 values are levels: score = value / 9223372036854775807; store scores as floats")
     accumulator.reset()
@@ -107,6 +107,10 @@ class TestAgainstFiles:
         counts = accumulator.compute().counts
         for name, drawn, k in (("a", truths, 0), ("b", truths[:2], 0), ("c", truths[2:], 1)):
             assert counts[name] == segbench.count_boundaries(np.clip(scores[k], 0, 1), drawn, thresholds=4)
+
+    def test_several_annotators_of_pixels_are_refused(self):
+        with pytest.raises(ArgumentError, match="count_pixels"):
+            Accumulator(Pixels(annotators="each"))
 
     def test_regions(self):
         truth = np.repeat([[1, 1, 2, 2, 3]], 4, axis=0)

@@ -5,6 +5,7 @@ from cases import write_papers
 from methods import write_methods
 
 from segbench import (
+    Accumulator,
     ArgumentError,
     Boundaries,
     Pixels,
@@ -40,6 +41,16 @@ def test_one_result_or_one_name_twice_is_refused(results):
         compare_results(results[:1])
     with pytest.raises(ArgumentError, match="a: several runs of one name"):
         compare_results([results[0], results[0]])
+
+
+def test_accumulators_of_one_name_are_asked_for_names():
+    made = []
+    for level in (0.9, 0.2):
+        accumulator = Accumulator()
+        accumulator.update([[0, 1]], [[0.1, level]], names=["a"])
+        made.append(accumulator.compute())
+    with pytest.raises(ArgumentError, match=r"accumulated: .*each a name of its own \(Accumulator\(method"):
+        compare_results(made)
 
 
 def test_every_setting_that_differs_is_named(results, tmp_path):

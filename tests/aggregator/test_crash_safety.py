@@ -16,8 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import write_folder, write_papers
+from cases import FIRST_SCORES, write_folder, write_papers
 
+import segbench
 from segbench import DataError, evaluate, load_results
 from segbench.aggregator import tasks
 
@@ -133,6 +134,43 @@ class TestWhatIsCountedAgain:
         evaluate(*papers, results=file)
         assert decoded == ["first", "second"]
         assert load_results(file)[0].failed == {}
+
+
+class TestACompleteRunStays:
+    """What was once complete is there until another is, and is not lost to a mistake."""
+
+    def test_while_another_of_the_same_is_cut_short(self, papers, tmp_path):
+        def stop(_done, _total):
+            raise KeyboardInterrupt
+
+        first = evaluate(*papers, results=tmp_path / "r")
+        for changes in ({}, {"fresh": True}):
+            write_folder(papers[1], {"first.npy": FIRST_SCORES / 2})
+            with pytest.raises(KeyboardInterrupt):
+                evaluate(*papers, results=tmp_path / "r", progress=stop, **changes)
+            (kept,) = load_results(tmp_path / "r")
+            assert document(kept) == document(first)
+        again = evaluate(*papers, results=tmp_path / "r")
+        (kept,) = load_results(tmp_path / "r")
+        assert document(kept) == document(again) == document(evaluate(*papers))
+
+    def test_where_nothing_of_the_next_can_be_counted(self, papers, tmp_path):
+        first = evaluate(*papers, results=tmp_path / "r")
+        for path in papers[1].iterdir():
+            path.write_bytes(b"junk")
+        with pytest.warns(segbench.ReplacedRun, match="kept as it was"), pytest.warns(segbench.FailedImages):
+            evaluate(*papers, results=tmp_path / "r")
+        (kept,) = load_results(tmp_path / "r")
+        assert document(kept) == document(first)
+
+    def test_and_its_replacement_by_other_images_is_said(self, papers, tmp_path):
+        evaluate(*papers, results=tmp_path / "r")
+        other = write_folder(tmp_path / "other", {"third.png": np.eye(4, dtype=np.uint8) * 255})
+        scores = write_folder(tmp_path / "scores", {"third.npy": FIRST_SCORES})
+        with pytest.warns(segbench.ReplacedRun, match="give one another name or file"):
+            result = evaluate(other, scores, method="pred", results=tmp_path / "r")
+        (kept,) = load_results(tmp_path / "r")
+        assert document(kept) == document(result)
 
 
 @contextmanager
@@ -299,3 +337,24 @@ def segbench_stopped(papers, monkeypatch, capsys):
     answer = Answer()
     answer.code, answer.err = exit_.value.code, capsys.readouterr().err
     return answer
+
+
+class TestFullDiskOfPictures:
+    @pytest.mark.parametrize(("verb", "limit"), [("plot", 33_000), ("nms", 50)])  # SQLite itself takes 32 KB
+    def test_is_one_clear_sentence(self, tmp_path, verb, limit):
+        gt, pred = write_many(tmp_path, 2)
+        file = tmp_path / "r.segbench"
+        evaluate(gt, pred, results=file)
+        words = {"plot": ["plot", file, "-o", tmp_path / "r.png"], "nms": ["nms", pred, tmp_path / "thin"]}[verb]
+
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+        full = subprocess.run(
+            [*PROGRAM, *words], capture_output=True, text=True, check=False, preexec_fn=small_files, env=environment
+        )
+        assert full.returncode == 1
+        assert "cannot be written" in full.stderr
+        assert "Traceback" not in full.stderr

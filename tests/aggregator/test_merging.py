@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
 
-from segbench import DataError, evaluate, import_bsds, load_results, merge_results
+from segbench import (
+    DataError,
+    FailedImages,
+    evaluate,
+    export_overlays,
+    import_bsds,
+    load_results,
+    merge_results,
+)
 
 
 @pytest.fixture
@@ -43,6 +51,44 @@ def test_methods_stand_side_by_side_and_published_curves_too(papers, tmp_path):
     kept = load_results(tmp_path / "all")
     assert [result.method for result in kept] == ["a", "b", "c"]
     assert kept[2].signature == published.signature
+
+
+def test_pictures_are_drawn_of_all_parts_and_notes_kept(papers, tmp_path):
+    for image in ("first", "second"):
+        (papers[0] / f"{image}.txt").write_text("left out")
+    parts = [part(tmp_path, papers, image) for image in ("first", "second")]
+    (merged,) = merge_results(parts, tmp_path / "all.segbench")
+    assert merged.inputs == load_results(tmp_path / "all.segbench")[0].inputs
+    assert export_overlays([merged], tmp_path / "pictures") == []
+    assert sorted(path.name for path in tmp_path.glob("pictures/**/*.png")) == ["first.png", "second.png"]
+    merge_results([tmp_path / "all.segbench"], tmp_path / "again.segbench")
+    assert load_results(tmp_path / "again.segbench")[0].inputs == merged.inputs
+
+
+def test_an_image_that_failed_in_one_part_is_taken_from_another(papers, tmp_path):
+    good = (papers[1] / "first.npy").read_bytes()
+    (papers[1] / "first.npy").write_bytes(b"junk")
+    with pytest.warns(FailedImages):
+        evaluate(*papers, results=tmp_path / "one")
+    (papers[1] / "first.npy").write_bytes(good)
+    whole = evaluate(*papers, results=tmp_path / "two")
+    for order in (["one", "two"], ["two", "one"]):
+        (merged,) = merge_results([tmp_path / name for name in order], tmp_path / "-".join(order))
+        assert merged.signature == whole.signature
+        assert not merged.failed
+
+
+def test_runs_cut_short_can_be_left_out(papers, tmp_path):
+    def stop(_done, _total):
+        raise KeyboardInterrupt
+
+    evaluate(*papers, method="whole", results=tmp_path / "one")
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(*papers, method="cut", results=tmp_path / "one", progress=stop)
+    with pytest.raises(DataError, match=r"the run of .cut. is not complete.*--leave-out-unfinished"):
+        merge_results([tmp_path / "one"], tmp_path / "all")
+    (merged,) = merge_results([tmp_path / "one"], tmp_path / "all", leave_out_unfinished=True)
+    assert merged.method == "whole"
 
 
 class TestRefusals:

@@ -189,3 +189,12 @@ def test_images_that_need_no_ground_truth_keep_their_size_and_it_is_said(run):
         "prediction resized, nearest (1 of 3 images)",
         "no ground truth, so the prediction keeps its own size (1 of 3 images)",
     }
+
+
+def test_notes_of_images_without_ground_truth_do_not_contradict_each_other(run):
+    defects = {name: mask for name, mask in MASKS.items() if name != "c.png"}
+    result = run(lambda scores: scores, repairs=Repairs(crop=True), truths=defects, negatives="c")
+    assert result.notes[-2:] == (
+        "no ground truth, so the prediction keeps its own size (1 of 3 images)",
+        "crop changed nothing in the images counted: each that has a ground truth has its size",
+    )

@@ -21,7 +21,7 @@ def sets(tmp_path):
 
 def test_thresholds_name_the_set_they_were_chosen_on(sets):
     tuning = evaluate(*sets[0])
-    assert tuned_thresholds(tuning).source == f"tuning set of 4 images, data {tuning.data}"
+    assert tuned_thresholds(tuning).source.startswith(f"tuning set of 4 images, data {tuning.data}, thresholds ")
 
 
 def test_every_image_is_counted_at_the_thresholds(sets):

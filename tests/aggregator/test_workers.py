@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import segbench
 from segbench import Boundaries, Pixels, WorkerError, evaluate, load_results
 from segbench.aggregator.executors import answers
 from segbench.aggregator.pools import process_pool, thread_pool
+from segbench.loaders.listing import list_place
 
 
 def write_blobs(root, count=24):
@@ -179,6 +181,15 @@ class TestDask:
         ):
             pool.require_sight([tmp_path / "elsewhere.png"])
 
+    def test_members_of_archives_are_looked_at_too(self, cluster, folders, tmp_path):
+        archive = Path(shutil.make_archive(str(tmp_path / "gt"), "zip", folders[0]))
+        sources = [entry.source for entry in list_place(str(archive)).entries]
+        with segbench.dask_pool(cluster.scheduler_address) as pool:
+            pool.require_sight(sources)
+            archive.unlink()
+            with pytest.raises(segbench.DataError, match=r"gt\.zip.* cannot be read by the Dask worker"):
+                pool.require_sight(sources)
+
     @pytest.mark.parametrize("address", ["hello world", "tcp://"])
     def test_what_is_no_address(self, address):
         pytest.importorskip("distributed")
@@ -214,3 +225,16 @@ def test_progress_counts_once_whoever_dies(folders, tmp_path):
     assert told == sorted(told)
     assert told[-1] == (24, 24)
     assert threading.active_count() < 20
+
+
+def test_a_script_without_a_guard_is_told_so(folders, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import segbench\n"
+        "with segbench.process_pool(2) as pool:\n"
+        f"    print(segbench.evaluate({str(folders[0])!r}, {str(folders[1])!r}, executor=pool).summary)\n"
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert "if __name__ == '__main__':" in ended.stderr.splitlines()[-1]

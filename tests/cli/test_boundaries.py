@@ -244,3 +244,51 @@ class TestExportAndImport:
         assert answer.code == 2
         assert "no result of the boundary protocol" in answer.err
         assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def half_failed(segbench, folders, tmp_path):
+    """Keep a sound method and one whose images are all of another size."""
+    kept = tmp_path / "r.segbench"
+    small = write_folder(tmp_path / "small", {name: column(5)[:4] for name in ("near.png", "half.png")})
+    assert segbench("run", *folders, small, *ONE_PIXEL, "--no-check", "-o", kept).code == 1
+    return kept
+
+
+def test_a_method_that_failed_keeps_no_other_from_being_exported(segbench, half_failed, tmp_path):
+    answer = segbench("export", half_failed, "--csv", tmp_path / "csv", "--bsds", tmp_path / "official")
+    assert answer.code == 0, answer.err
+    assert "small: no image was counted, so it has no curve to write" in answer.err
+    assert sorted(path.name for path in (tmp_path / "csv").iterdir()) == [
+        "pred.csv",
+        "pred_images.csv",
+        "pred_thresholds.csv",
+        "small.csv",
+        "small_images.csv",
+    ]
+    assert (tmp_path / "official" / "near_ev1.txt").exists()
+
+
+def test_export_of_some_runs_alone(segbench, folders, tmp_path):
+    kept = tmp_path / "r.segbench"
+    assert segbench("run", *folders, *ONE_PIXEL, "-o", kept).code == 0
+    assert segbench("run", *folders, "-o", kept).code == 0
+    assert segbench("export", kept, "--csv", tmp_path / "csv", "--only", "protocol:pixels").code == 0
+    assert sorted(path.name for path in (tmp_path / "csv").iterdir()) == [
+        "pred.csv",
+        "pred_images.csv",
+        "pred_thresholds.csv",
+    ]
+    assert "tpr" in (tmp_path / "csv" / "pred_thresholds.csv").read_text()
+
+
+def test_the_human_point_of_one_annotator_is_undefined_wherever_it_is_shown(segbench, folders, tmp_path):
+    kept = tmp_path / "r.segbench"
+    answer = segbench("run", *folders, *ONE_PIXEL, "--human", "-o", kept)
+    assert answer.code == 1
+    assert "no image has boundaries of two annotators" in answer.out + answer.err
+    for kind in ("pr", "f", "images"):
+        assert segbench("plot", kept, "--kind", kind, "-o", tmp_path / f"{kind}.png").code == 0
+    assert segbench("show", kept, "--intervals", "95", "--replicates", "20").code == 0
+    assert segbench("report", kept, "-o", tmp_path / "r.html").code == 0
+    assert segbench("export", kept, "--bsds", tmp_path / "official").code == 0

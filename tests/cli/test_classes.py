@@ -100,6 +100,46 @@ def test_what_a_results_file_lacks_is_said(segbench, folders, tmp_path):
         assert "--classes 0-18" in answer.err
 
 
+@pytest.fixture
+def mixed(segbench, folders, tmp_path):
+    """Keep runs of named and of numbered classes, one whose images all failed, and one of pixels."""
+    kept = tmp_path / "mixed.segbench"
+    truth, stacks, maps, _ = folders
+    broken = write_folder(tmp_path / "broken", {f"im {k}.npy": np.zeros((2, 10, 12), np.uint8) for k in range(3)})
+    assert segbench("run", truth, maps, "--classes", "0-2", "-o", kept).code == 0
+    assert segbench("run", truth, stacks, "--classes", "road=0,person=1,car=2", "-o", kept).code == 0
+    assert segbench("run", truth, broken, "--classes", "road=0,person=1,car=2", "-o", kept, "--no-check").code == 1
+    return kept
+
+
+def test_a_class_is_taken_from_the_runs_that_have_it(segbench, mixed, tmp_path):
+    answer = segbench("show", mixed, "--class", "car", "--format", "json")
+    assert answer.code == 0
+    assert [run["method"] for run in json.loads(answer.out)["runs"]] == ["stacks"]
+    assert "left out, without class 'car': maps, broken" in answer.err
+    assert segbench("plot", mixed, "--class", "2", "-o", tmp_path / "a.png").code == 0
+    assert segbench("report", mixed, "--class", "2", "-o", tmp_path / "a.html").code == 0
+    unknown = segbench("show", mixed, "--class", "tram")
+    assert unknown.code == 2
+    assert "are 0, 1, 2, road, person, car" in unknown.err
+
+
+def test_one_class_has_no_line_a_class(segbench, mixed):
+    answer = segbench("show", mixed, "--class", "car", "--per-class")
+    assert answer.code == 2
+    assert "give one of both" in answer.err
+
+
+@pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "achievable"])
+def test_classes_and_pixels_are_not_drawn_together(segbench, folders, mixed, tmp_path, kind):
+    one = folders[2] / "class_001"
+    assert segbench("run", folders[0], one, "--positive", "1", "--void", "255", "-o", mixed).code == 0
+    answer = segbench("plot", mixed, "--kind", kind, "-o", tmp_path / "a.png")
+    assert answer.code == 2
+    assert "not comparable" in answer.err
+    assert not (tmp_path / "a.png").exists()
+
+
 def test_files_of_classes_that_cannot_be_read(segbench, folders, tmp_path):
     for text, message in ((b"road\n", "line 1 is 'road'"), (b"\xff\xfe\x00", "no plain text"), (b"", "names no class")):
         (tmp_path / "c.txt").write_bytes(text)

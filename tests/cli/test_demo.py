@@ -1,4 +1,17 @@
 import json
+import subprocess
+import sys
+
+
+def test_whoever_reads_one_line_of_it_has_the_pictures(tmp_path):
+    program = "from segbench.cli.main import main; main()"
+    demo = subprocess.Popen(
+        [sys.executable, "-c", program, "demo", "-o", tmp_path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    demo.stdout.readline()
+    demo.stdout.close()
+    demo.wait(100)
+    assert {path.name for path in tmp_path.iterdir()} == {"results.segbench", "pr.png", "roc.png"}
 
 
 def test_the_demo_makes_figures_and_pictures(segbench, tmp_path):

@@ -1,3 +1,5 @@
+import shutil
+
 import imageio.v3 as iio
 import numpy as np
 import pytest
@@ -19,6 +21,14 @@ def test_ridges_are_written_as_the_library_finds_them(segbench, thick, tmp_path)
     for name in ("a.png", "deep/b.png"):
         np.testing.assert_array_equal(iio.imread(tmp_path / "out" / name), expected)
     assert 0 < np.count_nonzero(expected) < np.count_nonzero(RIDGE) / 3
+
+
+def test_archives_are_read_as_folders(segbench, thick, tmp_path):
+    shutil.make_archive(str(tmp_path / "maps"), "zip", thick)
+    for place, target in ((thick, "out"), (tmp_path / "maps.zip", "unpacked")):
+        assert segbench("nms", place, tmp_path / target).code == 0
+    for name in ("a.png", "deep/b.png"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "unpacked" / name).read_bytes()
 
 
 def test_sixteen_bits_and_white_background(segbench, tmp_path):

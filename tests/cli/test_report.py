@@ -1,5 +1,6 @@
 import html
 
+import pytest
 from methods import write_methods
 
 from segbench import load_results
@@ -31,3 +32,27 @@ def test_levels_are_per_cent(segbench, tmp_path):
     segbench("run", *folders, "-o", results)
     answer = segbench("report", results, "-o", tmp_path / "r.html", "--intervals", 0.95)
     assert (answer.code, "write 95" in answer.err) == (2, True)
+
+
+def test_photographs_lie_where_folders_may(segbench, tmp_path):
+    pytest.importorskip("fsspec", reason="fsspec is not installed: pip install segbench[remote]")
+    folders = write_methods(tmp_path, {"one": 1}, images=2)
+    results = tmp_path / "r.segbench"
+    segbench("run", *folders, "-o", results)
+    pages = []
+    for place in (folders[0], folders[0].as_uri()):
+        page = tmp_path / f"{len(pages)}.html"
+        answer = segbench("report", results, "-o", page, "--images", place, "--no-intervals", "-j", 1)
+        assert answer.code == 0, answer.err
+        pages.append(page.read_text())
+    assert pages[0] == pages[1]
+
+
+def test_images_that_have_gone_are_told(segbench, tmp_path):
+    gt, one = write_methods(tmp_path, {"one": 1}, images=2)
+    results = tmp_path / "r.segbench"
+    segbench("run", gt, one, "-o", results)
+    one.rename(tmp_path / "elsewhere")
+    answer = segbench("report", results, "-o", tmp_path / "r.html", "--no-intervals")
+    assert answer.code == 0
+    assert "2 of 2 images have no pictures; the first: " in answer.err

@@ -75,8 +75,8 @@ class TestRun:
         first, second, mend = out.split("2 images failed, in no figure:\n")[1].splitlines()[:3]
         assert "first.npy: 2 x 2" in first
         assert "second.npy: 2 x 2" in second
-        assert mend.startswith("  -> --resize-predictions nearest or bilinear")
-        assert out.count("--resize-predictions") == 1
+        assert mend.startswith("  -> --crop cuts off what is too much")
+        assert out.count("--crop") == 1
 
     def test_undefined_figures_are_null_with_a_reason(self, segbench, papers):
         answer = segbench("run", *papers, "--positive", "7", "--format", "json")

@@ -22,6 +22,10 @@ def run_of(answer, method="a"):
     return run
 
 
+def listed(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
 class TestTuningSet:
     def test_the_test_set_is_measured_at_the_tuning_set_s_hull(self, segbench, sets):
         (tune_truth, tune_a, _), (truth, a, _) = sets
@@ -61,6 +65,42 @@ class TestTuningSet:
         exact = run_of(segbench("run", *test, "--exact", "--tuning-set", *tune, "--format", "json"))
         assert exact["notes"] == []
         assert exact["summary"]["auc_pr"] == pytest.approx(run["summary"]["auc_pr"], abs=0.01)
+
+    def test_a_field_of_view_is_for_both_sets(self, segbench, sets, tmp_path):
+        (tune_truth, tune_a, _), (truth, a, _) = sets
+        inside = np.arange(12 * 17).reshape(12, 17) % 3 > 0
+        for folder in (tune_truth, truth):
+            write_folder(
+                tmp_path / "fields" / folder.parent.name, dict.fromkeys(listed(folder), inside * np.uint8(255))
+            )
+        tune_field, field = tmp_path / "fields" / "tune", tmp_path / "fields" / "test"
+        tuned = ["--tuning-set", tune_truth, tune_a]
+        run = run_of(
+            segbench("run", truth, a, "--field", field, *tuned, "--tuning-field", tune_field, "--format", "json")
+        )
+        hull = thresholds_from(evaluate(tune_truth, tune_a, field=tune_field).pooled)
+        assert run["summary"]["auc_pr"] == pr_curve(evaluate(truth, a, field=field).pooled.at(hull)).area
+        twice = segbench("run", truth, a, "--field", field, "--tuning-set", truth, a, "--tuning-field", field)
+        assert "the tuning set is the test set" in twice.out
+        for wrong, said in (
+            ([*tuned, "--field", field], "test set is with a field of view, the tuning set without"),
+            ([*tuned, "--tuning-field", tune_field], "test set is without a field of view, the tuning set with"),
+            (["--tuning-field", tune_field], "masks of --tuning-set"),
+        ):
+            answer = segbench("run", truth, a, *wrong)
+            assert (answer.code, said in " ".join(answer.err.split())) == (2, True)
+        place = tmp_path / "list.csv"
+        rows = [f"{n},{truth}/{n},{a}/{n},{field}/{n}" for n in listed(truth)]
+        place.write_text("\n".join(["name,ground_truth,prediction,field", *rows]))
+        assert "--tuning-field" in segbench("run", "--pairs", place, *tuned).err
+
+    def test_a_preset_brings_a_field_of_view(self, segbench, sets, tmp_path):
+        (tune_truth, tune_a, _), (truth, a, _) = sets
+        write_folder(tmp_path / "test" / "masks", dict.fromkeys(listed(truth), np.ones((12, 17), np.uint8)))
+        preset = tmp_path / "own.toml"
+        preset.write_text(f"title = 'own'\n[layout]\nground_truth = '{truth.name}'\nfield = 'masks'\n")
+        answer = segbench("run", truth.parent, a, "--preset", preset, "--tuning-set", tune_truth, tune_a)
+        assert (answer.code, "--tuning-field" in answer.err) == (2, True)
 
     @pytest.mark.parametrize(
         ("options", "code", "message"),
@@ -119,8 +159,26 @@ class TestTuningResults:
         assert answer.code == 2
         assert "with them: none" in answer.err
 
+    def test_a_field_of_view_that_only_one_of_them_has_is_refused(self, segbench, sets, tuned, tmp_path):
+        truth, a, _ = sets[1]
+        masks = write_folder(tmp_path / "masks", dict.fromkeys(listed(truth), np.ones((12, 17), np.uint8)))
+        answer = segbench("run", truth, a, "--field", masks, "--tuning-results", tuned)
+        assert answer.code == 2
+        assert "a was tuned without a field of view, and this run is with a field of view" in " ".join(
+            answer.err.split()
+        )
+
     def test_folders_are_for_one_method(self, segbench, sets, tuned):
         answer = segbench("run", *sets[1], "--tuning-set", *sets[0][:2])
         assert answer.code == 2
         assert "--tuning-results" in answer.err
         assert segbench("run", *sets[1], "--tuning-set", *sets[0][:2], "--tuning-results", tuned).code == 2
+
+
+def test_other_thresholds_are_another_run(segbench, sets, tmp_path):
+    truth, first, second = sets[0]
+    for tuning in (first, second):
+        kept = segbench("run", sets[1][0], f"m={sets[1][1]}", "--tuning-set", truth, tuning, "-o", tmp_path / "r")
+        assert kept.code == 0, kept.err
+    runs = json.loads(segbench("show", tmp_path / "r", "--format", "json").out)["runs"]
+    assert len({run["signature"] for run in runs}) == len(runs) == 2

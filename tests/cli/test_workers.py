@@ -1,5 +1,6 @@
 import json
 import re
+import zipfile
 
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
@@ -34,6 +35,18 @@ class TestWhereImagesAreCounted:
         answer = segbench("run", *papers, *options)
         assert (answer.code, answer.out) == (code, "")
         assert message in answer.err
+
+
+def test_a_damaged_first_image_is_no_fault_of_a_dask_worker(segbench, papers, tmp_path):
+    pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
+    archive = tmp_path / "packed.zip"
+    with zipfile.ZipFile(archive, "w") as stored:
+        for path in sorted(papers[1].iterdir()):
+            stored.write(path, path.name)
+    archive.write_bytes(archive.read_bytes().replace(b"NUMPY", b"NUMBY", 1))
+    answer = segbench("run", papers[0], archive, "--positive", 255, "--dask", "local", "-j", 1)
+    assert answer.code == 1
+    assert "first.npy: damaged in the archive" in " ".join(answer.out.split())
 
 
 def test_fresh_counts_anew_and_shows_the_same(segbench, papers, tmp_path):

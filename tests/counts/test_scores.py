@@ -83,6 +83,11 @@ class TestBins:
             nearest = np.minimum.reduceat(distance[near][order], starts)
             assert np.all(widest / nearest <= 1 + 1 / 256 + 1e-9)
 
+    def test_long_arrays_of_any_shape_are_binned_like_short_ones(self):
+        scores = np.linspace(-1, 2, 90_000)
+        apart = np.concatenate([bin_of(part) for part in np.split(scores, 900)])
+        assert np.array_equal(bin_of(scores.reshape(300, 300)), apart.reshape(300, 300))
+
     @given(st.lists(any_score, min_size=1, max_size=50))
     def test_bins_keep_totals_and_the_scores_seen(self, scores):
         counts = counts_of(scores)

@@ -3,7 +3,7 @@
 import pytest
 
 from segbench.errors import ArgumentError, DataError
-from segbench.loaders.file_list import column_of, methods_in
+from segbench.loaders.file_list import column_of, method_columns
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import pair
 
@@ -42,7 +42,7 @@ def test_one_method(write, tmp_path):
     assert [file.name for file in pairing.files] == ["a, the first", "b"]
     assert [file.prediction.name for file in pairing.files] == ["p1.npy", "p2.npy"]
     assert pairing.notes == (f"{place}: columns left out: split",)
-    assert methods_in(place) == ("pairs",)
+    assert method_columns(place) == {"pairs": "prediction"}
     assert column_of(place, None) == column_of(place, "any name") == "prediction"
 
 
@@ -63,12 +63,21 @@ def test_annotators_scales_and_fields(write, tmp_path):
 
 def test_several_methods(write, tmp_path):
     place = write("name,ground_truth,prediction:hed,prediction:rcf", "a,files/g1.png,files/p1.npy,files/q1.npy")
-    assert methods_in(place) == ("hed", "rcf")
+    assert method_columns(place) == {"hed": "prediction:hed", "rcf": "prediction:rcf"}
     assert inside(tmp_path, read(place, column_of(place, "rcf")).files[0].prediction) == ["q1.npy"]
     for method, found in [(None, "none is named"), ("other", "not 'other'")]:
         with pytest.raises(ArgumentError, match=f"holds the methods hed, rcf; {found}"):
             column_of(place, method)
-    assert column_of(write("name,ground_truth,prediction:hed"), None) == "prediction:hed"
+    alone = write("name,ground_truth,prediction:hed")
+    assert column_of(alone, None) == column_of(alone, "hed") == "prediction:hed"
+    with pytest.raises(ArgumentError, match="holds the methods hed; not 'rcf'"):
+        column_of(alone, "rcf")
+
+
+def test_two_columns_of_one_method(write):
+    place = write("name,ground_truth,prediction,prediction:A", name="A.csv")
+    with pytest.raises(DataError, match="'prediction' and 'prediction:A' both stand for the method 'A'"):
+        method_columns(place)
 
 
 def test_every_problem_is_said_at_once_with_its_line(write):
@@ -122,4 +131,4 @@ def test_lists_that_are_no_text(write):
     with pytest.raises(DataError, match="is not in UTF-8"):
         read(write("näme", encoding="latin-1"))
     with pytest.raises(DataError, match=r"has no column of predictions \(columns: name\)"):
-        methods_in(write("name"))
+        method_columns(write("name"))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from segbench.errors import DataError
 from segbench.loaders.inputs import Inputs
@@ -94,6 +95,45 @@ def test_regions_of_a_mat_cell_and_a_label_map(files):
     np.testing.assert_array_equal(sample.ground_truths[2], LABELS + 2)
     np.testing.assert_array_equal(sample.ground_truths[3], -LABELS.astype(int))
     np.testing.assert_array_equal(sample.predictions, [GREY8 % 4])
+
+
+def in_maps(folder, maps, tags=()):
+    """Write the maps of one image, a file each; give its files."""
+    folder.mkdir(exist_ok=True)
+    paths = [folder / f"{k}{suffix}" for k, (suffix, _) in enumerate(maps)]
+    for path, (_, data) in zip(paths, maps, strict=True):
+        path.write_bytes(data)
+    (folder / "gt.png").write_bytes(pillow(GREY8 % 3, "PNG"))
+    return SampleFiles("a", (folder / "gt.png",), paths[0], None, scales=tuple(paths[1:]), tags=tags)
+
+
+def test_what_was_done_to_the_map_of_any_class_is_said(tmp_path):
+    grey, coloured = (".png", pillow(GREY8, "PNG")), (".png", pillow(COLOUR8, "PNG"))
+    wide = (".npy", npy(GREY8.astype(np.int32)))
+    sample = load(in_maps(tmp_path, [grey, coloured, wide], ("class_0", "class_1", "class_2")), "classes")
+    luma, levels = sample.notes
+    assert luma == "prediction: colour turned to grey (ITU-R 709 luma, 0..1), in class_1"
+    assert levels.startswith("prediction: int32 values are levels")
+    assert levels.endswith("store scores as floats, in class_2")
+    assert load(in_maps(tmp_path, [grey, coloured]), "classes").notes == (f"{luma.removesuffix('class_1')}map 2",)
+    assert load(in_maps(tmp_path, [coloured] * 2), "classes").notes == (luma.removesuffix(", in class_1"),)
+    assert load(in_maps(tmp_path, [grey, *[coloured] * 6]), "classes").notes == (
+        f"{luma.removesuffix('class_1')}6 maps",
+    )
+
+
+@pytest.mark.parametrize("reads", ["boundaries", "regions"])
+def test_label_maps_of_several_scales_are_decoded_once_with_the_notes_of_all(tmp_path, reads, monkeypatch):
+    indexed = (".png", paletted(GREY8 % 4, [[9, 0, 0], [0, 9, 0]] * 2))
+    given = in_maps(tmp_path, [(".png", pillow(GREY8 % 5, "PNG")), indexed, indexed], ("s0", "s1", "s2"))
+    opened = []
+    original = Image.open
+    monkeypatch.setattr(Image, "open", lambda *given, **options: opened.append(1) or original(*given, **options))
+    sample = load(given, reads)
+    assert len(opened) == 4
+    np.testing.assert_array_equal(sample.predictions, [GREY8 % 5, GREY8 % 4, GREY8 % 4])
+    assert sample.labels_predicted
+    assert sample.notes == ("prediction: coloured palette: its indices are taken as labels, in s1, s2",)
 
 
 @pytest.mark.parametrize("reads", ["boundaries", "regions"])

@@ -207,6 +207,21 @@ class TestOnesOwn:
         assert ended.exit_code == 0, ended.output
         assert "from memory; check it against your files" in ended.stderr
 
+    def test_what_only_run_knows_is_passed_over_by_check(self, tmp_path):
+        image(tmp_path / "root/truth/a.png")
+        image(tmp_path / "pred/a.png", SOFT)
+        file = tmp_path / "mine.toml"
+        file.write_text('title = "Mine"\n[layout]\nground_truth = "truth"\n[options]\nexact = true\nno_check = true\n')
+        for verb in ("run", "check"):
+            ended = CliRunner().invoke(app, [verb, "--preset", *map(str, (file, tmp_path / "root", tmp_path / "pred"))])
+            assert ended.exit_code == 0, ended.output
+
+    @pytest.mark.parametrize(("root", "kind"), [("s3://bucket/drive", "a URL"), ("drive.zip", "an archive")])
+    def test_its_folders_are_looked_for_on_disk(self, tmp_path, root, kind):
+        ended = run("--preset", "drive", root, tmp_path)
+        assert isinstance(ended.exception, segbench.ArgumentError)
+        assert f"{root} is {kind}" in str(ended.exception)
+
     def test_all_its_faults_are_listed(self, tmp_path):
         file = tmp_path / "mine.toml"
         file.write_text('titel = "Mine"\nsource = "hearsay"\n[layout]\nmasks = "m"\nfield = "../up"\n')

@@ -6,7 +6,17 @@ from cases import FIRST_SCORES, FIRST_TRUTH
 from hypothesis import given
 from PIL import Image
 
-from segbench import ArgumentError, DataError, Pixels, ScoreCounts, auc_roc, average_precision, count_pixels
+from segbench import (
+    ArgumentError,
+    Boundaries,
+    DataError,
+    Pixels,
+    Regions,
+    ScoreCounts,
+    auc_roc,
+    average_precision,
+    count_pixels,
+)
 from segbench.counts import MAX_DISTINCT
 from segbench.sample import Sample
 
@@ -197,3 +207,25 @@ class TestInvariants:
 def test_scores_that_separate_are_perfect():
     counts = count_pixels(FIRST_TRUTH, FIRST_TRUTH)
     assert auc_roc(counts) == average_precision(counts) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Pixels(void=(1234567,)), Pixels(void=(1234568,))),
+        (Boundaries(thresholds=(0.5, 0.6)), Boundaries(thresholds=(0.5000004, 0.6))),
+        (Boundaries(max_dist=0.0075), Boundaries(max_dist=0.00750001)),
+        (Regions(thresholds=(0.5,)), Regions(thresholds=(0.50000001,))),
+    ],
+)
+def test_settings_that_differ_in_late_digits_are_signed_apart(one, other):
+    assert one.signature_fields() != other.signature_fields()
+
+
+def test_a_rule_is_text():
+    with pytest.raises(ArgumentError, match="write positive='1'"):
+        Pixels(positive=1)
+
+
+def test_the_order_of_void_labels_is_no_setting():
+    assert Regions(void=(255, 0)) == Regions(void=(0, 255))

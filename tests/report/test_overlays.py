@@ -136,6 +136,16 @@ def test_a_name_never_leads_out_of_the_folder(run, tmp_path):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["%2E.%2F..%2Fup"]
 
 
+def test_a_protocol_of_ones_own_is_named_where_there_is_no_picture(run, tmp_path):
+    class Trimap(segbench.Pixels):
+        pass
+
+    truth = MASK * np.uint8(255)
+    result = run(Trimap(), {"a.png": truth}, {"a.png": SCORES})
+    with pytest.raises(segbench.DataError, match="counted by Trimap, which is no protocol of segbench"):
+        segbench.export_overlays([result], tmp_path / "out")
+
+
 def test_imported_results_and_unknown_images_are_refused(run, tmp_path):
     truth = MASK * np.uint8(255)
     result = run(segbench.Pixels(), {"a.png": truth}, {"a.png": SCORES})
@@ -145,6 +155,30 @@ def test_imported_results_and_unknown_images_are_refused(run, tmp_path):
     imported = segbench.Result("m", "boundaries", {}, "protocol:boundaries|data:0", {"a": counts})
     with pytest.raises(segbench.DataError, match="counted by others"):
         segbench.export_overlays([imported], tmp_path / "out")
+
+
+def test_the_command_says_why_a_run_has_no_pictures(run, tmp_path):
+    truth = (MASK * np.uint8(1)).astype(np.uint8)
+    stack = np.stack([SCORES, 255 - SCORES])
+    kept = tmp_path / "r.segbench"
+    run(segbench.Pixels(), {"a.png": truth}, {"a.png": SCORES})
+    write_folder(tmp_path / "stacks", {"a.npy": stack})
+    write_folder(tmp_path / "drawn", {"a.1.png": truth, "a.2.png": truth})
+    segbench.evaluate(tmp_path / "gt", tmp_path / "stacks", segbench.Classes(labels=range(2)), results=kept)
+    annotators = segbench.Annotators(settings=segbench.Boundaries(thresholds=5))
+    segbench.evaluate(tmp_path / "drawn", None, annotators, gt_pattern="*.#", results=kept)
+    answer = CliRunner().invoke(app, ["overlay", str(kept), "-o", str(tmp_path / "out")])
+    assert answer.exit_code == 0
+    assert "stacks: left out, since it was counted with many classes" in answer.stderr
+    assert "human: left out, since it compares annotators with each other" in answer.stderr
+    assert (tmp_path / "out" / "pred" / "a.png").exists()
+
+
+def test_arrays_have_no_pictures(tmp_path):
+    gathered = segbench.Accumulator()
+    gathered.update(MASK, SCORES, name="a")
+    with pytest.raises(segbench.DataError, match="was counted from arrays, so its images are not known"):
+        segbench.export_overlays([gathered.compute()], tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,11 @@ from pages import HOSTILE, embedded, hostile_results, scripts_of, write_page
 from PIL import Image
 
 from segbench import (
+    Accumulator,
     Annotators,
     ArgumentError,
     Boundaries,
+    BoundaryCounts,
     BoundaryCurve,
     DataError,
     Pixels,
@@ -27,6 +29,8 @@ from segbench import (
     export_report,
 )
 from segbench.cli.main import app
+
+CURVE = BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0])
 
 
 @pytest.fixture
@@ -77,6 +81,17 @@ class TestTables:
         assert f"<small>{shown}</small>" in write_page(tmp_path, [result]).read_text()
         assert "<small>" not in write_page(tmp_path, [result], intervals=None).read_text()
 
+    def test_a_note_on_intervals_says_of_which_method(self, tmp_path):
+        gt, one, two = write_methods(tmp_path, {"one": 3, "two": 1}, images=3)
+        page = write_page(tmp_path, [evaluate(gt, one), evaluate(gt, two)], replicates=50).read_text()
+        assert len(re.findall(r"<li[^>]*>3 images: intervals over fewer than 10", page)) == 1
+        alone = Result("print", "boundaries", {}, "data:0", {}, published=PublishedCurve(CURVE))
+        counts = BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12, 5])
+        counted = Result("counted", "boundaries", {}, "data:0", {"a": counts, "b": counts})
+        page = write_page(tmp_path, [alone, counted], replicates=50).read_text()
+        assert "print: a published curve has no images to draw from, so no intervals" in page
+        assert "counted: 2 images: intervals over fewer than 10" in page
+
     def test_an_undefined_figure_is_a_dash_with_its_reason(self, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": np.full((3, 3), 255, np.uint8)})
         prediction = write_folder(tmp_path / "p", {"a.png": np.zeros((3, 3), np.uint8)})
@@ -93,6 +108,17 @@ class TestTables:
         assert "p: every figure undefined: no pixels" in page
         assert "no image was counted, so no intervals" in page
 
+    def test_methods_on_different_images_are_not_ranked_together(self, tmp_path):
+        gt, one, two = write_methods(tmp_path, {"one": 3, "two": 1}, images=4)
+        (one / "im03.png").write_bytes(b"no image")
+        with pytest.warns(match="could not be counted"):
+            page = write_page(tmp_path, [evaluate(gt, one), evaluate(gt, two)]).read_text()
+        assert "<h1>2 methods on up to 4 images</h1>" in page
+        assert "not all on the same images, best only among those that are: two (4 images" in page
+        assert 'class="best"' not in page
+        assert re.findall(r'<tr><th scope="row" data-v="(one|two)">', page) == ["two", "one"]
+        assert re.findall(r'<td data-v="(\d)"><span>\1</span></td>\s*</tr>', page)[:2] == ["4", "3"]
+
     def test_what_failed_is_listed(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1})
         (one / "im03.png").write_bytes(b"no image")
@@ -100,6 +126,7 @@ class TestTables:
             result = evaluate(gt, one)
         page = write_page(tmp_path, [result]).read_text()
         assert "one: 1 image could not be counted" in page
+        assert "on the same images" not in page
         assert html.escape(next(iter(result.failed.values())), quote=False).replace("'", "&#39;") in page
 
 
@@ -188,6 +215,22 @@ class TestPictures:
         assert "has changed since it was counted" in first["methods"][0]["problem"]
         assert "gone" in second["methods"][0]["problem"]
 
+    def test_only_what_has_pictures_opens_them_and_the_rest_is_told(self, tmp_path):
+        gt, one, two = write_methods(tmp_path, {"one": 3, "two": 1}, images=3)
+        results = [evaluate(gt, one), evaluate(gt, two)]
+        assert export_report(results, tmp_path / "r.html", intervals=None) == ()
+        (gt / "im00.png").unlink()
+        (two / "im01.png").unlink()
+        (told,) = export_report(results, tmp_path / "r.html", intervals=None)
+        assert told == "1 of 3 images have no pictures; the first: im00: its files are gone since it was counted"
+        page = (tmp_path / "r.html").read_text()
+        assert told in page
+        assert sorted(re.findall(r'data-method="(\d)" disabled>(im\d\d)<', page)) == [
+            ("0", "im01"),
+            ("0", "im02"),
+            ("1", "im02"),
+        ]
+
     def test_photographs_are_found_by_name(self, papers, tmp_path):
         photos = tmp_path / "photos"
         photos.mkdir()
@@ -206,6 +249,15 @@ class TestPictures:
         worst = sorted(result.per_image, key=lambda name: result.per_image[name]["f"])[:2]
         assert [panel["name"] for panel in embedded(page, "panel-")] == worst
         assert "2 of 12 images have pictures" in page
+
+    def test_images_without_anything_to_find_come_last(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=3)
+        write_folder(one, {f"good/{k}.png": np.full((12, 17), 90, np.uint8) for k in range(2)})
+        result = evaluate(gt, one, negatives="good/*")
+        page = write_page(tmp_path, [result]).read_text()
+        names = [panel["name"] for panel in embedded(page, "panel-")]
+        assert names[3:] == ["good/0", "good/1"]
+        assert names[0] == min(names[:3], key=lambda name: result.per_image[name]["f"])
 
 
 class TestRepeating:
@@ -234,6 +286,13 @@ class TestRepeating:
         assert words[4:] == shlex.split(
             "-p boundaries --max-dist 0.02 --thresholds 5 --no-thin --nms 1,5,1.01 -o results.segbench"
         )
+
+    def test_arrays_are_not_kept(self, tmp_path):
+        accumulator = Accumulator(method="loop")
+        accumulator.update([[0, 1]], [[0.1, 0.9]], names=["a"])
+        page = write_page(tmp_path, [accumulator.compute()]).read_text()
+        assert "counted from arrays (segbench.Accumulator), which are not kept" in page
+        assert "segbench import" not in page
 
 
 class TestSecurity:

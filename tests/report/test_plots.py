@@ -320,6 +320,21 @@ class TestEnvelope:
         assert "±" in labels_of(curve.plot())[0]
 
 
+class TestWhatIsGiven:
+    @pytest.mark.parametrize("plot", [plot_pr, plot_roc, plot_achievable, plot_f_threshold, plot_images])
+    def test_one_result_is_drawn_and_what_is_none_is_refused(self, results, plot):
+        assert plot(results[0]).get_xlabel() == plot(iter(results[:1])).get_xlabel()
+        with pytest.raises(ArgumentError, match="results is a mapping, expected a list"):
+            plot({"a": results[0]})
+        for wrong in ("results.segbench", [results[0], results[0].curve], None, results[0].curve):
+            with pytest.raises(ArgumentError, match=r"expected results, as segbench\.evaluate gives them, got"):
+                plot(wrong)
+
+    def test_a_comparison_is_not_results(self, results):
+        with pytest.raises(ArgumentError, match="expected a comparison, as compare_results gives it, got list"):
+            plot_comparison(results)
+
+
 class TestBands:
     def test_a_band_is_drawn_for_each_method(self, results):
         assert len(plot_pr(results, band=0.9, replicates=20).collections) == 2

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, SECOND_SCORES, write_folder, write_papers
 from hypothesis import given
-from pictures import boundary_results, pixel_results
+from pictures import boundary_results, pixel_results, region_results
 from rich.console import Console
 
 from segbench import Boundaries, BoundaryCurve, Pixels, PublishedCurve, Result, evaluate
@@ -20,10 +20,14 @@ from segbench.report.terminal import show_results
 from segbench.report.threshold_tables import exact_thresholds, threshold_table
 
 
-def shown(results, width):
-    console = Console(width=width, file=io.StringIO())
+def shown(results, width, **console):
+    console = Console(width=width, file=io.StringIO(), **console)
     show_results(results, console)
     return console.file.getvalue()
+
+
+def in_a_terminal(results, width):
+    return shown(results, width, force_terminal=True, color_system=None)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +59,45 @@ def test_a_narrow_terminal_cuts_no_digit(tmp_path):
     text = shown(results, width=30)
     assert "…" not in text
     assert "a method with a name longer than the terminal is wide" in text
+
+
+class TestNarrowTerminals:
+    def test_leave_out_the_columns_that_can_be_spared_and_say_so(self):
+        text = in_a_terminal(pixel_results(2), 80)
+        header, *rows = text.splitlines()[:3]
+        wide = shown(pixel_results(2), 80).splitlines()
+        assert header == wide[0]
+        assert all(len(line) <= 80 for line in (header, *rows))
+        assert "left out" not in text
+        named = [replace(result, method=f"{result.method} again") for result in pixel_results(2)]
+        lines = in_a_terminal(named, 80).splitlines()
+        assert "hull*" not in lines[0]
+        assert "FPR95" in lines[0]
+        assert all(len(line) <= 80 for line in lines[:3])
+        width = len(shown(named, 80).splitlines()[0])
+        assert lines[3] == f"hull* left out: all columns take a terminal {width} wide"
+        lines = in_a_terminal(named, 72).splitlines()
+        assert lines[3].startswith("hull*, FPR95 left out")
+        assert "left out" not in in_a_terminal(named, width)
+
+    def test_leave_out_nothing_where_that_would_not_help(self):
+        text = in_a_terminal([replace(pixel_results(1)[0], method="m" * 90)], 80)
+        assert "hull*" in text.splitlines()[0]
+        assert "left out" not in text
+
+    def test_of_boundaries_and_regions(self):
+        detector, human = boundary_results()
+        lines = in_a_terminal([replace(detector, method="a detector"), human], 72).splitlines()
+        assert lines[3].startswith("AP ext* left out")
+        assert all(len(line) <= 72 for line in lines[:3])
+        assert "merge left out" in in_a_terminal(region_results(), 84)
+
+    def test_no_line_ends_in_blanks(self):
+        results = pixel_results(3)
+        console = Console(width=200, file=io.StringIO())
+        show_results(results, console, intervals=[result.intervals(replicates=9) for result in results])
+        for text in (console.file.getvalue(), in_a_terminal(results, 200)):
+            assert all(line == line.rstrip() for line in text.splitlines())
 
 
 def test_markup_in_names_stays_text(tmp_path):
@@ -116,6 +159,44 @@ class TestBest:
         detector, human = boundary_results()
         table = method_table([detector, replace(detector, method="other"), human])
         assert [table.marks[row, 1] for row in range(3)] == ["best", "best", ""]
+
+    def test_only_among_methods_on_the_same_images(self):
+        high, middle, low = pixel_results(3)
+        few = dict(list(high.counts.items())[:3])
+        alone = replace(high, counts=few, failed={"im7": "pred/im7.png: has another size"})
+        elsewhere = replace(middle, method="elsewhere", signature="protocol:pixels|data:1")
+        table = method_table([alone, middle, low])
+        assert [table.marks[row, 1] for row in range(3)] == ["", "best", ""]
+        assert (table.header[-1], [row[-1] for row in table.rows]) == ("images", ["3", "8", "8"])
+        for text in (markdown_table(table), latex_table(table)):
+            plain = text.replace("\\", "")
+            assert "method 0: 1 of 4 images failed, in no figure" in plain
+            assert "method 1, method 2 (8 images, data:0); method 0 (3 images, data:0)" in plain
+        text = shown([alone, middle, low], 200)
+        assert text.index("method 1") < text.index("method 2") < text.index("method 0")
+        assert text.count("not all on the same images") == 1
+        marks = method_table([middle, low, elsewhere]).marks
+        assert [marks[row, 1] for row in range(3)] == ["best", "", ""]
+        assert "images" not in method_table([high, middle, low]).header
+
+    def test_imported_counts_and_printed_curves_compete_where_images_are_the_same(self):
+        detector, human = boundary_results()
+        imported = replace(
+            detector, method="other", settings={"source": "imported"}, signature="protocol:boundaries|data:2"
+        )
+        curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
+        printed = Result("HED", "boundaries", {}, "data:3", {}, published=curve)
+        table = method_table([printed, detector, imported, human])
+        assert "images" not in table.header
+        assert "best" in {table.marks[row, 1] for row in range(3)}
+        fewer = replace(imported, counts={"im0": imported.counts["im0"]})
+        assert [row[-1] for row in method_table([printed, detector, fewer]).rows] == ["-", "4", "1"]
+
+    def test_the_underline_is_that_of_the_digits(self):
+        results = [replace(result, method=name) for result, name in zip(pixel_results(3), "abc", strict=True)]
+        text = shown(results, 200, force_terminal=True)
+        assert "\x1b[4m." in text
+        assert "\x1b[4m " not in text
 
     def test_is_bold_in_every_form_and_the_second_underlined_in_latex(self):
         table = method_table(pixel_results(3), digits=2)

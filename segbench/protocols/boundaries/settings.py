@@ -18,6 +18,7 @@ from segbench.protocols.boundaries.states import boundary_states
 from segbench.protocols.boundaries.suppression import nms
 from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, describe
+from segbench.protocols.written import written
 from segbench.sample import Reads, Sample
 
 TIES = "hash1"
@@ -90,11 +91,11 @@ class Boundaries:
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a figure depends on."""
-        listed = self.thresholds if isinstance(self.thresholds, int) else ",".join(f"{t:g}" for t in self.thresholds)
-        suppressed = self.nms and f"{','.join(f'{value:g}' for value in self.nms)},smoothing {self.smoothing}"
+        listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
+        suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
         ground_truth = "label maps" if self.label_maps else (self.positive or "nonzero").replace(" ", "")
         fields = {
-            "max_dist": f"{self.max_dist:g}",
+            "max_dist": written((self.max_dist,)),
             "thresholds": str(listed),
             "thin": "yes" if self.thin else "no",
             "nms": suppressed or "no",
@@ -149,6 +150,8 @@ class Boundaries:
 
     def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
         """Give the boundary map of each annotator."""
+        if sample.without_truth:
+            return [np.zeros(sample.ground_truths[0].shape, np.bool_)]
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         if sample.categories_drawn or self.category is not None:
             return [self._of_category(sample)]
@@ -217,4 +220,5 @@ class Annotators:
             for k, truth in enumerate(truths)
             if len(truths) > 1
         )
-        return Counted(BoundaryCounts.sum([nothing, *each]))
+        notes = () if len(truths) > 1 else ("one annotator, and nobody to compare with",)
+        return Counted(BoundaryCounts.sum([nothing, *each]), notes=notes)

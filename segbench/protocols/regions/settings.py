@@ -15,6 +15,7 @@ from segbench.protocols.counted import Counted
 from segbench.protocols.regions.counting import count_regions
 from segbench.protocols.regions.hierarchy import dense, hierarchies_of, regions_at
 from segbench.protocols.regions.states import region_states
+from segbench.protocols.written import written
 from segbench.sample import Reads, Sample
 
 
@@ -54,12 +55,12 @@ class Regions:
         strange = [value for value in self.void if value != int(value) or value < 0]
         if strange:
             raise ArgumentError(f"void holds {strange[0]:g}; labels are whole numbers from 0")
-        object.__setattr__(self, "void", tuple(int(value) for value in self.void))
+        object.__setattr__(self, "void", tuple(sorted({int(value) for value in self.void})))
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a figure depends on."""
-        listed = self.thresholds if isinstance(self.thresholds, int) else ",".join(f"{t:g}" for t in self.thresholds)
-        return {"thresholds": str(listed), "void": ",".join(map(str, self.void)) or "none"}
+        listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
+        return {"thresholds": str(listed), "void": written(self.void) or "none"}
 
     def count(self, sample: Sample) -> Counted:
         """Count one image.

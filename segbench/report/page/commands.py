@@ -83,7 +83,7 @@ def repetitions(results: Sequence[Result]) -> list[Repetition]:
     human = [result for result in results if result.human]
     for result in results:
         if result not in human:
-            where = result.inputs and replace(result.inputs, prediction=None, column=None)
+            where = result.inputs and replace(result.inputs, prediction=None, column=None, merged=())
             alike.setdefault((result.protocol, tuple(result.settings.items()), where), []).append(result)
     given = [_repetition(group) for group in alike.values()]
     for result in human:
@@ -97,7 +97,9 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     inputs = first.inputs
     if inputs is None:
         how = "taken from print" if first.published else "counted by others"
-        return Repetition(methods, "", (f"{how}, and read with segbench import",))
+        arrays = "counted from arrays (segbench.Accumulator), which are not kept"
+        read = f"{how}, and read with segbench import"
+        return Repetition(methods, "", (arrays if first.settings.get("source") == "arrays" else read,))
     if "class" in first.settings:
         remark = f"one class of a run with --classes, shown with --class {shlex.quote(first.settings['class'])}"
         return Repetition(methods, "", (remark,))
@@ -114,6 +116,8 @@ def _repetition(group: Sequence[Result]) -> Repetition:
         pattern = getattr(inputs, name)
         words += [f"--{name.replace('_', '-')}", pattern] if pattern != "*" else []
     words += ["--negatives", inputs.negatives] if inputs.negatives else []
+    if inputs.merged:
+        remarks.append(f"counted in {1 + len(inputs.merged)} parts, of which this is the first; then segbench merge")
     remarks.append(f"counted by segbench {__version__}" if _version(first) == __version__ else _other_version(first))
     return Repetition(methods, shlex.join([*words, "-o", "results.segbench"]), tuple(remarks))
 

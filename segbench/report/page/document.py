@@ -80,7 +80,7 @@ def export_report(
     most_panels: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> None:
+) -> tuple[str, ...]:
     """Write results as one HTML page that needs nothing else: tables, curves to hover over, pictures of the images.
 
     Parameters
@@ -96,7 +96,7 @@ def export_report(
     replicates, seed : int
         Of the intervals; see `Result.intervals`.
     images : path, optional
-        Folder of the photographs, named as the images are, shown beside the pictures.
+        Folder, archive or URL of the photographs, named as the images are, shown beside the pictures.
     most_panels : int, optional
         How many images get pictures, the worst before the best; 0 for none. By default as many as keep the page below
         25 MB, and as large as that allows.
@@ -104,6 +104,11 @@ def export_report(
         Where to draw pictures; by default here.
     progress : callable, optional
         Called with the number of images drawn and the number of all.
+
+    Returns
+    -------
+    tuple of str
+        Where pictures could not be drawn, how many and why, a line a protocol; the page says it, too.
 
     Raises
     ------
@@ -149,6 +154,7 @@ def export_report(
         target.write_bytes(page.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise DataError(shown(target), f"cannot be written ({error.strerror})", "give another place with -o") from error
+    return tuple(filter(None, (section.panels.missing for section in sections)))
 
 
 def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Panels) -> Section:
@@ -194,9 +200,11 @@ def _html(sections: Sequence[Section], title: str) -> str:
 
 def _title(results: Sequence[Result]) -> str:
     methods = len({result.method for result in results})
-    images = len({name for result in results for name in result.counts})
+    counted = [set(result.counts) for result in results if not result.human and not result.published]
+    images = max(map(len, counted), default=0)
+    up_to = "" if all(names == counted[0] for names in counted) else "up to "
     said = f"{methods} method{'s'[: methods != 1]}"
-    return f"{said} on {images} image{'s'[: images != 1]}" if images else said
+    return f"{said} on {up_to}{images} image{'s'[: images != 1]}" if images else said
 
 
 def _part(name: str) -> str:

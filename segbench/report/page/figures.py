@@ -11,6 +11,7 @@ from typing import Literal
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals, Summary
 from segbench.report.columns import COLUMNS, HEADLINES, IMAGE_COLUMNS
+from segbench.report.image_sets import image_sets, images_of, in_sets
 from segbench.report.numbers import number
 from segbench.report.ranking import Mark, column_marks
 from segbench.report.tables import names_of
@@ -67,13 +68,13 @@ class Table:
 
 
 def by_headline(results: Sequence[Result]) -> list[Result]:
-    """Sort results of one protocol, the best first, undefined ones last."""
+    """Sort results of one protocol, those on the same images together, the best first, undefined ones last."""
     key = HEADLINES[results[0].protocol]
-    return sorted(results, key=lambda result: (-_or_lowest(result.summary[key]), result.method))
+    return in_sets(results, key=lambda result: (-_or_lowest(result.summary[key]), result.method))
 
 
 def method_table(results: Sequence[Result], intervals: Sequence[Intervals]) -> Table:
-    """Give the figures of the methods of one protocol, in the order given.
+    """Give the figures of the methods of one protocol, in the order given; images where they are not the same for all.
 
     Parameters
     ----------
@@ -83,10 +84,13 @@ def method_table(results: Sequence[Result], intervals: Sequence[Intervals]) -> T
         One a result; or none.
     """
     columns = COLUMNS[results[0].protocol]
-    headings = tuple(
+    headings = [
         Heading(column.title, column.key, "ascending" if column.best == "lowest" else "descending")
         for column in columns
-    )
+    ]
+    apart = len(image_sets(results)) > 1
+    if apart:
+        headings.append(Heading("images", "images", "descending"))
     marks = {column.key: column_marks(results, column) for column in columns}
     rows = []
     for place, result in enumerate(results):
@@ -94,8 +98,9 @@ def method_table(results: Sequence[Result], intervals: Sequence[Intervals]) -> T
         cells = tuple(
             _cell(result.summary, column.key, mark=marks[column.key][place], ends=drawn) for column in columns
         )
-        rows.append(Row(place, cells))
-    return Table(headings, tuple(rows))
+        images = (Cell(images_of(result), str(len(result.counts) or "")),) if apart else ()
+        rows.append(Row(place, (*cells, *images)))
+    return Table(tuple(headings), tuple(rows))
 
 
 def image_table(results: Sequence[Result]) -> Table:

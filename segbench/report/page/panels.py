@@ -38,6 +38,26 @@ class Panels:
     by_image: Mapping[str, Mapping[str, Any]]
     remark: str = ""
 
+    @property
+    def drawn(self) -> set[tuple[str, int]]:
+        """The images that were drawn, each with the place of the method."""
+        return {
+            (name, place)
+            for name, panel in self.by_image.items()
+            for place, method in enumerate(panel["methods"])
+            if "problem" not in method
+        }
+
+    @property
+    def missing(self) -> str:
+        """How many images could be drawn of no method, and why the first; empty where there are none."""
+        drawn = {name for name, _ in self.drawn}
+        without = [name for name in self.by_image if name not in drawn]
+        if not without:
+            return ""
+        problem = self.by_image[without[0]]["methods"][0]["problem"]
+        return f"{len(without)} of {len(self.by_image)} images have no pictures; the first: {problem}"
+
 
 def panels(
     results: Sequence[Result],
@@ -101,21 +121,24 @@ def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
 
 
 def _in_order(results: Sequence[Result]) -> list[str]:
-    """Name the images: three of the worst, then one of the best, and so on; by the method that does worst."""
+    """Name the images: three of the worst, then one of the best, and so on; by the method that does worst.
+
+    Those whose figure no method has defined, having nothing to find, come last.
+    """
     key = IMAGE_HEADLINES[results[0].protocol]
     worst: dict[str, float] = {}
     for result in results:
         for name, figures in result.per_image.items():
-            figure = -1.0 if math.isnan(figures[key]) else float(figures[key])
+            figure = math.inf if math.isnan(figures[key]) else float(figures[key])
             worst[name] = min(worst.get(name, math.inf), figure)
-    waiting = sorted(worst, key=lambda name: (worst[name], name))
-    ordered = []
+    waiting = sorted((name for name in worst if worst[name] < math.inf), key=lambda name: (worst[name], name))
+    ordered: list[str] = []
     while waiting:
         ordered += waiting[:_WORST_TO_BEST]
         del waiting[:_WORST_TO_BEST]
         ordered += waiting[-1:]
         del waiting[-1:]
-    return ordered
+    return [*ordered, *sorted(worst.keys() - set(ordered))]
 
 
 def _looks(result: Result) -> Callable[[str], Seen]:

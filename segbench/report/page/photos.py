@@ -20,7 +20,7 @@ Picture = NDArray[np.uint8]
 
 
 def photographs(place: str) -> dict[str, Source]:
-    """Find the photograph of each image in a folder, or an archive: the file of its name, whatever the extension.
+    """Find the photograph of each image in a folder, an archive or at a URL: its name, with any extension.
 
     Raises
     ------

@@ -8,6 +8,8 @@ from typing import Literal
 
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
+from segbench.report.image_sets import set_notes
+from segbench.report.whose import with_names
 
 SHOWN = 100
 """Failures listed on the page."""
@@ -32,6 +34,7 @@ def remarks(results: Sequence[Result], names: Sequence[str], intervals: Sequence
             more = (f"and {count - SHOWN} more: segbench show --format json",) if count > SHOWN else ()
             text = f"{name}: {count} image{'s'[: count != 1]} could not be counted, in no figure"
             found.append(Remark(text, "failed", (*listed, *more)))
+    found += [Remark(note, "undefined") for note in set_notes(results, names)]
     for name, result in zip(names, results, strict=True):
         reasons: dict[str, list[str]] = {}
         for key, reason in result.summary.undefined.items():
@@ -41,5 +44,5 @@ def remarks(results: Sequence[Result], names: Sequence[str], intervals: Sequence
             said = "every figure" if len(keys) == figures else ", ".join(keys)
             found.append(Remark(f"{name}: {said} undefined: {reason}", "undefined"))
     noted = [f"{name}: {note}" for name, result in zip(names, results, strict=True) for note in result.notes]
-    noted += [note for drawn in intervals for note in drawn.notes]
+    noted += with_names([drawn.notes for drawn in intervals], names) if intervals else []
     return found + [Remark(text) for text in dict.fromkeys(noted)]

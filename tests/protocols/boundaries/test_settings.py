@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from cases import save_cell, write_folder
@@ -201,6 +203,16 @@ class TestAnnotators:
 
     def test_one_annotator_counts_nothing(self):
         assert self.count(5) == [0, 0, 0, 0]
+
+    def test_a_set_of_one_annotator_an_image_has_no_human_point(self, tmp_path):
+        write_folder(tmp_path / "gt", {"a.npy": column(5), "b.npy": column(7)})
+        result = evaluate(tmp_path / "gt", None, self.human, results=tmp_path / "r.segbench")
+        assert all(math.isnan(figure) for figure in result.summary.values())
+        assert set(result.summary.undefined.values()) == {"no image has boundaries of two annotators"}
+        assert "one annotator, and nobody to compare with (2 of 2 images)" in result.notes
+        intervals = result.intervals(replicates=20)
+        assert intervals.undefined["ods_f"] == "no image has boundaries of two annotators"
+        assert math.isnan(intervals["ods_f"][0])
 
     def test_order_does_not_matter_where_nothing_is_tied(self):
         assert self.count(5, 6, 12) == self.count(12, 5, 6)

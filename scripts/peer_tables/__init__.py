@@ -1,0 +1,1 @@
+"""Tables of `bench_peers.py`: segbench beside other people's programs, on the same work in the same run."""

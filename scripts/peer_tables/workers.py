@@ -1,0 +1,165 @@
+"""A process for each program under test, watched: how long a call took, how much memory, stopped past a limit.
+
+Times are of the processor, all threads together: others on the machine lengthen them little.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import multiprocessing
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Self
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_TICKS = os.sysconf("SC_CLK_TCK")
+_GIB = 2**30
+_LOOK_EVERY = 0.02
+_PATIENCE = 900
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where a call is stopped: processor seconds of the call, bytes of the whole process."""
+
+    seconds: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker does; all functions must be importable. Only `work` is timed.
+
+    `load` reads the input from `arguments`, and `values` reduces what `work` answered to numbers.
+    """
+
+    load: Callable[..., tuple[Any, ...]]
+    arguments: tuple[Any, ...]
+    work: Callable[..., Any]
+    values: Callable[[Any], list[float]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Processor seconds of the call, bytes that it took beyond its input and the libraries, and its answer."""
+
+    seconds: float
+    memory: int
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Why there is no answer."""
+
+    why: str
+
+
+class Worker:
+    """A process that keeps from one job to the next what it imported, and nothing else."""
+
+    def __init__(self) -> None:
+        self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def ask(self, job: Job, limits: Limits) -> Measured | Stopped:
+        """Have a job done; past a limit the process is killed, and a new one takes its place."""
+        self._pipe.send(job)
+        while not isinstance(answer := self._wait(limits), Measured | Stopped):
+            pass  # loaded, or worked: the limit is of each step
+        return answer
+
+    def _wait(self, limits: Limits) -> object:
+        """Wait for the next that the worker says."""
+        started, why, end = _processor_seconds(self._process.pid), None, time.monotonic() + _PATIENCE
+        while why is None and not self._pipe.poll(_LOOK_EVERY):
+            if _resident(self._process.pid) > limits.memory:
+                why = f"> {limits.memory / _GIB:.0f} GiB"
+            elif _processor_seconds(self._process.pid) - started > limits.seconds:
+                why = f"> {limits.seconds:.0f} s"
+            elif time.monotonic() > end:
+                why = f"> {_PATIENCE} s of waiting"
+        if why is None:
+            try:
+                return self._pipe.recv()
+            except EOFError:
+                why = "died"
+        self._end()
+        self._start()
+        return Stopped(why)
+
+    def _start(self) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self._pipe, other = spawn.Pipe()
+        self._process = spawn.Process(target=_serve, args=(other,), daemon=True)
+        self._process.start()
+        other.close()
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+
+def _serve(pipe: Connection) -> None:
+    """Do jobs until the other end closes."""
+    while True:
+        try:
+            job = pipe.recv()
+        except EOFError:
+            return
+        try:
+            given = job.load(*job.arguments)
+            pipe.send("loaded")
+            before = _forget_peak()
+            started = time.process_time()
+            answer = job.work(*given)
+            taken = time.process_time() - started
+            memory = _status("VmHWM") - before
+            pipe.send("worked")
+            pipe.send(Measured(taken, memory, job.values(answer)))
+        except MemoryError:
+            pipe.send(Stopped("out of memory"))
+        except Exception as error:  # noqa: BLE001 - another program's failure is a result
+            pipe.send(Stopped(f"{type(error).__name__}: {error}"))
+        job = given = answer = None
+
+
+def _forget_peak() -> int:
+    """Give back unused memory, set the peak back to what this process holds now, and give that, in bytes."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    return _status("VmRSS")
+
+
+def _status(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) * 1024
+
+
+def _processor_seconds(pid: int | None) -> float:
+    """Give the processor time that a process has taken; 0 once it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def _resident(pid: int | None) -> int:
+    """Give the memory that a process holds, in bytes; 0 once it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+    except (OSError, IndexError):
+        return 0

@@ -1,0 +1,37 @@
+"""A finished run takes the place of an earlier one of its method and settings; what that costs is said."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+
+from segbench.aggregator.result import Result
+from segbench.aggregator.store import ResultsFile
+from segbench.aggregator.tasks import Outcome
+
+
+class ReplacedRun(UserWarning):
+    """A run in a results file was replaced by one of other images, or kept because none of the new could be counted."""
+
+
+def finish(
+    store: ResultsFile,
+    run: int,
+    outcomes: Sequence[Outcome],
+    result: Result,
+    notes: Iterable[str],
+    *,
+    published: str = "",
+) -> None:
+    """Complete a run, unless it counted nothing and would replace one that did; warn where another set is replaced."""
+    signature, truths = store.complete(run)
+    whose = f"{store.path}: the run of {result.method!r}"
+    if truths and not result.counts:
+        warnings.warn(f"{whose} is kept as it was, for no image could be counted now", ReplacedRun, stacklevel=3)
+        return
+    store.finish(run, outcomes, result.signature, notes, published=published)
+    counted = {outcome.name: outcome.ground_truth_digest for outcome in outcomes if outcome.counts}
+    other_set = truths and truths.items().isdisjoint(counted.items())
+    if other_set or (published and signature not in {"", result.signature}):
+        what = f"{whose} with other images or another ground truth was replaced"
+        warnings.warn(f"{what}; to keep both give one another name or file", ReplacedRun, stacklevel=3)

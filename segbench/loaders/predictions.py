@@ -1,0 +1,93 @@
+"""The prediction files of one image to maps: which form they have, and what was done to which of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+from numpy.typing import NDArray
+
+from segbench.errors import DataError
+from segbench.levels import note_on_levels
+from segbench.loaders import matlab
+from segbench.loaders.decoded import Role, shown
+from segbench.loaders.images import STACKS, decode, decode_stack
+from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.source import Source
+from segbench.sample import Reads
+
+Maps: TypeAlias = tuple[NDArray[Any], ...]
+
+Form: TypeAlias = Literal["map", "ucm2", "labels"]
+"""What a prediction is: one map, a contour map of double size, or label maps, one a threshold or scale."""
+
+_TOLD_ONE_BY_ONE = 4
+
+
+def read_predictions(files: SampleFiles, contents: Sequence[bytes], reads: Reads) -> tuple[Maps, tuple[str, ...], Form]:
+    """Decode all prediction files of an image.
+
+    Parameters
+    ----------
+    files : SampleFiles
+        Where they lie.
+    contents : sequence of bytes
+        Of the prediction and of further scales or classes.
+    reads : Reads
+        What they are read as; see `segbench.loaders.load.decode_sample`.
+
+    Returns
+    -------
+    maps : tuple of array
+        Soft maps or label maps, as stored.
+    notes : tuple of str
+        What was done to them, and in which where not in all.
+    form : {"map", "ucm2", "labels"}
+
+    Raises
+    ------
+    DataError
+        For a file that cannot be read, and for several where one is expected.
+    """
+    first, *others = contents
+    scales = bool(others) and reads != "classes"
+    role: Role = "ground truth" if reads == "regions" or (scales and reads == "boundaries") else "prediction"
+    maps, said, form = _maps_in(first, files.prediction, reads, role)
+    if scales and (reads == "masks" or form != "map"):
+        many = f"{len(contents)} predictions of one image, expected one"
+        what = many if reads == "masks" else f"{form} beside other scales"
+        hint = "only label maps come one a scale; mend --pred-pattern, or the columns of the list"
+        raise DataError(shown(files.prediction), what, hint)
+    further = [decode(data, path, role=role) for path, data in zip(files.scales, others, strict=True)]
+    maps += tuple(one.array for one in further)
+    notes = [said, *(one.notes for one in further)]
+    if reads == "classes":
+        notes = [(*of, *note_on_levels(one.dtype, scalable=False)) for of, one in zip(notes, maps, strict=True)]
+    return maps, _notes_on_maps(notes, files.tags), "labels" if scales else form
+
+
+def _notes_on_maps(notes: Sequence[tuple[str, ...]], tags: Sequence[str]) -> tuple[str, ...]:
+    """Say of each note which maps it is on, unless it is on all."""
+    names = tags or [f"map {place}" for place in range(1, len(notes) + 1)]
+    on = {note: [n for n, of in zip(names, notes, strict=True) if note in of] for said in notes for note in said}
+    return tuple(note if len(some) == len(notes) else f"{note}, in {_named(some)}" for note, some in on.items())
+
+
+def _named(maps: Sequence[str]) -> str:
+    return f"{len(maps)} maps" if len(maps) > _TOLD_ONE_BY_ONE else ", ".join(map(shown, maps))
+
+
+def _maps_in(data: bytes, path: Source, reads: Reads, role: Role) -> tuple[Maps, tuple[str, ...], Form]:
+    """Give the soft map or the label maps in one file, notes, and which it is."""
+    if reads == "annotators":
+        return (), (), "map"
+    if reads == "classes" and path.suffix.lower() in STACKS:
+        return (decode_stack(data, path),), (), "map"
+    if reads != "masks" and path.suffix.lower() in matlab.EXTENSIONS:
+        contents = matlab.read_mat(data, path)
+        if "ucm2" in contents:
+            return (matlab.ucm2(contents, path),), (), "ucm2"
+        if "segs" in contents:
+            return matlab.segs(contents, path), (), "labels"
+    decoded = decode(data, path, role=role)
+    return (decoded.array,), decoded.notes, "map"

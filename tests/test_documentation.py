@@ -1,0 +1,79 @@
+"""What the documentation shows is what happens: its commands are run, and no public name is left out."""
+
+import doctest
+import glob
+import itertools
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import segbench
+from segbench.cli.main import main
+
+ROOT = Path(__file__).resolve().parent.parent
+CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PICTURE = re.compile(r"!\[[^]]+\]\(images/([^)]+)\)")
+PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if CONSOLE.search(page.read_text("utf-8"))]
+ELSEWHERE = re.compile(r"[|;<>$]|^(?!segbench )")
+
+
+def test_every_public_name_is_in_the_reference():
+    listed = re.findall(r"^   (\w+)$", (ROOT / "docs" / "api.rst").read_text("utf-8"), re.MULTILINE)
+    public = set(segbench.__all__) - {"__version__"}
+    assert not public - set(listed), "name them in docs/api.rst"
+    assert sorted(listed) == sorted(public)
+
+
+def test_every_picture_is_drawn_by_the_script_and_shown():
+    drawn = {f"{name}.png" for name in runpy.run_path(str(ROOT / "scripts" / "docs_pictures.py"))["PICTURES"]}
+    shown = {name for page in (ROOT / "docs").glob("*.md") for name in PICTURE.findall(page.read_text("utf-8"))}
+    assert {path.name for path in (ROOT / "docs" / "images").iterdir()} == drawn | {"report.png"} == shown
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_of_a_page_print_what_it_says(page, tmp_path, monkeypatch, capfd):
+    (tmp_path / "datasets").symlink_to(ROOT / "datasets")
+    (tmp_path / "segbench").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m segbench "$@"\n')
+    (tmp_path / "segbench").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=":")
+    for command, expected in commands_of(page.read_text("utf-8")):
+        code, printed = run(command, monkeypatch, capfd)
+        assert code == 0, command
+        same = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+        assert same, f"$ {command}\n{printed}\ninstead of\n{expected}"
+
+
+def commands_of(text):
+    """Give each command of the console blocks with what it is said to print."""
+    lines = itertools.chain.from_iterable(block.splitlines(keepends=True) for block in CONSOLE.findall(text))
+    found = []
+    for line in lines:
+        if line.startswith("$ "):
+            found.append([line[2:].strip(), ""])
+        elif found[-1][0].endswith("\\"):
+            found[-1][0] = found[-1][0].removesuffix("\\") + line.strip()
+        else:
+            found[-1][1] += line
+    return found
+
+
+def run(command, monkeypatch, capfd):
+    """Run our own command here, which is quicker, and any other by a shell."""
+    if ELSEWHERE.search(command):
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+    words = shlex.split(command)
+    quoted = [word for word in words if f"'{word}'" in command]
+    typed = [sorted(glob.glob(word)) if "*" in word and word not in quoted else [word] for word in words]  # noqa: PTH207  as a shell
+    monkeypatch.setattr(sys, "argv", list(itertools.chain(*typed)))
+    capfd.readouterr()
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    return exit_.value.code or 0, capfd.readouterr().out
