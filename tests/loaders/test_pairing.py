@@ -268,3 +268,9 @@ def test_of_very_many_names_a_hundred_are_listed(tmp_path):
     with pytest.raises(DataError, match=r"try --gt-pattern '\*_a' --pred-pattern '\*_b'$") as caught:
         pair(gt, pred)
     assert str(caught.value).count("and 50 more") == 2
+
+
+def test_a_wrong_pattern_is_named_as_on_the_command_line_and_in_python(tmp_path):
+    gt = make(tmp_path / "gt", "a.png")
+    with pytest.raises(ArgumentError, match=r"^--gt-pattern 'x' \(gt_pattern='x'\) has 0 \*, expected one"):
+        pair(gt, gt, gt_pattern="x")
