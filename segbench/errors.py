@@ -36,8 +36,10 @@ class DataError(SegbenchError):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Give path, finding and hint as one sentence."""
-        return f"{self.path}: {self.what}" + (f"; {self.hint}" if self.hint else "")
+        """Give path, finding and hint as one sentence, or below a list the hint on a line of its own."""
+        what = self.what.rstrip("\n")
+        mark = "\n-> " if "\n" in what else "; "
+        return f"{self.path}: {what}" + (f"{mark}{self.hint}" if self.hint else "")
 
 
 class WorkerError(SegbenchError):

@@ -28,6 +28,17 @@ def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[str,
     return (f"{dtype} values are levels: score = value / {largest}; store scores as floats{or_scale}",)
 
 
+def like_levels(lowest: float, highest: float) -> bool:
+    """Tell whether floats beyond [0, 1] are more likely levels of 8 bits than logits.
+
+    Examples
+    --------
+    >>> like_levels(0, 255), like_levels(-6.9, 6.9)
+    (True, False)
+    """
+    return lowest >= 0 and highest <= 255
+
+
 def as_shares(prediction: NDArray[Any]) -> NDArray[Any]:
     """Divide wide integers by the maximum of their type; leave everything else as it is."""
     return prediction / np.iinfo(prediction.dtype).max if are_wide(prediction.dtype) else prediction

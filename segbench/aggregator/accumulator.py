@@ -92,6 +92,7 @@ class Accumulator:
         self.count_on: CountOn = count_on
         self._lock = threading.Lock()
         self._gathered = Gathered(protocol.name)
+        self._notes: set[str] = set()
 
     def __repr__(self) -> str:
         """Say what is in it."""
@@ -146,6 +147,7 @@ class Accumulator:
             raise ArgumentError("valid: boundaries are counted over whole images, without a field of view")
         else:
             batch = as_planes(labels, scores, valid, one_image=names is None)
+        notes = () if self.protocol.reads == "regions" else batch.notes
         named: list[tuple[str, Packed]] = []
         unnamed: list[Counted] = []
         if name is not None:
@@ -160,6 +162,7 @@ class Accumulator:
             named.append((image, {counted.label_values: encode(counted.counts)}))
         with self._lock:
             self._gathered.add(named, unnamed, repeated=self.repeated)
+            self._notes.update(notes)
 
     def merge(self, other: Accumulator) -> None:
         """Add what another accumulator gathered, for instance in another process; in any order the sum is the same.
@@ -177,8 +180,10 @@ class Accumulator:
             )
         with other._lock:
             images, unnamed = other._gathered.packed()
+            notes = set(other._notes)
         with self._lock:
             self._gathered.add(images.items(), unpacked(unnamed), repeated=self.repeated)
+            self._notes |= notes
 
     def compute(self) -> Result:
         """Give the result of all that was added so far; more may be added after.
@@ -197,6 +202,7 @@ class Accumulator:
         """
         with self._lock:
             packed, unnamed = self._gathered.settled()
+            notes = tuple(sorted(self._notes))
         if not packed and unnamed is None:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
         counts = EncodedCounts(packed, self.protocol.name)
@@ -206,24 +212,27 @@ class Accumulator:
         settings = {**self.protocol.signature_fields(), "source": "arrays"}
         images = str(len(packed)) if unnamed is None else "unnamed"
         signed = signature(self.protocol.name, settings, truths, images=images)
-        return Result(self.method, self.protocol.name, settings, signed, counts, unnamed=unnamed)
+        return Result(self.method, self.protocol.name, settings, signed, counts, notes=notes, unnamed=unnamed)
 
     def reset(self) -> None:
         """Forget all counts, for the next epoch."""
         with self._lock:
             self._gathered = Gathered(self.protocol.name)
+            self._notes = set()
 
     def __getstate__(self) -> dict[str, Any]:
         """Give what a pickle holds: settings, and packed counts."""
         with self._lock:
-            packed = self._gathered.packed()
-        return {"settings": (self.protocol, self.method, self.repeated, self.count_on), "counts": packed}
+            packed, notes = self._gathered.packed(), sorted(self._notes)
+        settings = (self.protocol, self.method, self.repeated, self.count_on)
+        return {"settings": settings, "counts": packed, "notes": notes}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Take up what `__getstate__` gave."""
         self.protocol, self.method, self.repeated, self.count_on = state["settings"]
         self._lock = threading.Lock()
         self._gathered = Gathered(self.protocol.name, *state["counts"])
+        self._notes = set(state.get("notes", ()))
 
     def _count(self, batch: Batch, of: str = "") -> Counted:
         if batch.tensors and isinstance(self.protocol, Pixels):

@@ -38,7 +38,9 @@ def assemble(
     truths = {name: outcome.ground_truth_digest for name, outcome in counted.items()}
     if cuts and f", data {data_digest(truths)}," in settings["thresholds"]:
         notes = (*notes, "the tuning set is the test set: figures at its thresholds are optimistic")
-    packed = _with_positive_agreed(counted)
+    void, field = settings.get("void", "none"), inputs.field if inputs else None
+    left_out_by = [f"--void {void}"] * (void != "none") + [f"--field {field}"] * (field is not None)
+    packed = _with_positive_agreed(counted, " and ".join(left_out_by))
     if cuts:
         packed, lowered = _cut(packed, Thresholds(np.array(cuts), settings["thresholds"]))
         notes = (*notes, *lowered)
@@ -76,13 +78,13 @@ def _scores_of(data: bytes) -> ScoreCounts:
     return counts
 
 
-def _with_positive_agreed(counted: Mapping[str, Outcome]) -> dict[str, bytes]:
+def _with_positive_agreed(counted: Mapping[str, Outcome], left_out_by: str) -> dict[str, bytes]:
     """Count as positive the images that hold nothing but the value which the set shows to be positive."""
     packed = {name: outcome.counts for name, outcome in counted.items() if outcome.counts}
     unruled = {name: outcome.label_values for name, outcome in counted.items() if outcome.label_values}
     if not unruled:
         return packed
-    positive = agree_on_positive(unruled)
+    positive = agree_on_positive(unruled, left_out_by=left_out_by)
     for name, values in unruled.items():
         if values == (positive,):
             packed[name] = encode(swapped(_scores_of(packed[name])))

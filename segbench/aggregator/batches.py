@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.errors import ArgumentError
+from segbench.levels import note_on_levels
 from segbench.protocols.tensors import is_tensor
 
 CountOn = Literal["auto", "device", "host"]
@@ -36,6 +37,12 @@ class Batch:
     scores: Any
     valid: Any
     tensors: bool
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is said of soft maps of this type: that wide integers, class numbers perhaps, are taken as levels."""
+        name = str(self.scores.dtype).removeprefix("torch.")
+        return note_on_levels(np.dtype(name), scalable=False) if "int" in name else ()
 
     def images(self, names: Sequence[Name]) -> Iterator[tuple[str, Batch]]:
         """Go through the images along the first axis.

@@ -106,7 +106,8 @@ def evaluate(
         If `protocol` is none, `pairs` is given beside folders, neither is given, a list leaves the method open, a URL
         needs a package that is not installed, or places or repairs have no meaning for the protocol.
     DataError
-        If the folders do not pair (all of it listed), or ground-truth values leave open which are positive.
+        If the folders do not pair (at most a hundred names are listed), or ground-truth values leave open which are
+        positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning. A
         `ReplacedRun` warning says what became of a run of other images, or what was kept since none could be counted.
     WorkerError

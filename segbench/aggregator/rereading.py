@@ -141,7 +141,7 @@ def best_threshold(result: Result) -> float:
     summary: Mapping[str, float] = result.summary
     best = summary["covering_ods_threshold" if result.protocol == "regions" else "ods_threshold"]
     if math.isnan(best):
-        raise DataError(result.method, "has no best threshold", "name one: --threshold 0.5")
+        raise DataError(result.method, "has no best threshold", "name one: --threshold 0.5 (threshold=0.5)")
     return float(best)
 
 

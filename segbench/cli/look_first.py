@@ -48,7 +48,7 @@ def look_first(methods: dict[str, Inputs], protocol: Protocol, repairs: Repairs)
 
     reports = quick_check(methods, protocol, repairs)
     if any(report.refused for report in reports):
-        where = ", ".join(_where(methods[report.method]) for report in reports if report.refused)
+        where = ", ".join(dict.fromkeys(_where(methods[report.method]) for report in reports if report.refused))
         raise DataError(where, refusal(reports))
     for line in warnings_of(reports):
         typer.secho(line, fg="yellow", err=True)

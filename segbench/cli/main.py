@@ -21,6 +21,7 @@ from segbench.cli.report import report
 from segbench.cli.run import run
 from segbench.cli.show import show
 from segbench.cli.verify import verify
+from segbench.cli.wording import Command
 from segbench.errors import ArgumentError, SegbenchError
 
 app = typer.Typer(
@@ -31,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for verb in (run, check, show, compare, plot, report, overlay, export, import_, merge, nms, presets, verify, demo):
-    app.command(verb.__name__.rstrip("_"))(verb)
+    app.command(verb.__name__.rstrip("_"), cls=Command)(verb)
 
 
 def _print_version(wanted: bool) -> None:

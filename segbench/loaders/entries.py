@@ -87,7 +87,8 @@ def gathered(place: str, files: Iterable[tuple[str, str | Source]], others: Coun
         what = f"has no image or array in it, only {left_out}" if left_out else "is an empty folder"
         raise DataError(place, what, f"files may end in {' '.join(EXTENSIONS)}")
     entries.sort(key=lambda entry: (entry.stem, entry.extension))
-    notes = (f"{place}: {others.total()} other files left out: {left_out}",) if others else ()
+    files_left = f"{others.total()} other file{'s'[: others.total() > 1]}"
+    notes = (f"{place}: {files_left} left out: {left_out}",) if others else ()
     return Listing(tuple(entries), notes)
 
 

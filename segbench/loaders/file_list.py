@@ -33,7 +33,7 @@ from segbench.loaders.listing import source_of
 from segbench.loaders.source import Source
 from segbench.loaders.urls import is_url, masked, url_path
 
-_HINT = "see the page on inputs for the columns; cells are parted by commas"
+_HINT = "columns are name, ground_truth, prediction or prediction:METHOD, and field if any, parted by commas"
 _METHOD = "prediction:"
 
 
@@ -157,11 +157,13 @@ def read_list(place: str, column: str | None) -> tuple[tuple[Row, ...], tuple[st
         else:
             problems += (f"line {number}: {what}" for what in found)
     if problems or not rows:
-        what = f"{len(problems)} problems:" + listed(problems) if problems else "lists no image"
+        what = (
+            f"{len(problems)} problem{'s'[: len(problems) > 1]}:" + listed(problems) if problems else "lists no image"
+        )
         raise DataError(shown_place, what, "mend the list; its paths are relative to its own folder")
     known = set(chain.from_iterable(places.values()))
     others = [name for i, name in enumerate(header) if i not in known and not name.startswith("prediction")]
-    notes = (f"{shown_place}: columns left out: {_named(others)}",) if others else ()
+    notes = (f"{shown_place}: columns left out: {', '.join(map(shown, others))}",) if others else ()
     return tuple(rows[name] for name in sorted(rows)), notes
 
 

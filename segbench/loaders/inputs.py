@@ -75,7 +75,7 @@ class Inputs:
         if reads in _WITHOUT_NEGATIVES and self.negatives:
             option, what = _WITHOUT_NEGATIVES[reads]
             hint = f"an image without ground truth has no {what}"
-            raise ArgumentError(f"--negatives has no meaning with {option}: {hint}")
+            raise ArgumentError(f"--negatives has no meaning with {option} (negatives=...): {hint}")
 
     @property
     def alone(self) -> bool:

@@ -11,12 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from segbench.errors import DataError
-from segbench.loaders.archives import is_archive, list_archive, list_shards
+from segbench.loaders.archives import EXTENSIONS, is_archive, list_archive, list_shards
 from segbench.loaders.decoded import shown
 from segbench.loaders.entries import KNOWN, Listing, gathered, is_clutter, split_extension
 from segbench.loaders.remote import Remote, list_url
 from segbench.loaders.source import Source
 from segbench.loaders.urls import is_url, masked, url_path
+
+_OTHER_ARCHIVES = (".7z", ".rar", ".xz", ".bz2", ".zst", ".lz4", ".lzma", ".z", ".gz")
 
 
 def is_file(place: str) -> bool:
@@ -151,6 +153,9 @@ def _unreadable(folder: str, error: OSError | ValueError) -> DataError:
     if isinstance(error, FileNotFoundError):
         return DataError(name, "there is no such folder", "check the path")
     if isinstance(error, NotADirectoryError):
+        if name.lower().endswith(_OTHER_ARCHIVES):
+            known = " ".join(EXTENSIONS)
+            return DataError(name, "is an archive of a kind that is not read", f"pack it anew; read are {known}")
         return DataError(name, "is a file, expected a folder", "give two files or two folders")
     if isinstance(error, OSError):
         return DataError(name, f"cannot be listed ({error.strerror})", "change its permissions")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from segbench.errors import DataError
-from segbench.loaders.decoded import shown
+from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
 from segbench.loaders.file_list import read_list
 from segbench.loaders.hints import mending_patterns, nearest
@@ -180,7 +180,7 @@ def _named(folder: str, pattern: Pattern) -> tuple[dict[str, list[tuple[str, Ent
     _refuse_doubles(folder, found)
     notes = listing.notes
     if unfit:
-        notes += (f"{_shown(folder)}: {unfit} files that do not fit {pattern.text!r} left out",)
+        notes += (f"{_shown(folder)}: {unfit} file{'s'[: unfit > 1]} that do not fit {pattern.text!r} left out",)
     return {name: sorted(tags, key=lambda tag: natural(tag[0])) for name, tags in found.items()}, notes
 
 
@@ -242,6 +242,5 @@ def _shown(place: object) -> str:
 
 
 def _listed(names: tuple[str, ...], close: dict[str, str]) -> str:
-    return "".join(
-        f"\n  {shown(name)}" + (f" (nearest: {shown(close[name])})" if name in close else "") for name in names
-    )
+    lines = [shown(name) + (f" (nearest: {shown(close[name])})" if name in close else "") for name in names]
+    return listed(lines).rstrip("\n")

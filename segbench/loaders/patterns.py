@@ -41,7 +41,7 @@ class Pattern:
             an annotator or a scale, which holds no slash, and may appear once where `tagged`. A known extension at the
             end takes files of that extension only. All else stands for itself.
         option : str
-            The flag or argument, for errors.
+            The flag, for errors, which name the argument in Python, too.
         tagged : bool
             Whether ``#`` is allowed.
 
@@ -64,21 +64,20 @@ class Pattern:
         >>> Pattern.parse("#/*.png", "--gt-pattern", tagged=True).match("first/street/7", ".png")
         ('street/7', 'first')
         """
+        given = f"{option} {text!r} ({option.removeprefix('--').replace('-', '_')}={text!r})"
         if text.count("*") != 1:
-            raise ArgumentError(
-                f"{option} {text!r} has {text.count('*')} *, expected one, in place of the image's name"
-            )
+            raise ArgumentError(f"{given} has {text.count('*')} *, expected one, in place of the image's name")
         if text.count("#") > (1 if tagged else 0):
             expected = (
                 "at most one, in place of an annotator's or a scale's tag"
                 if tagged
                 else "none: there is one mask an image"
             )
-            raise ArgumentError(f"{option} {text!r} has {text.count('#')} #, expected {expected}")
+            raise ArgumentError(f"{given} has {text.count('#')} #, expected {expected}")
         extension = next((e for e in EXTENSIONS if text.lower().endswith(e)), "")
         body = text[: len(text) - len(extension)].replace(os.sep, "/").removeprefix("./")
         if "*" not in body:
-            raise ArgumentError(f"{option} {text!r} has no * before its extension, expected one")
+            raise ArgumentError(f"{given} has no * before its extension, expected one")
         groups = {"*": "(?P<name>.+)", "#": "(?P<tag>[^/]+?)"}
         regex = "".join(groups.get(c) or re.escape(c) for c in body)
         return cls(text, re.compile(regex, re.DOTALL), extension)

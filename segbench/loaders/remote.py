@@ -83,7 +83,9 @@ def list_url(url: str) -> Listing:
     except Exception as error:  # noqa: BLE001  each protocol has errors of its own
         raise DataError(name, f"cannot be listed ({_reason(error)})", "check network and rights") from None
     if not found:
-        raise DataError(name, "lists no file", "check the URL; a web server must show its folders, or give --pairs")
+        raise DataError(
+            name, "lists no file", "check the URL; a web server must show its folders, or give --pairs (pairs=...)"
+        )
     return gathered(name, found, Counter())
 
 

@@ -120,7 +120,7 @@ class Repairs:
             raise ArgumentError("repairs are for predictions, and annotators are compared without one")
         if reads == "classes" and self != Repairs():
             raise ArgumentError(
-                "repairs are for one soft map an image, not for the maps of several classes (--classes)"
+                "repairs are for one soft map an image, not for the maps of several classes (--classes, Classes)"
             )
         if reads == "regions" and (self.resize == "bilinear" or isinstance(self.scale, str)):
             raise ArgumentError(
@@ -198,7 +198,9 @@ def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
 
 def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
     if maps.kind == "labels":
-        raise DataError(maps.predictions[0][0], "label maps, which have no scale", "leave out --scale")
+        raise DataError(
+            maps.predictions[0][0], "label maps, which have no scale", "leave out --scale (Repairs(scale=...))"
+        )
     if maps.kind == "ucm2" and isinstance(scale, str):
         raise DataError(maps.predictions[0][0], f"a ucm2, which is 0 between contours, and {scale} would change that")
     ((name, stored),) = maps.predictions
@@ -221,7 +223,11 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
             require_finite(array, name, "which bilinear resizing would spread")
             predictions.append((name, bilinear(scores_of(array), shape)))
         else:
-            raise DataError(name, "label maps, and bilinear would mix labels", "take --resize-predictions nearest")
+            raise DataError(
+                name,
+                "label maps, and bilinear would mix labels",
+                "take --resize-predictions nearest (Repairs(resize='nearest'))",
+            )
         notes[f"{_RESIZED}, {how} [{_sides(array.shape)} to {_sides(shape)}]"] = None
     return replace(maps, predictions=predictions, notes=tuple(notes))
 

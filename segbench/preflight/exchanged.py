@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from segbench.preflight.findings import Finding, Place
 from segbench.preflight.seen import MOST_VALUES, Probe
+from segbench.preflight.truths import listed
 
 
 def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding]) -> list[Finding]:
@@ -20,7 +21,7 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding]) -> list
             about="names",
             message="the folders look exchanged: the first holds soft maps, the second two values an image",
             mend="ground truth comes first, predictions second",
-            places=tuple(Place(probe.scores.file, _listed(probe.scores.values)) for probe in probes if probe.scores),
+            places=tuple(Place(probe.scores.file, listed(probe.scores.values)) for probe in probes if probe.scores),
             images=grey.images,
         )
     ]
@@ -30,7 +31,3 @@ def _is_exchanged(probe: Probe) -> bool:
     scores = probe.scores
     grey = all(len(truth.values) >= MOST_VALUES for truth in probe.truths)
     return scores is not None and bool(probe.truths) and grey and len(scores.values) == 2
-
-
-def _listed(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:g}" for value in values)

@@ -28,13 +28,16 @@ def paired(inputs: Inputs, asked: Asked) -> tuple[Pairing, tuple[Finding, ...]]:
         return survey(inputs), ()
     except DataError as error:
         what, *listed = error.what.split("\n")
+        places = tuple(Place(line.strip()) for line in listed if line)
+        # Each method has faults of its own in a list, and their number would keep these from being one finding.
+        what = "holds faulty lines" if inputs.pairs and places else what.rstrip(":")
         finding = Finding(
-            key="folder",
+            key="list" if inputs.pairs else "folder",
             severity="stops",
             about="names",
-            message=f"{error.path}: {what.rstrip(':')}",
+            message=f"{error.path}: {what}",
             mend=error.hint,
-            places=tuple(Place(line.strip()) for line in listed),
+            places=places,
             whole=True,
         )
         return Pairing(()), (finding,)

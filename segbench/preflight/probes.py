@@ -110,6 +110,7 @@ def _truth(
         blocks=block_share(labels) if lines else 0.0,
         blocks_outside=block_share(~labels) if lines else 0.0,
         nan=nan,
+        ignored=int(valid.size - np.count_nonzero(valid)),
     )
     return found, labels, valid
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isnan
 from statistics import median
 
+from segbench.levels import like_levels
 from segbench.preflight.asked import Asked
 from segbench.preflight.findings import Finding, Place, many
 from segbench.preflight.seen import Probe, ScoreProbe
@@ -101,7 +102,7 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], asked: Asked) -> list[Fin
     else:
         meant = "thresholds are for 0 to 1" if asked.unit_range else "scores are usually from 0 to 1"
         what = f"float scores run from {lowest:g} to {highest:g}, and {meant}"
-        mend = "--scale 255" if lowest >= 0 and highest <= 255 else "--scale sigmoid for logits, or --scale N"
+        mend = "--scale 255" if like_levels(lowest, highest) else "--scale sigmoid for logits, or --scale N"
     return [
         Finding(
             key="range",

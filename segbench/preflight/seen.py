@@ -23,8 +23,8 @@ class TruthProbe:
         Share of positive pixels.
     blocks, blocks_outside : float
         Share of positive, and of other, pixels that lie in a block of 2 x 2 of their kind; 0 where there are none.
-    nan : int
-        How many pixels are NaN.
+    nan, ignored : int
+        How many pixels are NaN, and how many are left out as void or outside the field of view.
     """
 
     file: str
@@ -33,6 +33,7 @@ class TruthProbe:
     blocks: float
     blocks_outside: float
     nan: int
+    ignored: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

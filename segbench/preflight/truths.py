@@ -133,13 +133,16 @@ def _one_set(probes: Sequence[Probe], asked: Asked, total: int) -> list[Finding]
     if not unsettled and any(truth.positive_share for truth in truths):
         return []
     whole = unsettled and len(probes) == total
+    mend = f"--positive with a value that occurs ({listed(tuple(together))})"
+    if len(together) == 1 and any(truth.ignored for truth in truths):
+        mend = f"another --void or --field, or none: nothing but {together[0]:g} is left"
     return [
         Finding(
             key="no-positives",
             severity="stops" if whole else "look",
             about="ground truth",
             message=f"no pixel is positive in the {many(len(probes), 'image')} looked into",
-            mend="--positive with a value that occurs",
+            mend=mend,
             places=tuple(Place(truth.file, listed(truth.values)) for truth in truths),
             whole=whole,
         )

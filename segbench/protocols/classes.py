@@ -150,7 +150,7 @@ class Classes:
             raise DataError(
                 sample.name,
                 f"{len(sample.ground_truths)} annotators, classes are counted against one label map",
-                "take one of them: --gt-pattern, or one column of the list",
+                "take one of them: --gt-pattern (gt_pattern=...), or one column of the list",
             )
         truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
         truth = _labels(truth_file, sample.ground_truths[0])
@@ -186,7 +186,8 @@ def _refuse_unfit(labels: tuple[int, ...], names: tuple[str, ...], void: tuple[i
         raise ArgumentError(f"label {min(labels)} is negative; labels are 0 or more")
     both = [str(label) for label in labels if label in void]
     if both:
-        raise ArgumentError(f"label {', '.join(both)} is both a class and void; say which labels are void: --void none")
+        mend = "say which labels are void: --void none (Classes(void=()))"
+        raise ArgumentError(f"label {', '.join(both)} is both a class and void; {mend}")
     for name, label in zip(names, labels, strict=True):
         if not name.strip() or not name.isprintable() or any(c in RESERVED for c in name):
             raise ArgumentError(f"{name!r} is no name of a class; use letters, digits, blanks and marks but | , =")
@@ -215,7 +216,8 @@ def _one_a_class(
             raise DataError(
                 file,
                 f"{len(predictions)} soft map{'s'[: len(predictions) > 1]}, expected {classes}, one a class",
-                "save a stack of all classes (NPY, NPZ), or a folder a class (--pred-pattern 'class_#/*'), or a column",
+                "save a stack of all classes (NPY, NPZ), or a folder a class "
+                "(--pred-pattern 'class_#/*', pred_pattern=), or a column",
             )
         return list(predictions)
     (stack,) = predictions
@@ -224,7 +226,7 @@ def _one_a_class(
         raise DataError(
             file,
             f"shape {stack.shape} can be (classes, height, width) or (height, width, classes)",
-            "save a folder a class (--pred-pattern 'class_#/*'), or a column of the list",
+            "save a folder a class (--pred-pattern 'class_#/*', pred_pattern=), or a column of the list",
         )
     if not first and not last:
         height, width = shape

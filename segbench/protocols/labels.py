@@ -119,13 +119,15 @@ def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.
     return float(lowest), float(highest)
 
 
-def agree_on_positive(found: Mapping[str, tuple[float, ...]]) -> float | None:
+def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: str = "") -> float | None:
     """Settle which value is positive over a set of images labelled without a rule.
 
     Parameters
     ----------
     found : mapping of image name to tuple of float
         The values each image holds.
+    left_out_by : str
+        What leaves pixels out, as the user gives it: it may have left out the other value.
 
     Returns
     -------
@@ -147,11 +149,16 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]]) -> float | None:
         f"{value:g} in {len(names)} images ({names[0]!r}{', ...' if len(names) > 1 else ''})"
         for value, names in sorted(holders.items())
     )
-    example = f">={sorted(holders)[1]:g}" if len(holders) > 1 else f"{max(*holders, 1):g}"
+    if len(holders) > 1:
+        hint = POSITIVE_HINT.format(example=f">={sorted(holders)[1]:g}")
+    elif left_out_by:
+        hint = f"perhaps {left_out_by} left out every other value; give another, or none"
+    else:
+        hint = "say which values are positive with --positive (Pixels(positive=...))"
     raise DataError(
         "ground truth",
         f"the set holds {len(holders)} distinct value{'s'[: len(holders) > 1]}, expected two: {listing}",
-        POSITIVE_HINT.format(example=example),
+        hint,
     )
 
 

@@ -8,11 +8,14 @@ from typing import Any
 
 from rich.console import Console
 
+from segbench.loaders.decoded import listed
 from segbench.preflight.findings import Finding, Place, Report, many
 
 SCHEMA = 1
 SHOWN = 5
 """Files named of each finding on the terminal."""
+NAMED = 20
+"""Files named of each finding that stops a run; JSON has all."""
 _STYLES = {"stops": "red", "look": "yellow"}
 
 
@@ -42,13 +45,14 @@ def report_json(reports: Sequence[Report]) -> str:
 
 
 def refusal(reports: Sequence[Report]) -> str:
-    """Give all that stops a run as one text, with every file."""
-    found = dict.fromkeys(finding for report in reports for finding in report.stops)
+    """Give all that stops a run as one text; what several methods show is one finding, of all their files."""
+    places: dict[tuple[str, str, str], dict[Place, None]] = {}
+    for finding in (finding for report in reports for finding in report.stops):
+        same = places.setdefault((finding.key, finding.message, finding.mend), {})
+        same.update(dict.fromkeys(finding.places))
     parts = [
-        f"{finding.key}: {finding.message}"
-        + "".join(f"\n  {_line(place)}" for place in finding.places)
-        + f"\n  -> {finding.mend}"
-        for finding in found
+        f"{key}: {message}{listed([_line(place) for place in found], most=NAMED)}  -> {mend}"
+        for (key, message, mend), found in places.items()
     ]
     or_count = ", --no-check counts what it can" if _some_count(reports) else ""
     return f"nothing is counted (segbench check tells more{or_count})\n" + "\n".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -115,13 +116,21 @@ def grouped_failures(failed: Mapping[str, str]) -> list[str]:
     ]
 
 
+def _mends_apart(reasons: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Part reasons from what mends several of them, which is then said once."""
+    parted = [reason.partition("; ")[::2] for reason in reasons]
+    often = [mend for mend, count in Counter(mend for _, mend in parted).items() if mend and count > 1]
+    return [what if mend in often else reason for reason, (what, mend) in zip(reasons, parted, strict=True)], often
+
+
 def _show_failures(name: str, result: Result, console: Console) -> None:
     if not result.failed:
         return
     say(console, f"{name}: {len(result.failed)} image{'s'[: len(result.failed) > 1]} failed, in no figure:", "red")
     reasons = grouped_failures(result.failed)
-    for reason in reasons[:_SHOWN_FAILURES]:
-        say(console, f"  {reason}", "red")
+    lines, mends = _mends_apart(reasons[:_SHOWN_FAILURES])
+    for line in (*lines, *(f"-> {mend}" for mend in mends)):
+        say(console, f"  {line}", "red")
     if len(reasons) > _SHOWN_FAILURES:
         more = len(reasons) - _SHOWN_FAILURES
         say(console, f"{name}: ... and {more} reasons more, all listed by --format json", "red")

@@ -55,6 +55,27 @@ def noise(seed, images, shape=(3, 5), levels=None):
     return labels, scores if levels is None else np.rint(scores * levels / 2).astype(np.uint8)
 
 
+@pytest.mark.parametrize(
+    ("scores", "mend"), [([[0.0, 200.0]], "divide them by 255"), ([[-4.0, 4.0]], "apply a sigmoid to logits")]
+)
+def test_scores_beyond_one_are_told_what_mends_them(scores, mend):
+    with pytest.raises(DataError, match=mend):
+        Accumulator(Boundaries()).update(np.array([[0, 1]]), np.array(scores), name="a")
+
+
+def test_wide_integers_are_levels_and_it_is_said():
+    accumulator, other = Accumulator(), Accumulator()
+    accumulator.update(np.array([[0, 1]]), np.array([[0, 1]], np.uint8), name="a")
+    assert accumulator.compute().notes == ()
+    other.update(np.array([[0, 1]]), np.array([[0, 1]], np.int64), name="b")
+    accumulator.merge(pickle.loads(pickle.dumps(other)))  # noqa: S301
+    (note,) = accumulator.compute().notes
+    assert note.startswith("int64 values are levels: score = value / 9223372036854775807; store scores as floats")
+    accumulator.reset()
+    accumulator.update(np.array([[0, 1]]), np.array([[0.0, 1]]), name="a")
+    assert accumulator.compute().notes == ()
+
+
 class TestAgainstFiles:
     def test_the_demo_gives_the_figures_of_evaluate_to_the_last_bit(self, whole, evaluated):
         assert dict(whole.counts) == dict(evaluated.counts)

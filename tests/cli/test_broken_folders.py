@@ -200,6 +200,31 @@ class TestHint:
         assert (run["images"], run["failed"]) == (1, 33)
 
 
+def test_of_many_files_a_run_names_a_few(segbench, tmp_path):
+    made = blobs(names=tuple(f"n{k:02}" for k in range(30)))
+    made.scores = {f"{name}_out": scores for name, scores in made.scores.items()}
+    err = segbench("run", *made.write(tmp_path)).err
+    assert err.count(": no prediction") == 20
+    assert err.endswith("  and 40 more\n  -> try --pred-pattern '*_out'\n")
+
+
+def test_faults_of_a_list_are_said_once(segbench, tmp_path):
+    blobs().write(tmp_path)
+    rows = ["name,ground_truth,prediction:a,prediction:b", "ape,gt/none.png,pred/ape.png,pred/lost.png"]
+    (tmp_path / "pairs.csv").write_text("\n".join(rows))
+    err = segbench("run", "--pairs", tmp_path / "pairs.csv").err
+    heading, finding, *faults, mend = err.splitlines()
+    assert heading.startswith(f"segbench: {tmp_path}/pairs.csv: nothing is counted")
+    assert finding == f"list: {tmp_path}/pairs.csv: holds faulty lines"
+    assert [fault.rpartition("/")[2].split(":")[0] for fault in faults] == ["none.png", "lost.png"]
+    assert mend.startswith("  -> mend the list")
+    rows[0] = "name,gt,prediction:a,prediction:b"
+    (tmp_path / "pairs.csv").write_text("\n".join(rows))
+    err = segbench("run", "--pairs", tmp_path / "pairs.csv").err
+    assert err.count("no column 'ground_truth'") == 1
+    assert "-> columns are name, ground_truth, prediction or prediction:METHOD" in err
+
+
 def test_folders_the_wrong_way_round(segbench, tmp_path):
     truth, scores = blobs().write(tmp_path)
     refused = segbench("run", scores, truth)

@@ -68,6 +68,16 @@ class TestRun:
         assert "1 image failed" in answer.out
         assert "first.npy" in answer.out
 
+    def test_what_mends_several_failed_images_is_said_once(self, segbench, papers):
+        small = {"first.npy": FIRST_SCORES[::2, ::2], "second.npy": SECOND_SCORES[::2, ::2]}
+        write_folder(papers[1], small)
+        out = segbench("run", *papers, "--no-check").out
+        first, second, mend = out.split("2 images failed, in no figure:\n")[1].splitlines()[:3]
+        assert "first.npy: 2 x 2" in first
+        assert "second.npy: 2 x 2" in second
+        assert mend.startswith("  -> --crop cuts off what is too much")
+        assert out.count("--crop") == 1
+
     def test_undefined_figures_are_null_with_a_reason(self, segbench, papers):
         answer = segbench("run", *papers, "--positive", "7", "--format", "json")
         (run,) = json.loads(answer.out)["runs"]
@@ -151,7 +161,11 @@ class TestWrongUse:
             (["run", "{gt}"], 2, "give GROUND_TRUTH and PREDICTION"),
             (["run", "{gt}", "{pred}", "--frobnicate"], 2, "No such option"),
             (["run", "{gt}", "{pred}", "-p", "voxels"], 2, "voxels"),
-            (["run", "{gt}", "{pred}", "-j", "0"], 2, "-j"),
+            (["run", "{gt}", "{pred}", "-p", "boundries"], 2, "Did you mean 'boundaries'?"),
+            (["run", "{gt}", "{pred}", "-j", "0"], 2, "'--jobs': expected 1 or more"),
+            (["run", "{gt}", "{pred}", "-j", "two"], 2, "'--jobs': expected a whole number\n"),
+            (["run", "{gt}", "{pred}", "--intervals", "many"], 2, "'--intervals': expected a number\n"),
+            (["show", "r.segbench", "--format", "tabel"], 2, "'--format': 'tabel' is not one of 'table'"),
             (["run", "{gt}", "{pred}", "--positive", "white"], 2, "is no rule"),
             (["run", "{gt}", "{pred}", "--void", "sky"], 2, "no list of numbers"),
             (["run", "{gt}", "{pred}", "{pred}"], 2, "two methods are called 'pred'"),
@@ -196,6 +210,22 @@ class TestWrongUse:
         assert (answer.code, answer.out) == (2, "")
         assert message in answer.err
         assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("option", ["--void", "--field"])
+    def test_what_leaves_out_every_positive_is_named(self, segbench, tmp_path, option):
+        # More images than a run looks into, so that counting finds it.
+        names = [f"{k}.png" for k in range(5)]
+        gt = write_folder(tmp_path / "gt", dict.fromkeys(names, FIRST_TRUTH * 255))
+        pred = write_folder(tmp_path / "pred", dict.fromkeys(names, (FIRST_SCORES * 255).astype(np.uint8)))
+        given = "255" if option == "--void" else gt
+        answer = segbench("run", gt, pred, option, given)
+        assert answer.code == 1
+        assert "nothing but" in answer.err.splitlines()[0]
+        assert f"perhaps {option} {given} left out every other value" in answer.err
+        assert "--positive" not in answer.err
+
+    def test_values_that_occur_are_listed(self, segbench, papers):
+        assert "--positive with a value that occurs (0, 255)" in segbench("run", *papers, "--positive", "7").err
 
     def test_three_values_show_the_flag_that_mends_it(self, segbench, papers):
         write_folder(papers[0], {"first.png": FIRST_TRUTH})

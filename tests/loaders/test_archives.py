@@ -74,7 +74,7 @@ def test_members_are_the_files_packed(tmp_path, name, top):
     listing = list_archive(str(path))
     expected = {"b.png": b"bb", "sub/a.png": b"aaa", "c.npy": FILES["c.npy"]}
     assert contents(listing) == expected
-    assert listing.notes == (f"{path}: 1 other files left out: .txt (1)",)
+    assert listing.notes == (f"{path}: 1 other file left out: .txt (1)",)
     sources = [entry.source for entry in listing.entries]
     assert pickle.loads(pickle.dumps(sources)) == sources  # noqa: S301  as workers get them
     assert [source.suffix for source in sources] == [".png", ".npy", ".png"]

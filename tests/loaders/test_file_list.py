@@ -41,7 +41,7 @@ def test_one_method(write, tmp_path):
     pairing = read(place)
     assert [file.name for file in pairing.files] == ["a, the first", "b"]
     assert [file.prediction.name for file in pairing.files] == ["p1.npy", "p2.npy"]
-    assert pairing.notes == (f"{place}: columns left out: columns: split",)
+    assert pairing.notes == (f"{place}: columns left out: split",)
     assert method_columns(place) == {"pairs": "prediction"}
     assert column_of(place, None) == column_of(place, "any name") == "prediction"
 

@@ -178,7 +178,7 @@ def test_folders_with_nothing_in_common_are_refused_in_bounded_effort(tmp_path):
     pred = make(tmp_path / "pred", *(f"z{i * 7:06}y.png" for i in range(3000)))
     with pytest.raises(DataError) as caught:
         pair(gt, pred)
-    assert str(caught.value).count("\n  ") == 6000
+    assert str(caught.value).count("\n  ") == 2 * 101  # a hundred each, and how many more
 
 
 def test_field_masks_pair_too(tmp_path):
@@ -204,6 +204,10 @@ def test_folders_that_cannot_be_used(tmp_path):
         (hidden, "is an empty folder"),
         (texts, r"has no image or array in it, only .txt \(1\); files may end in .png"),
         (good / "a.png", "is a file, expected a folder"),
+        (
+            make(tmp_path / "packed", "a.tar.xz") / "a.tar.xz",
+            r"of a kind that is not read; .* \.zip \.tar \.tar\.gz \.tgz",
+        ),
     ]:
         for gt, pred in [(folder, good), (good, folder)]:
             with pytest.raises(DataError, match=expected):
@@ -246,3 +250,27 @@ def test_composed_and_decomposed_letters_are_one_name(tmp_path):
     gt = make(tmp_path / "gt", "u\u0308.png")
     pred = make(tmp_path / "pred", "\u00fc.png")
     assert names(pair(gt, pred)) == ["\u00fc"]
+
+
+def test_the_mend_of_a_list_of_names_has_a_line_of_its_own(tmp_path):
+    gt, pred = make(tmp_path / "gt", "a.png", "b.png"), make(tmp_path / "pred", "a.png", "c.png", "notes.txt")
+    with pytest.raises(DataError) as caught:
+        pair(gt, pred)
+    last = str(caught.value).splitlines()[-1]
+    assert last.startswith("-> add or remove files")
+    assert "\n\n" not in str(caught.value)
+    assert pair(pred, pred).notes[0] == f"{pred}: 1 other file left out: .txt (1)"
+
+
+def test_of_very_many_names_a_hundred_are_listed(tmp_path):
+    gt = make(tmp_path / "gt", "same.png", *(f"{k}_a.png" for k in range(150)))
+    pred = make(tmp_path / "pred", "same.png", *(f"{k}_b.png" for k in range(150)))
+    with pytest.raises(DataError, match=r"try --gt-pattern '\*_a' --pred-pattern '\*_b'$") as caught:
+        pair(gt, pred)
+    assert str(caught.value).count("and 50 more") == 2
+
+
+def test_a_wrong_pattern_is_named_as_on_the_command_line_and_in_python(tmp_path):
+    gt = make(tmp_path / "gt", "a.png")
+    with pytest.raises(ArgumentError, match=r"^--gt-pattern 'x' \(gt_pattern='x'\) has 0 \*, expected one"):
+        pair(gt, gt, gt_pattern="x")

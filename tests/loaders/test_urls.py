@@ -94,7 +94,7 @@ def test_memory_and_file_urls_are_folders(folders, memory):
     for root in (memory, f"file://{folders}"):
         found = evaluate(f"{root}/gt", f"{root}/pred/")
         same_as_folders(found, folders)
-        assert found.notes[0] == f"{root}/gt: 1 other files left out: .txt (1)"
+        assert found.notes[0] == f"{root}/gt: 1 other file left out: .txt (1)"
         assert found.inputs == Inputs(ground_truth=f"{root}/gt", prediction=f"{root}/pred/")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.errors import ArgumentError, DataError
+from segbench.levels import like_levels
 
 _ROUNDING = 1e-6
 
@@ -90,10 +91,15 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
         If a score is outside by more than rounding.
     """
     if scores.size and (scores.min() < -_ROUNDING or scores.max() > 1 + _ROUNDING):
+        lowest, highest = float(scores.min()), float(scores.max())
+        if like_levels(lowest, highest):
+            mend = "divide them by 255 (--scale 255, Repairs(scale=255))"
+        else:
+            mend = "apply a sigmoid to logits (--scale sigmoid, Repairs(scale='sigmoid')), divide others (--scale N)"
         raise DataError(
             name,
-            f"scores run from {scores.min():g} to {scores.max():g}, but evenly spaced thresholds are for [0, 1]",
-            "scale the scores, as with --scale 255 (Repairs(scale=255)), or give the thresholds as a list",
+            f"scores run from {lowest:g} to {highest:g}, but evenly spaced thresholds are for [0, 1]",
+            f"{mend}, or give the thresholds as a list",
         )
 
 

@@ -180,7 +180,8 @@ class Boundaries:
             raise DataError(
                 name,
                 f"{describe(np.unique(ground_truth))}, expected 0 and at most one other in a boundary map",
-                "say which are boundary, for instance --positive '>=128', or --label-maps if these are labels",
+                "say which are boundary, for instance --positive '>=128' (Boundaries(positive='>=128')), "
+                "or --label-maps if these are labels (Boundaries(label_maps=True))",
             )
         return boundary
 

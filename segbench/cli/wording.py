@@ -1,0 +1,49 @@
+"""What is said of an option's value that cannot be read: in the words of this project, not those of a library."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+_WORDS = {
+    r"^Value error, ": "",
+    r"^Input should be ": "expected ",
+    r", unable to parse string as .*": "",
+    r"a valid integer": "a whole number",
+    r"a valid number": "a number",
+    r"greater than or equal to (\S+)": r"\1 or more",
+    r"less than or equal to (\S+)": r"\1 or less",
+}
+
+
+class Command(TyperCommand):
+    """A verb of the command line."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
+        """Read the command line, and say in plain words what of it cannot be read."""
+        try:
+            return super().make_context(*args, **kwargs)
+        except typer.BadParameter as error:
+            error.message = in_plain_words(error.message)
+            raise
+
+
+def in_plain_words(message: str) -> str:
+    """Reword what is said of a value.
+
+    Examples
+    --------
+    >>> in_plain_words("Input should be a valid integer, unable to parse string as an integer")
+    'expected a whole number'
+    >>> in_plain_words("Value error, 'tabel' is not one of 'table', 'json'.")
+    "'tabel' is not one of 'table', 'json'. Did you mean 'table'?"
+    """
+    for pattern, words in _WORDS.items():
+        message = re.sub(pattern, words, message)
+    found = re.fullmatch(r"'(.*)' is not one of (.*)\.", message)
+    close = difflib.get_close_matches(found[1], re.findall(r"'([^']*)'", found[2]), 1) if found else []
+    return message + "".join(f" Did you mean {choice!r}?" for choice in close)
