@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from os import PathLike
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from segbench.loaders.bsds_text import Evaluation, find_evaluations, read_rows
 from segbench.protocols.boundaries.inputs import as_thresholds
 
 _PROTOCOL = "boundaries"
+_HUMAN = re.compile(r"human(-\d+)?")
 _LISTED = 20
 _F_ROUNDING = 1e-4
 _MOST_PIXELS = 2**53
@@ -138,9 +140,10 @@ def _counts(path: Path) -> BoundaryCounts:
 
 def _counted(method: str, evaluation: Evaluation, outcomes: list[Outcome]) -> Result:
     thresholds = _counts(next(iter(evaluation.counts.values()))).thresholds
-    result = assemble(method, _PROTOCOL, _settings(thresholds), outcomes)
-    notes = _disagreements(result.summary, evaluation.best, _PRINTED)
-    return assemble(method, _PROTOCOL, _settings(thresholds), outcomes, notes=notes)
+    settings, said = _settings(thresholds, method)
+    result = assemble(method, _PROTOCOL, settings, outcomes)
+    notes = (*said, *_disagreements(result.summary, evaluation.best, _PRINTED))
+    return assemble(method, _PROTOCOL, settings, outcomes, notes=notes)
 
 
 def _published(method: str, evaluation: Evaluation) -> Result:
@@ -164,14 +167,15 @@ def _published(method: str, evaluation: Evaluation) -> Result:
     else:
         raise DataError(str(evaluation.folder), "holds neither rows nor counts")
     files = [path for path in (evaluation.rows, evaluation.best, evaluation.images) if path]
-    settings = _settings(published.curve.thresholds) | {"counts": "no"}
+    settings, said = _settings(published.curve.thresholds, method)
+    settings |= {"counts": "no"}
     signed = signature(
         _PROTOCOL,
         settings,
         {path.name: _digest(path) for path in files},
         images="unknown" if images is None else str(len(images)),
     )
-    return Result(method, _PROTOCOL, settings, signed, {}, notes=notes, published=published)
+    return Result(method, _PROTOCOL, settings, signed, {}, notes=(*said, *notes), published=published)
 
 
 def _curve(path: Path) -> BoundaryCurve:
@@ -225,14 +229,18 @@ def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -
     )
 
 
-def _settings(thresholds: NDArray[np.float64]) -> dict[str, str]:
+def _settings(thresholds: NDArray[np.float64], method: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Give the settings that files tell, and what to say of them: they do not say whether annotators are compared."""
+    if _HUMAN.fullmatch(method) and np.array_equal(thresholds, [1.0]):
+        note = "called human and of the one threshold 1, so taken for annotators compared with each other, no method"
+        return {"source": "imported", "thresholds": "annotators"}, (note,)
     number = thresholds.size
     listed = ",".join(f"{value:g}" for value in thresholds)
     if np.isnan(thresholds).any():
         listed = f"{number} unnamed"
     elif np.array_equal(thresholds, as_thresholds(number)):
         listed = str(number)
-    return {"source": "imported", "thresholds": listed}
+    return {"source": "imported", "thresholds": listed}, ()
 
 
 def _snapped(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from segbench.aggregator.figures import Protocol
 from segbench.loaders.class_folders import class_maps
 from segbench.loaders.inputs import Inputs
+from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, pair
 from segbench.protocols.classes import Classes
 
@@ -20,6 +21,7 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
         For whatever does not pair.
     """
     inputs.check(protocol.reads)
-    if isinstance(protocol, Classes):
-        return class_maps(inputs, protocol.titles, protocol.place_of)
-    return pair(inputs)
+    with listed_once():
+        if isinstance(protocol, Classes):
+            return class_maps(inputs, protocol.titles, protocol.place_of)
+        return pair(inputs)

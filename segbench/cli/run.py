@@ -106,6 +106,8 @@ def run(
 
     A folder may be an archive (.zip, .tar, .tar.gz), a folder of archives, or a URL.
     """
+    from segbench.loaders.listing import listed_once
+
     options = Options(
         positive=positive,
         void=void,
@@ -138,27 +140,35 @@ def run(
         ground_truth, field = placed(preset, ground_truth, field)
     refuse_idle_pattern(context, field)
     where = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
-    if not no_check:
-        look_first(where, settings, repairs)
     workers = Workers(jobs=jobs, threads=threads, dask=dask)
     try:
-        tuning = thresholds_of(
-            tuning_set, tuning_results, where, settings, patterns, field=tuning_field, workers=workers, repairs=repairs
-        )
-        results = count_methods(
-            ground_truth,
-            methods,
-            settings,
-            pairs=pairs,
-            field=field,
-            patterns=patterns,
-            output=output,
-            fresh=fresh,
-            workers=workers,
-            human=human,
-            repairs=repairs,
-            tuning=tuning,
-        )
+        with listed_once():
+            if not no_check:
+                look_first(where, settings, repairs)
+            tuning = thresholds_of(
+                tuning_set,
+                tuning_results,
+                where,
+                settings,
+                patterns,
+                field=tuning_field,
+                workers=workers,
+                repairs=repairs,
+            )
+            results = count_methods(
+                ground_truth,
+                methods,
+                settings,
+                pairs=pairs,
+                field=field,
+                patterns=patterns,
+                output=output,
+                fresh=fresh,
+                workers=workers,
+                human=human,
+                repairs=repairs,
+                tuning=tuning,
+            )
     except (Stopped, KeyboardInterrupt) as stopped:
         typer.echo(f"\n{str(stopped) or 'stopped'}; {_going_on(output)}", err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +33,22 @@ def source_of(place: str) -> Source:
     return Remote(place) if is_url(place) else Path(place)
 
 
+_LISTED: ContextVar[dict[str, Listing] | None] = ContextVar("_LISTED", default=None)
+
+
+@contextmanager
+def listed_once() -> Iterator[None]:
+    """List each place but once while this is open: what is looked at first is what is counted, and URLs are slow."""
+    if _LISTED.get() is not None:
+        yield
+        return
+    token = _LISTED.set({})
+    try:
+        yield
+    finally:
+        _LISTED.reset(token)
+
+
 def list_place(place: str) -> Listing:
     """List a folder with its sub-folders, an archive, a folder of archives, or all that lies under a URL.
 
@@ -41,6 +59,15 @@ def list_place(place: str) -> Listing:
     DataError
         Where the place cannot be listed, or holds no file with a known extension.
     """
+    known = _LISTED.get()
+    if known is None:
+        return _list(place)
+    if place not in known:
+        known[place] = _list(place)
+    return known[place]
+
+
+def _list(place: str) -> Listing:
     if is_url(place):
         if is_archive(url_path(place)) and "::" not in place:
             kind = "zip" if url_path(place).lower().endswith(".zip") else "tar"

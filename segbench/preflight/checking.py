@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import cast
@@ -16,19 +13,21 @@ from segbench.loaders.decoded import Role, shown
 from segbench.loaders.given import inputs_given, method_of
 from segbench.loaders.headers import Header, read_header
 from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import listed_once
+from segbench.loaders.pairing import Pairing, SampleFiles
 from segbench.loaders.repairs import Repairs
-from segbench.loaders.sizes import SizeError, mendable
+from segbench.loaders.sizes import SizeError
 from segbench.loaders.source import Source
 from segbench.preflight.asked import Asked, Settings, asked_of
-from segbench.preflight.classes import class_findings, probe_classes
+from segbench.preflight.classes import class_findings
 from segbench.preflight.duplicates import duplicate_findings, same_file_findings
 from segbench.preflight.exchanged import exchange_findings
 from segbench.preflight.findings import Finding, Place, Report, in_order, many
 from segbench.preflight.label_maps import label_findings
 from segbench.preflight.names import name_findings, paired
-from segbench.preflight.probes import Probe, probe
+from segbench.preflight.sampling import probes_of
 from segbench.preflight.scores import score_findings
+from segbench.preflight.seen import Probe
 from segbench.preflight.sizes import Misfit, Read, Surveyed, size_findings, survey_headers, type_findings, unreadable
 from segbench.preflight.truths import truth_findings
 from segbench.protocols.pixels import Pixels
@@ -36,10 +35,7 @@ from segbench.protocols.pixels import Pixels
 SAMPLE = 32
 """Images decoded by `check`: what one image in ten shows is then found with 97 %."""
 QUICK_SAMPLE = 3
-"""Images decoded before a run."""
-_MOST_ODD = 1000
-"""Files of odd headers that are decoded, to say what is wrong with them."""
-_WORTH_THREADS, _MOST_THREADS = 8, 8
+"""Images decoded before a run; where none of them can be counted, `SAMPLE`."""
 _PIXELS = Pixels()
 _NO_REPAIRS = Repairs()
 
@@ -130,27 +126,46 @@ def check_methods(
     """Check several methods; each file's header is read once, whatever number of methods it serves."""
     read = cast("Read", cache(_header_on_disk if quick else read_header))
     asked = asked_of(protocol, repairs)
-    return [
-        _check(inputs, asked, read, method=method, protocol=protocol.name, sample=sample, quick=quick)
-        for method, inputs in methods.items()
-    ]
+    with listed_once():
+        return [
+            _check(inputs, asked, read, method=method, protocol=protocol.name, sample=sample, quick=quick)
+            for method, inputs in methods.items()
+        ]
 
 
 def _check(
     inputs: Inputs, asked: Asked, read: Read, *, method: str, protocol: str, sample: int | None, quick: bool
 ) -> Report:
     pairing, found = paired(inputs, asked)
-    total = len(pairing.files)
     surveyed = survey_headers(pairing.files, read, asked)
-    chosen = _chosen(pairing.files, surveyed, sample)
-    probes = _probes(chosen or _mendable(pairing.files, surveyed, sample), asked, as_if_resized=not chosen)
+    probes = probes_of(pairing.files, surveyed, asked, sample)
+    findings = [*found, *_findings(inputs, asked, pairing, surveyed, probes)]
+    if quick and _none_left(findings, probes) and not any(finding.whole for finding in findings):
+        # The few may be the only ones, above all where no header told which are sound.
+        probes = probes_of(pairing.files, surveyed, asked, SAMPLE)
+        findings = [*found, *_findings(inputs, asked, pairing, surveyed, probes)]
+    findings += same_file_findings(pairing.files) if quick else duplicate_findings(pairing.files, surveyed.lengths)
+    return Report(
+        method=method,
+        protocol=protocol,
+        images=len(pairing.files),
+        looked_into=len(probes),
+        refused=any(finding.whole for finding in findings) or _none_left(findings, probes),
+        findings=in_order(findings),
+        notes=pairing.notes,
+    )
+
+
+def _findings(
+    inputs: Inputs, asked: Asked, pairing: Pairing, surveyed: Surveyed, probes: Sequence[Probe]
+) -> list[Finding]:
+    total = len(pairing.files)
     failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
     known = {misfit.image for misfit in surveyed.misfits}
     misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
     seen = [probe for probe in probes if not probe.failure]
     truths = truth_findings(seen, asked, total)
     findings = [
-        *found,
         *name_findings(pairing, inputs, asked),
         *size_findings(misfits, total, soft=asked.soft),
         *unreadable({image: e for image, e in failures.items() if not isinstance(e, SizeError)}, total),
@@ -163,60 +178,18 @@ def _check(
     if asked.soft:
         findings += [] if asked.repairs.scale is not None else type_findings(surveyed.predictions)
         findings += score_findings(seen, asked)
-    if not quick:
-        findings += duplicate_findings(pairing.files, surveyed.lengths)
-    else:
-        findings += same_file_findings(pairing.files)
+    return findings
+
+
+def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
+    """Tell whether not one of the images looked into can be counted."""
     lost = {image for finding in findings for image in finding.images}
-    return Report(
-        method=method,
-        protocol=protocol,
-        images=total,
-        looked_into=len(probes),
-        refused=any(finding.whole for finding in findings)
-        or (bool(lost) and lost.issuperset(probe.image for probe in probes)),
-        findings=in_order(findings),
-        notes=pairing.notes,
-    )
+    return bool(lost) and lost.issuperset(probe.image for probe in probes)
 
 
 def _header_on_disk(path: Source, role: Role) -> Header:
     """Leave members of archives unread, whose headers cost as much as the whole of them."""
     return read_header(path, role) if isinstance(path, Path) else Header(0)
-
-
-def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
-    """Choose what is decoded: a few of the images that look sound, evenly spread, and those that look damaged."""
-    unsound = {misfit.image for misfit in surveyed.misfits} | surveyed.broken.keys() | set(surveyed.odd)
-    sound = [files for files in samples if files.name not in unsound]
-    odd = [files for files in samples if files.name in surveyed.odd and files.name not in surveyed.broken]
-    if sample is None:
-        return [*sound, *odd]
-    return [*_spread(sound, sample), *odd[:_MOST_ODD]]
-
-
-def _mendable(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
-    """Choose a few images to look into where all have a prediction of another size: their values may be wrong, too."""
-    fit = {m.image for m in surveyed.misfits if m.role == "prediction" and mendable(m.shape, m.expected)}
-    others = {m.image for m in surveyed.misfits if m.role != "prediction"}
-    left = [files for files in samples if files.name in fit - others]
-    return left if sample is None else _spread(left, sample)
-
-
-def _spread(samples: Sequence[SampleFiles], count: int) -> list[SampleFiles]:
-    count = min(count, len(samples))
-    return [samples[place * len(samples) // count] for place in range(count)]
-
-
-def _probes(samples: Sequence[SampleFiles], asked: Asked, *, as_if_resized: bool) -> list[Probe]:
-    """Decode a few images at a time: decoders let other threads run."""
-    if as_if_resized:
-        asked = replace(asked, repairs=replace(asked.repairs, crop=False, resize="nearest"))
-    look = partial(probe_classes, classes=asked.classes) if asked.classes else probe
-    if len(samples) < _WORTH_THREADS:
-        return [look(files, asked=asked) for files in samples]
-    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
-        return list(threads.map(partial(look, asked=asked), samples))
 
 
 def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:

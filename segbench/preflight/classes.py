@@ -14,8 +14,9 @@ from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.preflight.asked import Asked
 from segbench.preflight.findings import Finding, Place, many
-from segbench.preflight.probes import Probe, ScoreProbe, TruthProbe, coloured_files, few_distinct, score_probe
+from segbench.preflight.probes import coloured_files, few_distinct, score_probe
 from segbench.preflight.scores import INVERTED_BELOW, score_findings
+from segbench.preflight.seen import Probe, ScoreProbe, TruthProbe
 from segbench.preflight.truths import VOIDS, listed
 from segbench.protocols.classes import Classes
 from segbench.protocols.labels import equals_any

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from segbench.preflight.findings import Finding, Place
-from segbench.preflight.probes import MOST_VALUES, Probe
+from segbench.preflight.seen import MOST_VALUES, Probe
 from segbench.preflight.truths import listed
 
 

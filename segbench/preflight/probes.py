@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,116 +16,15 @@ from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.preflight.asked import Asked
 from segbench.preflight.label_maps import LabelProbe, label_probe
+from segbench.preflight.seen import MOST_VALUES, Probe, ScoreProbe, TruthProbe
 from segbench.preflight.shapes import block_share, grown
 from segbench.protocols.labels import equals_any
 from segbench.sample import Sample
 
-MOST_VALUES = 33
-"""How many distinct values are kept: enough to tell labels from grey levels."""
 MOST_PIXELS = 1 << 16
 """How many pixels order scores by: an area under the ROC curve to about a hundredth."""
 REACH = 2
 """How far, in pixels, a predicted line may lie beside the drawn one and still count as the same here."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TruthProbe:
-    """What one ground truth holds.
-
-    Parameters
-    ----------
-    values : tuple of float
-        Distinct values where pixels count, rising, void left out; at most `MOST_VALUES`.
-    positive_share : float
-        Share of positive pixels.
-    blocks, blocks_outside : float
-        Share of positive, and of other, pixels that lie in a block of 2 x 2 of their kind; 0 where there are none.
-    nan, ignored : int
-        How many pixels are NaN, and how many are left out as void or outside the field of view.
-    """
-
-    file: str
-    values: tuple[float, ...]
-    positive_share: float
-    blocks: float
-    blocks_outside: float
-    nan: int
-    ignored: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoreProbe:
-    """What one prediction holds.
-
-    Parameters
-    ----------
-    dtype : str
-        As stored.
-    pixels : int
-        How many pixels count.
-    lowest, highest : float
-        Of the finite values, as stored.
-    whole : bool
-        Whether all values are whole numbers.
-    values : tuple of float
-        Distinct values, rising; at most `MOST_VALUES`.
-    not_finite : int
-        NaN and infinite values.
-    auc : float
-        Area under the ROC curve; nan without both classes.
-    bright : bool
-        Whether more than half of the pixels lie above half of the scale.
-    top : tuple of (int, int)
-        Positive and negative pixels at the top of the scale, the end that means positive.
-    blocks : float
-        Share of the pixels above half of the highest score that lie in a block of 2 x 2 such pixels.
-    """
-
-    file: str
-    dtype: str
-    pixels: int
-    lowest: float
-    highest: float
-    whole: bool
-    values: tuple[float, ...]
-    not_finite: int
-    auc: float
-    bright: bool
-    top: tuple[int, int]
-    blocks: float
-
-    @property
-    def constant(self) -> bool:
-        """Whether all pixels have one score."""
-        return len(self.values) == 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Probe:
-    """What one image holds.
-
-    Parameters
-    ----------
-    image : str
-        Its name.
-    failure : DataError, optional
-        Why it cannot be read; then there is nothing else.
-    truths : tuple of TruthProbe
-        One an annotator; empty where ground truth is label maps, or there is none.
-    scores : ScoreProbe, optional
-        Of a soft prediction.
-    label_map : LabelProbe, optional
-        Of a single predicted map of regions.
-    coloured : tuple of str
-        The files whose colour was turned to grey.
-    """
-
-    image: str
-    failure: DataError | None = None
-    truths: tuple[TruthProbe, ...] = ()
-    scores: ScoreProbe | None = None
-    label_map: LabelProbe | None = None
-    coloured: tuple[str, ...] = ()
 
 
 def probe(files: SampleFiles, asked: Asked) -> Probe:
@@ -154,7 +53,11 @@ def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
         if asked.lines:
             positive = grown(~positive if _black_on_white(drawn) else positive, REACH)
         scores = score_probe(sample.prediction_file, soft, positive, counted, asked)
-    truths = () if asked.label_maps or sample.without_truth else tuple(found for found, _, _ in drawn)
+    truths = tuple(found for found, _, _ in drawn)
+    if sample.without_truth:
+        truths = tuple(replace(found, values=()) for found in truths)
+    elif asked.label_maps:
+        truths = ()
     return Probe(image=sample.name, truths=truths, scores=scores, coloured=coloured)
 
 

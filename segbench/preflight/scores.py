@@ -9,7 +9,7 @@ from statistics import median
 from segbench.levels import like_levels
 from segbench.preflight.asked import Asked
 from segbench.preflight.findings import Finding, Place, many
-from segbench.preflight.probes import Probe, ScoreProbe
+from segbench.preflight.seen import Probe, ScoreProbe
 
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from segbench.preflight.asked import Asked
 from segbench.preflight.findings import Finding, Place, Severity, many
-from segbench.preflight.probes import MOST_VALUES, Probe, TruthProbe
+from segbench.preflight.seen import MOST_VALUES, Probe, TruthProbe
 
 VOIDS = (255.0, 65535.0)
 """What data sets write for void: the highest level of 8 and of 16 bits."""

@@ -3,8 +3,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import write_folder
 
-from segbench import ArgumentError, BoundaryCounts, DataError, import_bsds, load_results
+from segbench import (
+    Annotators,
+    ArgumentError,
+    Boundaries,
+    BoundaryCounts,
+    DataError,
+    evaluate,
+    export_bsds,
+    import_bsds,
+    load_results,
+)
 
 BSDS500, CURVES = os.environ.get("SEGBENCH_BSDS500"), os.environ.get("SEGBENCH_CURVES")
 FIGURES = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
@@ -160,6 +171,28 @@ class TestFolders:
             assert dict(after.summary.undefined) == dict(before.summary.undefined)
             assert dict(after.counts) == dict(before.counts)
             assert np.array_equal(after.curve.recall, before.curve.recall)
+
+
+class TestAnnotators:
+    @pytest.mark.parametrize("folder", ["human", "human-2"])
+    def test_the_human_point_comes_back_as_no_method(self, tmp_path, folder):
+        lines = np.zeros((12, 16), np.uint8)
+        lines[:, 5] = 255
+        write_folder(tmp_path / "gt", {"a.1.png": lines, "a.2.png": np.roll(lines, 4, axis=1), "a.3.png": lines})
+        human = evaluate(tmp_path / "gt", None, Annotators(settings=Boundaries()), gt_pattern="*.#")
+        export_bsds([human], tmp_path / folder)
+        for kept in ("counts", "published"):
+            (again,) = import_bsds(tmp_path / folder, results=tmp_path / f"{kept}.segbench")
+            assert (again.method, again.human) == (folder, True)
+            assert bool(again.published) == (kept == "published")
+            assert again.summary["ods_f"] == pytest.approx(human.summary["ods_f"], abs=1e-6)
+            assert any("taken for annotators" in note for note in again.notes)
+            assert load_results(tmp_path / f"{kept}.segbench")[0].human
+            (tmp_path / folder / "a_ev1.txt").unlink(missing_ok=True)
+
+    def test_other_names_and_thresholds_are_methods(self, tmp_path):
+        assert not import_bsds(write(tmp_path / "binary", a_ev1="1 2 3 2 3\n"))[0].human
+        assert not import_bsds(write(tmp_path / "human", a_ev1="0.5 2 3 2 3\n"))[0].human
 
 
 @pytest.mark.skipif(not CURVES, reason="SEGBENCH_CURVES does not say where published curves are")

@@ -172,20 +172,32 @@ class TestHint:
     """``--no-check`` is named where it counts an image."""
 
     @pytest.mark.parametrize(
-        ("change", "counts"),
+        "change",
         [
-            (renamed("scores", lambda name: f"{name}_out", only=1), False),
-            (each("scores", np.transpose), False),
-            (mixed_masks, False),
-            (each("scores", holed, only=5, extension=".npy"), True),
+            renamed("scores", lambda name: f"{name}_out", only=1),
+            each("scores", np.transpose),
+            mixed_masks,
+            each("scores", holed, extension=".npy"),
         ],
     )
-    def test_holds(self, segbench, tmp_path, change, counts):
+    def test_is_silent_where_nothing_counts(self, segbench, tmp_path, change):
         folders = blobs()
         change(folders)
         refused = segbench("run", *folders.write(tmp_path))
         assert (refused.code, refused.out) == (1, "")
-        assert ("--no-check" in refused.err) == counts
+        assert "--no-check" not in refused.err
+
+    def test_is_given_where_an_image_not_looked_into_may_count(self, segbench, tmp_path):
+        names = tuple(f"im{k:02}" for k in range(34))
+        folders = blobs(names=names)
+        for name in names[:33]:
+            folders.scores[f"{name}.npy"] = holed(folders.scores.pop(name))
+        where = folders.write(tmp_path)
+        refused = segbench("run", *where)
+        assert (refused.code, refused.out) == (1, "")
+        assert "--no-check" in refused.err
+        (run,) = json.loads(segbench("run", *where, "--no-check", "--format", "json", "-j", 1).out)["runs"]
+        assert (run["images"], run["failed"]) == (1, 33)
 
 
 def test_of_many_files_a_run_names_a_few(segbench, tmp_path):

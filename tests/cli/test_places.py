@@ -9,13 +9,15 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from cases import write_papers
+from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 
-from segbench import check, evaluate, load_results
+from segbench import Classes, check, evaluate, load_results
 from segbench.aggregator.pools import process_pool
 from segbench.cli.counting import methods_of
 from segbench.errors import ArgumentError
+from segbench.loaders import listing
 from segbench.loaders.inputs import Inputs
+from segbench.loaders.listing import list_folder
 
 
 def test_a_file_list_gives_the_figures_of_its_folders(tmp_path, segbench):
@@ -181,3 +183,30 @@ def test_packers_other_than_python(papers):
     for command in (["tar", "-cf", "t.tar", "-C", "pred", "."], ["tar", "-czf", "t.tgz", "-C", "pred", "."]):
         subprocess.run(command, cwd=papers, check=True)
         assert evaluate(papers / "gt", papers / command[2]).summary == expected.summary
+
+
+def test_an_archive_is_counted_whose_first_images_do_not_fit(segbench, tmp_path):
+    names = [f"{k}.npy" for k in range(6)]
+    write_folder(tmp_path / "gt", dict.fromkeys(names, FIRST_TRUTH))
+    write_folder(tmp_path / "pred", {name: FIRST_SCORES[: 4 - (k + 1) % 2] for k, name in enumerate(names)})
+    for name in ("gt", "pred"):
+        shutil.make_archive(str(tmp_path / name), "zip", tmp_path / name)
+    for form in ("", ".zip"):
+        answer = segbench("run", tmp_path / f"gt{form}", tmp_path / f"pred{form}", "--format", "json", "-j", 1)
+        assert answer.code == 1
+        (run,) = json.loads(answer.out)["runs"]
+        assert (run["images"], run["failed"]) == (3, 3)
+
+
+def test_each_place_is_listed_once_a_run(segbench, tmp_path, monkeypatch):
+    maps = {f"class_{label}/{k}.npy": FIRST_SCORES for label in (0, 1) for k in range(2)}
+    gt = write_folder(tmp_path / "gt", {f"{k}.npy": FIRST_TRUTH for k in range(2)})
+    a, b = (write_folder(tmp_path / name, maps) for name in "ab")
+    seen = []
+    monkeypatch.setattr(listing, "list_folder", lambda folder: (seen.append(folder.name), list_folder(folder))[1])
+    assert segbench("run", gt, a, b, "--classes", "0,1", "-j", 1).code == 0
+    assert sorted(seen) == ["a", "b", "gt"]
+    seen.clear()
+    evaluate(gt, a, Classes(labels=[0, 1]))
+    evaluate(gt, a, Classes(labels=[0, 1]))
+    assert sorted(seen) == ["a", "a", "gt", "gt"]
