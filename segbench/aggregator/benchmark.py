@@ -113,7 +113,6 @@ def evaluate(
     WorkerError
         If the executor takes no more work.
     """
-    refuse_no_protocol(protocol)
     _refuse_unfit(protocol, repairs, thresholds)
     inputs = inputs_given(
         ground_truth,
@@ -176,6 +175,7 @@ def evaluate(
 
 
 def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:
+    refuse_no_protocol(protocol)
     repairs.check(protocol.reads)
     if thresholds is not None and protocol.name != "pixels":
         raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")

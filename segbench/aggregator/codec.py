@@ -229,6 +229,10 @@ class EncodedCounts(Mapping[str, Counts]):
             raise DataError(name, "holds counts of another protocol", _DAMAGED)
         return counts
 
+    def __repr__(self) -> str:
+        """Say how many there are."""
+        return f"<counts of {len(self)} image{'s'[: len(self) != 1]} by name>"
+
     def __iter__(self) -> Iterator[str]:
         """Give the names of the images, sorted."""
         return iter(self._packed)

@@ -26,8 +26,10 @@ from segbench.errors import ArgumentError, DataError
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.class_names import read_classes
 
+_HEADLINES = ("ods_f", "macro_ods_f", "covering_ods")
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Result(Displayed):
     """The counts of a method on a set of images, and what follows from them.
 
@@ -75,6 +77,14 @@ class Result(Displayed):
     published: PublishedCurve | PublishedRegions | None = None
     image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
+
+    def __repr__(self) -> str:
+        """Say in a line whose result it is, of how many images, and the figure by which methods are ranked."""
+        images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
+        images = "known from print" if self.published else "pixels without names" if self.unnamed else images
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        ranked = [f", {key} {self.summary[key]:.4f}" for key in _HEADLINES if key in self.summary]
+        return f"Result({self.method!r}, {self.protocol}, {images}{failed}{''.join(ranked)})"
 
     @property
     def data(self) -> str:
@@ -208,3 +218,6 @@ class _ImageFigures(Mapping[str, Summary]):
 
     def __len__(self) -> int:
         return len(self._result.counts)
+
+    def __repr__(self) -> str:
+        return f"<figures of {len(self)} image{'s'[: len(self) != 1]} by name>"

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.counts.arrays import FloatArray, IntArray, as_counts, frozen
 from segbench.counts.bins import bin_of
 from segbench.counts.thresholds import Thresholds
+from segbench.display import Displayed
 from segbench.errors import ArgumentError
 
 MAX_DISTINCT = 65_536
@@ -21,7 +22,7 @@ _POOLED_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreCounts:
+class ScoreCounts(Displayed):
     """How many positive and negative pixels have each score, of an image or of many.
 
     Counts add with ``+``; the sum does not depend on order or grouping. While they hold at most `MAX_DISTINCT` distinct

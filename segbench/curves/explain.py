@@ -10,12 +10,13 @@ from segbench.counts import ScoreCounts
 from segbench.curves.areas import auc_pr, average_precision
 from segbench.curves.hull import achievable_pr_curve
 from segbench.curves.points import cumulate
+from segbench.display import Displayed
 
 _SAME = 5e-5  # printed with four digits
 
 
 @dataclass(frozen=True)
-class AreaExplanation:
+class AreaExplanation(Displayed):
     """Average precision and the PR areas of the same counts; prints as a table with reasons.
 
     Parameters

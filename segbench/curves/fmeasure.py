@@ -18,6 +18,7 @@ import numpy as np
 
 from segbench.counts import ScoreCounts
 from segbench.curves.points import Points, cumulate
+from segbench.display import Displayed
 from segbench.errors import ArgumentError
 
 _POINTS_AT_ONCE = 2**17
@@ -25,7 +26,7 @@ _CLOSE = 1 - 1e-14
 
 
 @dataclass(frozen=True)
-class BestF:
+class BestF(Displayed):
     """The point of a curve with the best F.
 
     Parameters

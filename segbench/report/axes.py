@@ -16,8 +16,10 @@ from segbench.report.table_text import latex_name, one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 CURVE_LAYER = 3
+DOT_MARGIN = 0.03
 
 _LONGEST_NAME = 32
 _LINES_IN_A_ROW_OF_DOTS = 2.2
@@ -110,6 +112,15 @@ def dot_size() -> float:
     import matplotlib as mpl
 
     return 0.8 * float(mpl.rcParams["lines.markersize"])
+
+
+def draw_to_the_frame(ax: Axes, *lines: Line2D, margin: float = 0.008) -> None:
+    """Let lines be as wide on the frame as elsewhere: cut them off a part of the axes beyond it."""
+    from matplotlib.transforms import Bbox, TransformedBbox
+
+    for line in lines:
+        line.set_clip_path(None)
+        line.set_clip_box(TransformedBbox(Bbox([[-margin, -margin], [1 + margin, 1 + margin]]), ax.transAxes))
 
 
 def frame_pr(ax: Axes) -> None:

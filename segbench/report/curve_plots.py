@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from segbench.curves import Curve
 from segbench.curves.boundary import BoundaryCurve, boundary_ods
-from segbench.report.axes import CURVE_LAYER, dot_size, frame_pr, frame_roc, new_axes
+from segbench.report.axes import CURVE_LAYER, dot_size, draw_to_the_frame, frame_pr, frame_roc, new_axes
 from segbench.report.legends import place_legend
 from segbench.report.numbers import number
 from segbench.report.palette import LineStyle, line_style
@@ -50,7 +50,8 @@ def draw_curve(ax: Axes, curve: Curve | BoundaryCurve, style: LineStyle, label: 
             x, y, "o", color=style.colour, markersize=1.4 * dot_size(), label=label, zorder=CURVE_LAYER, clip_on=False
         )
     else:
-        ax.plot(x, y, color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
+        lines = ax.plot(x, y, color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
+        draw_to_the_frame(ax, *lines)
     return x, y
 
 

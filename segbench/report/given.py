@@ -1,8 +1,9 @@
-"""What plots are given: one result or several."""
+"""What plots are given: one result or several, of one protocol, with names that tell classes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from segbench.aggregator.result import Result
 from segbench.errors import ArgumentError
@@ -26,3 +27,44 @@ def as_results(given: object) -> list[Result]:
             raise ArgumentError(f"expected results, as segbench.evaluate gives them, got {type(each).__name__}")
         results.append(each)
     return results
+
+
+def classes_added_up(results: Sequence[Result]) -> list[Result]:
+    """Put for results of several classes that of all added up, which is one of pixels; of one class name it.
+
+    Put so, they look like results of pixels but are not comparable with these: ask `one_protocol` first.
+    """
+    return named_by_class(
+        [
+            replace(result.micro, method=f"{result.method}, classes added up")
+            if result.protocol == "classes"
+            else result
+            for result in results
+        ]
+    )
+
+
+def named_by_class(results: Sequence[Result]) -> list[Result]:
+    """Put the class into the names of methods where all results are of the same one; others are told apart by it."""
+    classes = {result.settings.get("class", "micro") for result in results}
+    if len(classes) != 1 or "micro" in classes:
+        return list(results)
+    return [replace(result, method=f"{result.method}, class {result.settings['class']}") for result in results]
+
+
+def one_protocol(results: Sequence[Result]) -> str:
+    """Give the protocol that all results have.
+
+    Raises
+    ------
+    ArgumentError
+        For no results, or several protocols.
+    """
+    protocols = sorted({result.protocol for result in results})
+    if len(protocols) != 1:
+        if not protocols:
+            raise ArgumentError("no results to draw")
+        raise ArgumentError(
+            f"curves of {' and '.join(protocols)} are not comparable; draw those of one protocol (--only)"
+        )
+    return protocols[0]

@@ -16,9 +16,8 @@ from segbench.curves.boundary_summary import has_pixels
 from segbench.errors import ArgumentError
 from segbench.report.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
 from segbench.report.columns import IMAGE_COLUMNS
-from segbench.report.given import as_results
+from segbench.report.given import as_results, classes_added_up, one_protocol
 from segbench.report.palette import GUIDE, line_style
-from segbench.report.plots import classes_added_up, one_protocol
 from segbench.report.tables import names_of
 
 if TYPE_CHECKING:

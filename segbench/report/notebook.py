@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from functools import singledispatch
 from html import escape
 
 import numpy as np
 
 from segbench.aggregator.result import Result
-from segbench.curves import Comparison, Curve, Intervals, Summary
+from segbench.counts import ScoreCounts
+from segbench.curves import AreaExplanation, BestF, Comparison, Curve, Intervals, Summary
 from segbench.curves.boundary import BoundaryCurve, boundary_ods
 from segbench.curves.regions import RegionCurve
 from segbench.report.columns import COLUMNS, HEADLINES
@@ -60,6 +62,24 @@ def _(shown: Intervals) -> str:
     per_cent = f"{100 * shown.level:g} %"
     table = TextTable(["figure", "value", f"{per_cent} low", f"{per_cent} high"], rows)
     return _table(table) + "".join(map(_line, [*shown.notes, shown.signature]))
+
+
+@html_of.register
+def _(shown: BestF) -> str:
+    rows = [[field.name, number(getattr(shown, field.name))] for field in fields(shown)]
+    return _table(TextTable(["figure", "value"], rows))
+
+
+@html_of.register
+def _(shown: AreaExplanation) -> str:
+    rows = [[name, number(figure), why] for name, figure, why in shown.rows()]
+    return _table(TextTable(["figure", "value", "why"], rows))
+
+
+@html_of.register
+def _(shown: ScoreCounts) -> str:
+    totals = [shown.scores.size, shown.total_positives, shown.total_negatives]
+    return _table(TextTable(["scores", "positives", "negatives"], [list(map(str, totals))], names=0))
 
 
 @html_of.register

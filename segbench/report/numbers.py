@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 DIGITS = 4
+_TINY = 1e-6
 
 
 def number(value: float, bounds: tuple[float, float] | None = None, *, digits: int = DIGITS) -> str:
@@ -14,8 +15,8 @@ def number(value: float, bounds: tuple[float, float] | None = None, *, digits: i
     --------
     >>> number(0.81234), number(1.0), number(1234), number(math.nan), number(0.5, (0.4998, 0.5001))
     ('.8123', '1.0000', '1234', '-', '.5000 ±.0002')
-    >>> number(0.81234, digits=3)
-    '.812'
+    >>> number(0.81234, digits=3), number(0.00049, digits=2), number(-3e-5), number(2e-9)
+    ('.812', '.00049', '-.00003', '2e-09')
     """
     if isinstance(value, int):
         return str(value)
@@ -55,6 +56,10 @@ def exact(value: float) -> str:
 
 def _short(value: float, digits: int) -> str:
     if value != 0 and abs(value) < 0.5 * 10**-digits:
-        return f"{value:.2g}"
-    text = f"{value:.{digits}f}"
+        # What would be written as zero gets the digits it takes, in the same style as long as they can be counted.
+        if abs(value) < _TINY:
+            return f"{value:.2g}"
+        text = f"{value:.{1 - math.floor(math.log10(abs(value)))}f}".rstrip("0")
+    else:
+        text = f"{value:.{digits}f}"
     return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text

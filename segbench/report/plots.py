@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,7 +15,9 @@ from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError
 from segbench.report.axes import (
     CURVE_LAYER,
+    DOT_MARGIN,
     dot_size,
+    draw_to_the_frame,
     frame_pr,
     frame_roc,
     guide_width,
@@ -25,7 +26,7 @@ from segbench.report.axes import (
     three_digits,
 )
 from segbench.report.curve_plots import BESIDE_ISO_F, PR_CORNERS, draw_curve
-from segbench.report.given import as_results
+from segbench.report.given import as_results, classes_added_up, one_protocol
 from segbench.report.legends import place_legend
 from segbench.report.palette import GUIDE, LineStyle, line_style
 from segbench.report.points import pr_points
@@ -88,7 +89,8 @@ def plot_pr(
         drawn = draw_curve(ax, curve, style, label)[0].size
         best = (result.summary["ods_recall"], result.summary["ods_precision"])
         if drawn > 1:
-            ax.plot(*best, "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
+            dots = ax.plot(*best, "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
+            draw_to_the_frame(ax, *dots, margin=DOT_MARGIN)
     _draw_prevalences(ax, results)
     place_legend(ax, PR_CORNERS, beside=BESIDE_ISO_F)
     return ax
@@ -172,42 +174,14 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
         hull_recall, hull_precision = pr_points(hulls[place])
         if not recall.size:
             continue
-        ax.plot(hull_recall, hull_precision, color=style.colour, linewidth=guide_width(), zorder=CURVE_LAYER)
+        hull = ax.plot(hull_recall, hull_precision, color=style.colour, linewidth=guide_width(), zorder=CURVE_LAYER)
+        draw_to_the_frame(ax, *hull)
         at = np.linspace(0, 1, _PLACES)
         ends = np.interp(at, recall, precision), np.interp(at, hull_recall, hull_precision)
         ax.fill_between(at, *ends, color=style.colour, alpha=0.2, linewidth=0, zorder=2)
     _draw_prevalences(ax, results)
     place_legend(ax, PR_CORNERS, beside=BESIDE_ISO_F)
     return ax
-
-
-def classes_added_up(results: Sequence[Result]) -> list[Result]:
-    """Put for results of several classes that of all added up, which is one of pixels; leave the others.
-
-    Put so, they look like results of pixels but are not comparable with these: ask `one_protocol` first.
-    """
-    return [
-        replace(result.micro, method=f"{result.method}, classes added up") if result.protocol == "classes" else result
-        for result in results
-    ]
-
-
-def one_protocol(results: Sequence[Result]) -> str:
-    """Give the protocol that all results have.
-
-    Raises
-    ------
-    ArgumentError
-        For no results, or several protocols.
-    """
-    protocols = sorted({result.protocol for result in results})
-    if len(protocols) != 1:
-        if not protocols:
-            raise ArgumentError("no results to draw")
-        raise ArgumentError(
-            f"curves of {' and '.join(protocols)} are not comparable; draw those of one protocol (--only)"
-        )
-    return protocols[0]
 
 
 def best_first(results: Sequence[Result], key: str) -> list[int]:

@@ -14,8 +14,9 @@ from segbench.errors import ArgumentError, DataError
 from segbench.report.axes import fit_height
 from segbench.report.columns import HEADLINES
 from segbench.report.comparison_plots import plot_comparison
+from segbench.report.given import named_by_class, one_protocol
 from segbench.report.image_plots import plot_images
-from segbench.report.plots import one_protocol, plot_achievable, plot_pr, plot_roc
+from segbench.report.plots import plot_achievable, plot_pr, plot_roc
 from segbench.report.threshold_plots import plot_f_threshold
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _drawing(
     results: Sequence[Result], kind: Kind, level: float | None, replicates: int, seed: int
 ) -> Callable[..., Axes]:
     if kind == "comparison":
-        comparison = compare_results(results, level=level or 0.95, replicates=replicates, seed=seed)
+        comparison = compare_results(named_by_class(results), level=level or 0.95, replicates=replicates, seed=seed)
         return partial(plot_comparison, comparison, figure=HEADLINES[results[0].protocol])
     if kind in ("pr", "roc"):
         return partial(plot_pr if kind == "pr" else plot_roc, results, band=level, replicates=replicates, seed=seed)

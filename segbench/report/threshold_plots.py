@@ -11,14 +11,22 @@ from segbench.aggregator.result import Result
 from segbench.curves import Curve
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.regions import RegionCurve
-from segbench.report.axes import CURVE_LAYER, dot_size, new_axes, open_frame, short_names, three_digits
+from segbench.report.axes import (
+    CURVE_LAYER,
+    dot_size,
+    draw_to_the_frame,
+    new_axes,
+    open_frame,
+    short_names,
+    three_digits,
+)
 from segbench.report.columns import HEADLINES
 from segbench.report.curve_plots import next_style
-from segbench.report.given import as_results
+from segbench.report.given import as_results, classes_added_up, one_protocol
 from segbench.report.legends import place_legend
 from segbench.report.numbers import number
 from segbench.report.palette import LineStyle, line_style
-from segbench.report.plots import best_first, classes_added_up, one_protocol
+from segbench.report.plots import best_first
 from segbench.report.points import FloatArray, visible
 from segbench.report.tables import names_of
 from segbench.report.threshold_tables import pixel_f
@@ -119,7 +127,7 @@ def _frame(ax: Axes, sign: str) -> None:
 
 def _draw(ax: Axes, points: tuple[FloatArray, FloatArray], style: LineStyle, label: str, *, steps: bool) -> None:
     # At any threshold up to a score, and above the next lower one, the same pixels are predicted.
-    ax.plot(
+    lines = ax.plot(
         *points,
         color=style.colour,
         linestyle=style.dashes,
@@ -127,6 +135,7 @@ def _draw(ax: Axes, points: tuple[FloatArray, FloatArray], style: LineStyle, lab
         label=label,
         zorder=CURVE_LAYER,
     )
+    draw_to_the_frame(ax, *lines)
 
 
 def _finish(ax: Axes) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,8 +68,8 @@ def pixel_f(curve: Curve) -> NDArray[np.float64]:
 def threshold_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable:
     """Give a line a threshold and method, for results of one protocol.
 
-    Of each method some `SHOWN_ROWS` rows, evenly spaced, and the best, which is marked; a note says how many were
-    left out.
+    Of each method some `SHOWN_ROWS` rows, and the best, which is marked; a note says how many were left out. Those of
+    pixels are spaced evenly half by threshold and half by recall, those of other protocols by their place.
     """
     tables = [threshold_columns(result) for result in results]
     # A published curve lacks the counts, so the longest list of columns has all; tpr is recall once more.
@@ -80,7 +80,7 @@ def threshold_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextT
     notes = []
     for name, columns in zip(names_of(results), tables, strict=True):
         best = _best_place(columns[measure])
-        kept = _few(columns[measure].size, best)
+        kept = _few(columns, best)
         if len(kept) < columns[measure].size:
             notes.append(f"{name}: {len(kept)} of {columns[measure].size} thresholds; --format csv and json list all")
         for place in kept:
@@ -107,8 +107,24 @@ def _best_place(measure: NDArray[np.float64]) -> int | None:
     return None if np.isnan(measure).all() else int(np.nanargmax(measure))
 
 
-def _few(total: int, best: int | None) -> list[int]:
+def _few(columns: Mapping[str, NDArray[Any]], best: int | None) -> list[int]:
+    thresholds = columns["threshold"]
+    total = thresholds.size
     if total <= SHOWN_ROWS:
         return list(range(total))
-    spaced = np.rint(np.linspace(0, total - 1, SHOWN_ROWS)).astype(int).tolist()
-    return sorted({*spaced, *([] if best is None else [best])})
+    if "fpr" in columns:
+        # Thresholds of pixels are scores that occur, most of which may lie where nothing happens any more.
+        kept = {0, total - 1, *_spaced(-thresholds[1:], 1), *_spaced(columns["recall"], 0)}
+    else:
+        kept = set(np.rint(np.linspace(0, total - 1, SHOWN_ROWS)).astype(int).tolist())
+    return sorted({*kept, *([] if best is None else [best])})
+
+
+def _spaced(rising: NDArray[Any], start: int) -> list[int]:
+    """Give the places, counted from `start`, at which rising values reach half of the rows' even steps."""
+    if np.isnan(rising).any():
+        return []
+    steps = np.linspace(rising[0], rising[-1], SHOWN_ROWS // 2 + 1)
+    # A step that a value meets but for its last bit is met.
+    places: list[int] = (start + np.searchsorted(rising, steps - 1e-9 * np.ptp(rising))).tolist()
+    return [min(place, start + rising.size - 1) for place in places]

@@ -4,9 +4,19 @@ from html.parser import HTMLParser
 import pytest
 from pictures import boundary_results, pixel_results, region_results
 
-from segbench import PublishedCurve, Result, compare_results, pr_curve, roc_curve
+from segbench import (
+    BoundaryCurve,
+    PublishedCurve,
+    Result,
+    best_f,
+    compare_results,
+    explain_areas,
+    pr_curve,
+    roc_curve,
+)
 from segbench.counts import ScoreCounts
 
+CURVE = BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0])
 HOSTILE = "<img src=x onerror=alert(1)>"
 VOID = {"line", "polyline", "circle", "rect", "img"}
 
@@ -52,6 +62,25 @@ def test_figures_intervals_and_comparison_are_tables():
     for shown in (results[0].summary, results[0].intervals(replicates=20), comparison):
         assert "table" in tags(shown)
     assert "&lt;img" in comparison._repr_html_()
+
+
+def test_counts_their_best_f_and_why_areas_differ_are_tables():
+    counts = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 1, 5])
+    for shown, text in ((counts, "<td"), (best_f(counts), "threshold"), (explain_areas(counts), "average precision")):
+        assert "table" in tags(shown)
+        assert text in shown._repr_html_()
+
+
+def test_printed_a_result_is_a_line_with_its_figure():
+    (result,) = pixel_results(1)
+    assert repr(result) == f"Result('method 0', pixels, 8 images, ods_f {result.summary['ods_f']:.4f})"
+    damaged = replace(result, failed={"im9": "gone"})
+    assert "8 images, 1 failed, ods_f" in repr(damaged)
+    assert repr(result.per_image) == "<figures of 8 images by name>"
+    (regions,) = region_results()
+    assert "1 image, covering_ods 0." in repr(regions)
+    printed = Result("HED", "boundaries", {}, "data:0", {}, published=PublishedCurve(CURVE))
+    assert repr(printed) == "Result('HED', boundaries, known from print, ods_f 0.7000)"
 
 
 def test_undefined_figures_say_why():

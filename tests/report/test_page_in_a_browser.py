@@ -142,6 +142,13 @@ class TestPage:
         assert browser.run("const d = document.querySelector('#panel'); return d.scrollWidth <= d.clientWidth")
         assert browser.complaints() == []
 
+    def test_the_table_of_methods_fits_a_small_screen(self, browser, page):
+        browser.open(page, width=1280)
+        wide = "const box = document.querySelector('.scroll'); return [box.scrollWidth, box.clientWidth]"
+        needed, room = browser.run(wide)
+        assert needed == room
+        assert browser.run("return document.querySelectorAll('.scroll td small').length") > 10
+
     def test_hovering_tells_threshold_precision_recall_and_f(self, reader, results):
         x, y = reader.run("""
             const plot = document.querySelector('.charts .chart'), [x, y] = data('charts-pixels').methods[0].pr.best;

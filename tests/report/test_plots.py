@@ -320,6 +320,39 @@ class TestEnvelope:
         assert "±" in labels_of(curve.plot())[0]
 
 
+class TestTheFrame:
+    @pytest.mark.parametrize("plot", [plot_pr, plot_roc, plot_f_threshold])
+    def test_a_line_on_it_is_drawn_in_full_width(self, plot):
+        counts = ScoreCounts(np.linspace(1, 0, 30), [50] * 29 + [0], [0] * 29 + [99])
+        ax = plot(Result("perfect", "pixels", {}, "data:0", {"a": counts}))
+        (line,) = [line for line in ax.lines if line.get_label().endswith("perfect")]
+        half = line.get_linewidth() / 2 * ax.get_figure().dpi / 72
+        left, bottom, right, top = line.get_clip_box().extents - ax.bbox.extents
+        assert left <= -half
+        assert bottom <= -half
+        assert right >= half
+        assert top >= half
+        assert line.get_clip_path() is None
+
+    def test_what_lies_beyond_is_cut_off(self):
+        ax = plot_pr(pixel_results(1))
+        ax.set_xlim(0.5, 0.8)
+        (line,) = [line for line in ax.lines if line.get_label().endswith("method 0")]
+        assert line.get_clip_box().width < 1.02 * ax.bbox.width
+
+
+class TestOneClass:
+    def test_it_is_named_and_several_are_told_apart(self):
+        one, two = (replace(result, settings={"class": "fg", "positive": "1"}) for result in pixel_results(2))
+        assert labels_of(plot_pr([one, two]))[0].endswith("] method 0, class fg")
+        assert labels_of(plot_f_threshold(one))[0].endswith("] method 0, class fg")
+        other = replace(one, settings={"class": "bg", "positive": "1"})
+        assert [label.split("] ")[1] for label in labels_of(plot_pr([one, other]))[:2]] == [
+            "method 0 (class:fg)",
+            "method 0 (class:bg)",
+        ]
+
+
 class TestWhatIsGiven:
     @pytest.mark.parametrize("plot", [plot_pr, plot_roc, plot_achievable, plot_f_threshold, plot_images])
     def test_one_result_is_drawn_and_what_is_none_is_refused(self, results, plot):

@@ -11,7 +11,7 @@ from hypothesis import given
 from pictures import boundary_results, pixel_results, region_results
 from rich.console import Console
 
-from segbench import Boundaries, BoundaryCurve, Pixels, PublishedCurve, Result, evaluate
+from segbench import Boundaries, BoundaryCurve, Pixels, PublishedCurve, Result, ScoreCounts, evaluate
 from segbench.report.numbers import number
 from segbench.report.ranking import ranked
 from segbench.report.table_text import latex_table, markdown_table
@@ -36,7 +36,9 @@ def in_a_terminal(results, width):
         (0.5, None, ".5000"),
         (-0.25, None, "-.2500"),
         (12.5, None, "12.5000"),
-        (0.00001, None, "1e-05"),
+        (0.00001, None, ".00001"),
+        (-0.000032, None, "-.000032"),
+        (1e-9, None, "1e-09"),
         (0.0, None, ".0000"),
         (7, None, "7"),
         (math.nan, None, "-"),
@@ -240,6 +242,25 @@ class TestThresholds:
         best = [table.rows[row][table.header.index("f")] for row, _ in table.marks]
         assert best == [number(result.summary["ods_f"]) for result in results]
         assert all("of 34 thresholds" in note for note in table.notes)
+
+    def test_rows_are_spread_over_recall_where_scores_are_not(self):
+        # Positives have ten scores above .9, and a thousand scores below .1 hold negatives alone.
+        scores = np.concatenate([np.linspace(1, 0.9, 10), np.linspace(0.1, 0, 1000)])
+        positive = np.repeat([100, 0], [10, 1000])
+        result = Result("m", "pixels", {}, "data:0", {"a": ScoreCounts(scores, positive, 100 - positive)})
+        table = threshold_table([result])
+        recall = [row[table.header.index("recall")] for row in table.rows]
+        assert set(recall) == {".0000", *(f".{tenth}000" for tenth in range(1, 10)), "1.0000"}
+        assert len(recall) <= 23
+        shown = [float(row[1]) for row in table.rows[1:]]
+        assert shown == sorted(shown, reverse=True)
+        assert shown[-1] == 0
+
+    def test_rows_without_positives(self):
+        levels = np.linspace(1, 0, 300)
+        result = Result("m", "pixels", {}, "data:0", {"a": ScoreCounts(levels, [0] * 300, [5] * 300)})
+        rows = threshold_table([result]).rows
+        assert 10 <= len(rows) <= 23
 
     def test_all_rows_for_other_programs(self):
         (result,) = pixel_results(1)
