@@ -84,11 +84,10 @@ def as_planes(labels: Any, scores: object, valid: object, *, one_image: bool) ->
     Raises
     ------
     ArgumentError
-        If something cannot be read as an array.
+        If something cannot be read as an array, or an annotator's is not of shape (H, W).
     """
     if isinstance(labels, (list, tuple)):
-        truths: Any = [_annotators(part) for part in labels]
-        truths = tuple(truths) if one_image else truths
+        truths: Any = tuple(map(_annotator, labels)) if one_image else [_annotators(part) for part in labels]
     else:
         truths = _plane(on_host(labels, "labels"), one_image=one_image)
     counted = None if valid is None else _plane(on_host(valid, "valid"), one_image=one_image)
@@ -96,9 +95,16 @@ def as_planes(labels: Any, scores: object, valid: object, *, one_image: bool) ->
 
 
 def _annotators(truth: Any) -> Any:  # noqa: ANN401  an array, or one an annotator
-    if isinstance(truth, (list, tuple)):
-        return tuple(_annotators(part) for part in truth)
-    return _plane(on_host(truth, "labels"), one_image=True)
+    return tuple(map(_annotator, truth)) if isinstance(truth, (list, tuple)) else _annotator(truth)
+
+
+def _annotator(truth: object) -> NDArray[Any]:
+    drawn = _plane(on_host(truth, "labels"), one_image=True)
+    if drawn.ndim != 2:
+        raise ArgumentError(
+            f"labels is a list, which holds an array an annotator, of shape (height, width); found shape {drawn.shape}"
+        )
+    return drawn
 
 
 def _plane(array: NDArray[Any], *, one_image: bool) -> NDArray[Any]:

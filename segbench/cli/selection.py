@@ -14,30 +14,35 @@ if TYPE_CHECKING:
     from segbench.aggregator.result import Result
 
 ONLY = typer.Option(
-    help="Only runs whose signature holds this, as in protocol:pixels or thresholds:9.", show_default=False
+    help="Only runs of the method called so, or whose signature holds this: protocol:pixels, thresholds:9.",
+    show_default=False,
 )
 CLASS = typer.Option("--class", help="Of runs with --classes this class alone, as pixels.", show_default=False)
 
 
 def chosen_results(path: Path, only: str | None, class_name: str | None = None) -> list[Result]:
-    """Read the runs of a results file whose signature holds a text; all where none is asked for.
+    """Read the runs of a results file of a method, or whose signature holds a text; all where none is asked for.
 
     With a class, of the runs that have it that class alone; a line on standard error names those left out.
 
     Raises
     ------
     ArgumentError
-        If no run's does: it lists the signatures there are. If no run has that class.
+        If there is none: it lists the methods and signatures there are. If no run has that class.
     DataError
         If the file is none, or holds no complete run.
     """
     from segbench.aggregator.benchmark import load_results
 
     results = load_results(path)
-    chosen = [result for result in results if only is None or only in result.signature]
+    of_method = [result for result in results if result.method == only]
+    chosen = of_method or [result for result in results if only is None or only in result.signature]
     if not chosen:
+        methods = ", ".join(dict.fromkeys(result.method for result in results))
         listed = "\n  ".join(dict.fromkeys(result.signature for result in results))
-        raise ArgumentError(f"--only {only!r} is in no signature of {path}, which holds\n  {listed}")
+        raise ArgumentError(
+            f"--only {only!r} is no method and in no signature of {path}, which holds {methods}\n  {listed}"
+        )
     if class_name is None:
         return chosen
     runs = [result.of_class(class_name) for result in chosen if class_name in result.classes]

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import cast
 
-from segbench.errors import DataError
+from segbench.errors import ArgumentError, DataError
 from segbench.loaders.decoded import Role, shown
 from segbench.loaders.given import inputs_given, method_of
 from segbench.loaders.headers import Header, read_header
@@ -94,6 +94,8 @@ def check(
     DataError
         For a list whose columns name no method.
     """
+    if not hasattr(protocol, "reads"):
+        raise ArgumentError(f"protocol is {protocol!r}, expected Pixels(...), Boundaries(...) or Regions(...)")
     inputs = inputs_given(
         ground_truth,
         prediction,

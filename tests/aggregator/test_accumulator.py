@@ -514,3 +514,9 @@ class TestDLPack:
 def test_torch_is_not_imported_for_arrays():
     script = "import sys, segbench; segbench.Accumulator().update([0, 1], [0.1, 0.2]); sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_nested_lists_are_no_annotators():
+    for labels in ([[0, 1]], [np.zeros(4)]):
+        with pytest.raises(ArgumentError, match=r"an array an annotator, of shape \(height, width\)"):
+            Accumulator(Boundaries()).update(labels, np.zeros((1, 2)), name="a")

@@ -161,3 +161,8 @@ def test_a_run_that_goes_on_is_resumed_with_the_same_warnings(segbench, tmp_path
     untimed = [[line for line in answer.err.splitlines() if "ms an image" not in line] for answer in (first, again)]
     assert untimed[0] == untimed[1]
     assert "pred: inverted: " in first.err
+
+
+def test_the_name_of_a_protocol_is_none(tmp_path):
+    with pytest.raises(segbench.ArgumentError, match="expected Pixels"):
+        segbench.check(*folders(tmp_path), "pixels")

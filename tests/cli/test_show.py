@@ -86,3 +86,14 @@ def test_no_option_about_intervals_is_passed_over(segbench, kept, verb, options,
     answer = segbench(verb, kept, *options)
     assert answer.code == 2
     assert "how intervals are drawn; " + mend in answer.err
+
+
+def test_only_takes_a_method_by_its_name(segbench, tmp_path):
+    gt, one, two = write_methods(tmp_path, {"one": 1, "two": 2}, images=2)
+    results = tmp_path / "r.segbench"
+    assert segbench("run", gt, one, two, "-o", results).code == 0
+    shown = segbench("show", results, "--only", "two", "--format", "json")
+    assert [run["method"] for run in json.loads(shown.out)["runs"]] == ["two"]
+    refused = segbench("show", results, "--only", "three")
+    assert refused.code == 2
+    assert "which holds one, two" in refused.err
