@@ -131,6 +131,7 @@ def evaluate(
     fields = protocol.signature_fields() | repairs.signature_fields()
     fields |= {} if thresholds is None else {"thresholds": thresholds.source}
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
+    kept_inputs, protocol_json = inputs.masked(), protocol_to_json(protocol)
     outcomes: list[Outcome] = []
     with ExitStack() as stack:
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
@@ -141,8 +142,8 @@ def evaluate(
                 protocol.name,
                 fields,
                 thresholds=cuts,
-                inputs=inputs.masked(),
-                protocol_json=protocol_to_json(protocol),
+                inputs=kept_inputs,
+                protocol_json=protocol_json,
                 fresh=fresh,
             )
             known = store.known(run)
@@ -159,8 +160,8 @@ def evaluate(
             outcomes,
             notes=pairing.notes,
             cuts=cuts,
-            inputs=inputs.masked(),
-            protocol_json=protocol_to_json(protocol),
+            inputs=kept_inputs,
+            protocol_json=protocol_json,
         )
         if store:
             finish(store, run, outcomes, result, pairing.notes)

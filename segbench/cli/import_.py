@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from segbench.cli.choices import Form, print_results
+from segbench.cli.run import tell_kept
 
 
 def import_(
@@ -31,4 +32,4 @@ def import_(
     from segbench.aggregator.importing import import_bsds
 
     print_results(import_bsds(folder, method=name, results=output), form)
-    typer.echo(f"kept in {output}: segbench show {output}, segbench plot {output} -o pr.pdf", err=True)
+    tell_kept(output)

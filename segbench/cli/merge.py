@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from segbench.cli.run import tell_kept
+
 
 def merge(
     results: Annotated[list[Path], typer.Argument(help="Results files, as written by segbench run -o.")],
@@ -28,4 +30,4 @@ def merge(
         images = "a published curve" if result.published else f"{len(result.counts)} images"
         failed = f", {len(result.failed)} failed" if result.failed else ""
         typer.echo(f"{result.method}: {images}{failed}  {result.signature}", err=True)
-    typer.echo(f"kept in {output}: segbench show {output}, segbench plot {output} -o pr.pdf", err=True)
+    tell_kept(output)

@@ -72,11 +72,12 @@ def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, w
     places = {tag: place for tag in tags if (place := class_of(tag)) is not None}
     _refuse_doubles(names, places, where)
     foreign = [tag for tag in tags if tag not in places]
+    every = set(range(len(names)))
     incomplete = {
-        files.name: [name for place, name in enumerate(names) if place not in {places.get(tag) for tag in files.tags}]
+        files.name: [names[place] for place in sorted(lacking)]
         for files in pairing.files
+        if (lacking := every.difference(map(places.get, files.tags)))
     }
-    incomplete = {name: lacking for name, lacking in incomplete.items() if lacking}
     if incomplete:
         raise _missing(pairing, incomplete, len(names), foreign, where)
     by_place = sorted(places, key=places.__getitem__)

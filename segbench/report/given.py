@@ -9,14 +9,8 @@ from segbench.aggregator.result import Result
 from segbench.errors import ArgumentError
 
 
-def as_results(given: object) -> list[Result]:
-    """Give a result, or several, as a list.
-
-    Raises
-    ------
-    ArgumentError
-        If something in it is no result.
-    """
+def _as_results(given: object) -> list[Result]:
+    """Give a result, or several, as a list."""
     if isinstance(given, Result):
         return [given]
     if isinstance(given, Mapping):
@@ -29,7 +23,20 @@ def as_results(given: object) -> list[Result]:
     return results
 
 
-def classes_added_up(results: Sequence[Result]) -> list[Result]:
+def of_one_protocol(given: object) -> list[Result]:
+    """Take results to be drawn in one picture: several classes as all of them added up.
+
+    Raises
+    ------
+    ArgumentError
+        If something in it is no result, and for no results or results of several protocols.
+    """
+    results = _as_results(given)
+    one_protocol(results)
+    return _classes_added_up(results)
+
+
+def _classes_added_up(results: Sequence[Result]) -> list[Result]:
     """Put for results of several classes that of all added up, which is one of pixels; of one class name it.
 
     Put so, they look like results of pixels but are not comparable with these: ask `one_protocol` first.

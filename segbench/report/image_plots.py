@@ -16,7 +16,7 @@ from segbench.curves.boundary_summary import has_pixels
 from segbench.errors import ArgumentError
 from segbench.report.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
 from segbench.report.columns import IMAGE_COLUMNS
-from segbench.report.given import as_results, classes_added_up, one_protocol
+from segbench.report.given import of_one_protocol
 from segbench.report.palette import GUIDE, line_style
 from segbench.report.tables import names_of
 
@@ -53,9 +53,7 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
     ArgumentError
         For no results, results of several protocols, an unknown figure, or if no result has images.
     """
-    results = as_results(results)
-    one_protocol(results)
-    results = classes_added_up(results)
+    results = of_one_protocol(results)
     known = IMAGE_COLUMNS[results[0].protocol]
     figure = figure or known[0]
     if figure not in known:

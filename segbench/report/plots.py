@@ -26,7 +26,7 @@ from segbench.report.axes import (
     three_digits,
 )
 from segbench.report.curve_plots import BESIDE_ISO_F, PR_CORNERS, draw_curve
-from segbench.report.given import as_results, classes_added_up, one_protocol
+from segbench.report.given import of_one_protocol
 from segbench.report.legends import place_legend
 from segbench.report.palette import GUIDE, LineStyle, line_style
 from segbench.report.points import pr_points
@@ -76,9 +76,7 @@ def plot_pr(
     ArgumentError
         For no results, results of several protocols, and those of the regions protocol.
     """
-    results = as_results(results)
-    one_protocol(results)
-    results = classes_added_up(results)
+    results = of_one_protocol(results)
     curves = [_pr_curve_of(result) for result in results]
     ax = ax or new_axes()
     frame_pr(ax)
@@ -122,9 +120,7 @@ def plot_roc(
     ArgumentError
         For no results, or a protocol without ROC curves.
     """
-    results = as_results(results)
-    one_protocol(results)
-    results = classes_added_up(results)
+    results = of_one_protocol(results)
     curves = [roc_curve(_scores_of(result, "ROC curve")) for result in results]
     ax = ax or new_axes()
     frame_roc(ax)
@@ -160,9 +156,7 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
     ArgumentError
         For no results, or another protocol.
     """
-    results = as_results(results)
-    one_protocol(results)
-    results = classes_added_up(results)
+    results = of_one_protocol(results)
     hulls = [achievable_pr_curve(_scores_of(result, "achievable curve")) for result in results]
     ax = ax or new_axes()
     frame_pr(ax)

@@ -22,7 +22,7 @@ from segbench.report.axes import (
 )
 from segbench.report.columns import HEADLINES
 from segbench.report.curve_plots import next_style
-from segbench.report.given import as_results, classes_added_up, one_protocol
+from segbench.report.given import of_one_protocol
 from segbench.report.legends import place_legend
 from segbench.report.numbers import number
 from segbench.report.palette import LineStyle, line_style
@@ -65,9 +65,7 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
     F of pixels changes at scores that occur and is level between them. That of boundaries is drawn straight between the
     measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
     """
-    results = as_results(results)
-    one_protocol(results)
-    results = classes_added_up(results)
+    results = of_one_protocol(results)
     protocol = results[0].protocol
     key = HEADLINES[protocol]
     sign = "covering" if protocol == "regions" else "F"

@@ -65,4 +65,4 @@ def parts(*, bsds500: str | PathLike[str] | None = None, curves: str | PathLike[
 
 
 def _silent(_done: int, _total: int, /) -> None:
-    pass
+    """Tell nobody how far it came."""
