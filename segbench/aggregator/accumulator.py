@@ -53,8 +53,8 @@ class Accumulator:
     - **Thread-safe**: any method may be called from any thread. Counting runs side by side, adding takes a lock.
     - **Pickles** hold the counts, compressed. Unpickle only what you wrote yourself, as ever with Python's pickles.
     - **Memory** is that of the counts: of named images 1 to 2 KB each for 8-bit levels and about 30 KB for 512x512
-      float32 scores; of unnamed pixels one pooled histogram, however many there are. ``Pixels(exact=True)`` keeps every
-      distinct score.
+      float32 scores; of unnamed pixels one pooled histogram, however many there are. ``Pixels(bins=True)`` bounds
+      the memory of either, at the price of exact metrics.
     - Tensors on a GPU are counted there and only counts are copied. That code is tested with PyTorch on the CPU, bit
       for bit against NumPy's; it has not been run on a GPU.
 

@@ -100,6 +100,7 @@ def _decode_one(data: bytes) -> ScoreCounts | BoundaryCounts | RegionCounts:
     header, _, block = _unpacked(data).partition(b"\n")
     values: dict[str, Any] = json.loads(header)
     kind = _KINDS[values.pop("kind")]
+    values.pop("exact", None)  # of counts written before bins became an option
     arrays: dict[str, list[Any]] = values.pop("arrays")
     types = {field.name: str(field.type) for field in dataclasses.fields(kind)}
     for name, value in values.items():

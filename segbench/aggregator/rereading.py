@@ -68,6 +68,7 @@ def protocol_of(result: Result) -> Protocol:
     _insist_on_pictures(result)
     settings: dict[str, Any] = json.loads(result.protocol_json)
     kind = settings.pop("kind")
+    settings.pop("exact", None)  # of runs counted before bins became an option
     made: Callable[..., Protocol] = getattr(import_module(_WITH_PICTURES[kind]), kind)
     return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
 

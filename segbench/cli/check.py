@@ -84,7 +84,7 @@ def check(
         positive=positive,
         void=void,
         invert=invert,
-        exact=False,
+        bins=False,
         max_dist=max_dist,
         thresholds=thresholds,
         no_thin=False,

@@ -64,7 +64,12 @@ def run(
     per_class: Annotated[bool, typer.Option("--per-class", help="Print every class, however many.")] = False,
     field: Annotated[str | None, FIELD] = None,
     invert: Annotated[bool, INVERT] = False,
-    exact: Annotated[bool, typer.Option("--exact", help="Keep every distinct float score, never bins.")] = False,
+    bins: Annotated[
+        bool,
+        typer.Option(
+            "--bins", help="Keep float scores in bins: constant memory per image, metrics with bounds instead of exact."
+        ),
+    ] = False,
     annotators: Annotated[str | None, ANNOTATORS] = None,
     resize_predictions: Annotated[str | None, RESIZE] = None,
     crop: Annotated[bool, CROP] = False,
@@ -112,7 +117,7 @@ def run(
         positive=positive,
         void=void,
         invert=invert,
-        exact=exact,
+        bins=bins,
         max_dist=max_dist,
         thresholds=thresholds,
         no_thin=no_thin,

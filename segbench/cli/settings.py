@@ -19,7 +19,7 @@ class Options:
     positive: str | None
     void: str | None
     invert: bool
-    exact: bool
+    bins: bool
     max_dist: float | None
     thresholds: str | None
     no_thin: bool
@@ -46,13 +46,13 @@ class Options:
 
             void = tuple(numbers(self.void, "--void")) if self.void else ()
             rule = None if self.annotators is None else as_annotator_rule(self.annotators)
-            return Pixels(positive=self.positive, void=void, invert=self.invert, exact=self.exact, annotators=rule)
+            return Pixels(positive=self.positive, void=void, invert=self.invert, bins=self.bins, annotators=rule)
         self._refuse(name, "classes")
         if name is ProtocolName.REGIONS:
             foreign = (
                 "positive",
                 "invert",
-                "exact",
+                "bins",
                 "max_dist",
                 "no_thin",
                 "nms",
@@ -64,7 +64,7 @@ class Options:
             from segbench.protocols.regions import Regions
 
             return Regions(thresholds=_thresholds(self.thresholds), void=_labels(self.void))
-        self._refuse(name, "void", "exact", "annotators")
+        self._refuse(name, "void", "bins", "annotators")
         from segbench.protocols.boundaries import Boundaries
 
         return Boundaries(
@@ -88,7 +88,7 @@ class Options:
 
         labels, names = classes_of(self.classes or "")
         void = (255,) if self.void is None else () if self.void == "none" else _labels(self.void)
-        return Classes(labels=labels, names=names, void=void, invert=self.invert, exact=self.exact)
+        return Classes(labels=labels, names=names, void=void, invert=self.invert, bins=self.bins)
 
     def _refuse(self, name: ProtocolName, *foreign: str) -> None:
         given = [f"--{option.replace('_', '-')}" for option in foreign if getattr(self, option) not in (None, False)]

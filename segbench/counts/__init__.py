@@ -6,7 +6,7 @@ The sum of counts does not depend on order or grouping, so any number of workers
 from segbench.counts.boundaries import BoundaryCounts
 from segbench.counts.classes import ClassCounts
 from segbench.counts.regions import RegionCounts
-from segbench.counts.scores import MAX_DISTINCT, ScoreCounts
+from segbench.counts.scores import ScoreCounts
 from segbench.counts.thresholds import Thresholds
 
-__all__ = ["MAX_DISTINCT", "BoundaryCounts", "ClassCounts", "RegionCounts", "ScoreCounts", "Thresholds"]
+__all__ = ["BoundaryCounts", "ClassCounts", "RegionCounts", "ScoreCounts", "Thresholds"]

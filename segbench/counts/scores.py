@@ -15,9 +15,6 @@ from segbench.counts.thresholds import Thresholds
 from segbench.display import Displayed
 from segbench.errors import ArgumentError
 
-MAX_DISTINCT = 65_536
-"""Distinct scores kept before counts fall back to bins: as many as 16 bits have."""
-
 _POOLED_AT_ONCE = 64
 
 
@@ -25,9 +22,9 @@ _POOLED_AT_ONCE = 64
 class ScoreCounts(Displayed):
     """How many positive and negative pixels have each score, of an image or of many.
 
-    Counts add with ``+``; the sum does not depend on order or grouping. While they hold at most `MAX_DISTINCT` distinct
-    scores they are exact. A sum that would hold more, or any part of which is binned, is kept in the bins of
-    `segbench.counts.bins`; every figure drawn from it then has certain bounds.
+    Counts add with ``+``; the sum does not depend on order or grouping. They are exact, at 12 to 24 bytes per distinct
+    score, unless a part was counted in bins on request (`in_bins`); then the sum is kept in the bins of
+    `segbench.counts.bins`, and every metric that bins can move has certain bounds.
 
     Parameters
     ----------
@@ -41,8 +38,6 @@ class ScoreCounts(Displayed):
     highest : array of float, shape (L,), optional
         Of bins, the highest score seen in each; None where counts are exact. A bin whose highest score is its lowest
         holds one score and is exact.
-    exact : bool
-        Never fall back to bins, however many distinct scores there are: 12 to 24 bytes a distinct score.
     threshold_source : str
         Where the thresholds come from when they were not the scores themselves, for instance a tuning set; a sum keeps
         what all its parts share.
@@ -66,7 +61,6 @@ class ScoreCounts(Displayed):
     negatives: IntArray
     ignored: int = 0
     highest: FloatArray | None = None
-    exact: bool = False
     threshold_source: str = ""
 
     def __post_init__(self) -> None:
@@ -87,8 +81,6 @@ class ScoreCounts(Displayed):
         object.__setattr__(self, "ignored", int(self.ignored))
         if self.ignored < 0:
             raise ArgumentError(f"ignored is {self.ignored}; counts are not negative")
-        if self.exact and self.binned:
-            raise ArgumentError("counts in bins are not exact")
 
     @property
     def total_positives(self) -> int:
@@ -212,7 +204,7 @@ class ScoreCounts(Displayed):
             inside = np.searchsorted(-self.highest, -levels, "right") != np.searchsorted(-self.scores, -levels, "right")
             if inside.any():
                 raise ArgumentError(
-                    f"threshold {levels[inside][0]} falls inside a bin of scores; count with exact=True, or take "
+                    f"threshold {levels[inside][0]} falls inside a bin of scores; count without bins, or take "
                     "thresholds from counts kept in bins too, tuning.in_bins()"
                 )
         ends = np.searchsorted(-self.scores, -levels, "right")
@@ -220,7 +212,7 @@ class ScoreCounts(Displayed):
             np.diff(np.append(0, np.cumsum(counts, dtype=np.int64))[ends], prepend=0)
             for counts in (self.positives, self.negatives)
         )
-        return ScoreCounts(levels, positives, negatives, self.ignored, exact=self.exact, threshold_source=source)
+        return ScoreCounts(levels, positives, negatives, self.ignored, threshold_source=source)
 
     def in_bins(self) -> ScoreCounts:
         """Give the same counts kept in bins."""
@@ -238,12 +230,9 @@ def _as_scores(values: ArrayLike, name: str) -> FloatArray:
 
 def _pool(parts: list[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
     ignored = sum(part.ignored for part in parts)
-    exact = any(part.exact for part in parts)
-    if exact and (in_bins or not all(part.exact for part in parts)):
-        raise ArgumentError("counts kept exact on demand add only to others of their kind, and are not binned")
     present = [part for part in parts if part.scores.size]
     if not present:
-        return ScoreCounts(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64), ignored, exact=exact)
+        return ScoreCounts(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64), ignored)
     if not all(part.scores_known for part in present):
         raise ArgumentError("curves given by points without thresholds cannot be added or binned")
     lowest = np.concatenate([part.scores for part in present])
@@ -253,8 +242,6 @@ def _pool(parts: list[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
     order = np.argsort(-keys, kind="stable") if len(present) > 1 else slice(None)
     keys = keys[order]
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    if not (in_bins or exact) and starts.size > MAX_DISTINCT:
-        return _pool(parts, in_bins=True)
     positives, negatives = (
         np.add.reduceat(np.concatenate([getattr(part, name) for part in present])[order], starts, dtype=np.int64)
         for name in ("positives", "negatives")
@@ -263,4 +250,4 @@ def _pool(parts: list[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
     top = np.maximum.reduceat(highest[order], starts) if in_bins else None
     sources = {part.threshold_source for part in present}
     source = sources.pop() if len(sources) == 1 else ""
-    return ScoreCounts(lowest, positives, negatives, ignored, top, exact, source)
+    return ScoreCounts(lowest, positives, negatives, ignored, top, source)

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import MAX_DISTINCT, ClassCounts, ScoreCounts
+from segbench.counts import ClassCounts, ScoreCounts
 from segbench.errors import ArgumentError, DataError
 from segbench.protocols.class_names import RESERVED, written_classes
 from segbench.protocols.counted import Counted
@@ -48,7 +48,7 @@ class Classes:
         What the classes are called, and their folders; by default by their labels.
     void : sequence of int
         Labels whose pixels are left out and counted as ignored.
-    invert, exact : bool
+    invert, bins : bool
         As in `segbench.Pixels`.
 
     Raises
@@ -71,7 +71,7 @@ class Classes:
     names: Sequence[str] | None = None
     void: Sequence[int] = (255,)
     invert: bool = False
-    exact: bool = False
+    bins: bool = False
 
     def __post_init__(self) -> None:
         for option in ("labels", "void"):
@@ -101,7 +101,7 @@ class Classes:
             "classes": written_classes(self.labels, self.class_names),
             "void": ",".join(map(str, self.void)) or "none",
             "invert": "yes" if self.invert else "no",
-            "floats": "exact" if self.exact else f"exact<={MAX_DISTINCT}",
+            "floats": "bins" if self.bins else "exact",
         }
 
     def place_of(self, tag: str) -> int | None:
@@ -158,7 +158,7 @@ class Classes:
         return truth, _one_a_class(file, sample.predictions, truth.shape, self.class_names)
 
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
-        pixels = Pixels(positive=str(label), invert=self.invert, exact=self.exact)
+        pixels = Pixels(positive=str(label), invert=self.invert, bins=self.bins)
         file = sample.prediction_file or sample.name
         counts = pixels.count(replace(sample, prediction_file=f"{file} (class {name})")).counts
         if not isinstance(counts, ScoreCounts):

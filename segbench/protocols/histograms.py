@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import MAX_DISTINCT, ScoreCounts
+from segbench.counts import ScoreCounts
 from segbench.errors import DataError
 from segbench.protocols.annotators import zero_or_one
 
@@ -15,20 +15,21 @@ NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
 
 
 def count_labelled(
-    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], valid: NDArray[np.bool_] | None, *, exact: bool
+    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], valid: NDArray[np.bool_] | None, *, bins: bool
 ) -> ScoreCounts:
     """Count one image; `name` is what errors call its scores, see `segbench.count_pixels`."""
     classes = np.ascontiguousarray(classes_of(labels, valid)).reshape(-1)
     scores = np.ascontiguousarray(scores).reshape(-1)
     if scores.dtype == np.bool_:
-        return _count_levels(classes, zero_or_one(scores).view(np.uint8), 2, exact=exact)
+        return _count_levels(classes, zero_or_one(scores).view(np.uint8), 2)
     if scores.dtype in (np.uint8, np.uint16):
-        return _count_levels(classes, scores, 1 << (8 * scores.itemsize), exact=exact)
+        return _count_levels(classes, scores, 1 << (8 * scores.itemsize))
     if scores.dtype.kind not in "iuf":
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
     if scores.dtype.kind == "f" and scores.dtype not in (np.float32, np.float64):
         scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
-    return _count_numbers(name, classes, scores, exact=exact)
+    counts = _count_numbers(name, classes, scores)
+    return counts.in_bins() if bins else counts
 
 
 def classes_of(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
@@ -37,22 +38,20 @@ def classes_of(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> ND
     return classes if valid is None else np.where(valid, classes, np.uint8(IGNORED))
 
 
-def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count: int, *, exact: bool) -> ScoreCounts:
+def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count: int) -> ScoreCounts:
     from segbench.protocols.kernels import histogram
 
     table = histogram(classes, levels, level_count)
-    return counts_of_levels(table[NEGATIVE], table[POSITIVE], int(table[IGNORED].sum()), exact=exact)
+    return counts_of_levels(table[NEGATIVE], table[POSITIVE], int(table[IGNORED].sum()))
 
 
-def counts_of_levels(
-    negatives: NDArray[np.int64], positives: NDArray[np.int64], ignored: int, *, exact: bool
-) -> ScoreCounts:
+def counts_of_levels(negatives: NDArray[np.int64], positives: NDArray[np.int64], ignored: int) -> ScoreCounts:
     """Give the counts of levels, from two histograms over all of them."""
     seen = np.flatnonzero(negatives + positives)[::-1]
-    return ScoreCounts(seen / (negatives.size - 1), positives[seen], negatives[seen], ignored, exact=exact)
+    return ScoreCounts(seen / (negatives.size - 1), positives[seen], negatives[seen], ignored)
 
 
-def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any], *, exact: bool) -> ScoreCounts:
+def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any]) -> ScoreCounts:
     from segbench.protocols.distinct import distinct_by_class
 
     if scores.dtype.kind == "f" and not np.isfinite(scores).all():
@@ -60,8 +59,7 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any], 
         refuse_not_finite(name, int(np.isnan(broken).sum()), int(np.isinf(broken).sum()))
     values, positives, negatives = distinct_by_class(classes, scores, first=POSITIVE, second=NEGATIVE)
     ignored = int(np.count_nonzero(classes == IGNORED))
-    counts = ScoreCounts(values, positives, negatives, ignored, exact=exact)
-    return counts if exact or values.size <= MAX_DISTINCT else counts.in_bins()
+    return ScoreCounts(values, positives, negatives, ignored)
 
 
 def refuse_nan(name: str, nan: int) -> None:

@@ -5,8 +5,8 @@ Conventions
 1. ``score >= threshold`` is positive; equal scores enter together.
 2. Integer predictions are levels: score = value / maximum of the type (255, 65535); bool is 0 or 1. Floats are scores
    as they are, of any range. Nothing is stretched to a minimum or maximum.
-3. Levels are counted exactly. Floats are exact while an image holds at most `segbench.counts.MAX_DISTINCT` distinct
-   scores, else they are kept in bins and every figure has certain bounds; ``exact=True`` never bins.
+3. Every distinct score is counted. With ``bins=True`` float scores are kept in 64 004 bins instead, for sets so large
+   that their counts would not fit; every metric that bins can move then has certain bounds.
 4. Void pixels and pixels outside the field of view are counted as ignored and nowhere else.
 5. Several annotators are counted together by a rule that has to be named (`segbench.protocols.annotators`); without one
    an image with several is refused.
@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.counts import MAX_DISTINCT, ScoreCounts
+from segbench.counts import ScoreCounts
 from segbench.errors import ArgumentError, DataError
 from segbench.levels import INVERTED, as_shares
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
@@ -55,8 +55,8 @@ class Pixels:
         Ground-truth values whose pixels are left out and counted as ignored.
     invert : bool
         Low predictions mean positive (black edges on white): levels become 255 - value (65535 - value), floats -value.
-    exact : bool
-        Never bin float scores, whatever memory that takes.
+    bins : bool
+        Keep float scores in bins: constant memory per image, and certain bounds instead of exact metrics.
     annotators : {"any", "all", "majority", "each"}, optional
         How several ground truths of an image count together. ``"any"``: positive where at least one annotator says so;
         ``"all"``: where all do; ``"majority"``: where more than half do, a tie being negative; ``"each"``: every pixel
@@ -81,7 +81,7 @@ class Pixels:
     positive: str | None = None
     void: tuple[float, ...] = ()
     invert: bool = False
-    exact: bool = False
+    bins: bool = False
     annotators: AnnotatorRule | None = None
 
     def __post_init__(self) -> None:
@@ -97,7 +97,7 @@ class Pixels:
             "positive": "larger" if self.positive is None else self.positive.replace(" ", ""),
             "void": written(self.void) or "none",
             "invert": "yes" if self.invert else "no",
-            "floats": "exact" if self.exact else f"exact<={MAX_DISTINCT}",
+            "floats": "bins" if self.bins else "exact",
         }
         return fields if self.annotators is None else fields | {"annotators": self.annotators}
 
@@ -117,7 +117,7 @@ class Pixels:
         drawn, values = self.labelled(sample)
         file = sample.prediction_file or sample.name
         counts = [
-            count_labelled(file, labels, prediction, valid, exact=self.exact)
+            count_labelled(file, labels, prediction, valid, bins=self.bins)
             for labels, valid in brought_together(drawn, self.annotators)
         ]
         return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values, (INVERTED,) * self.invert)
@@ -184,7 +184,7 @@ def count_pixels(
     scores: ArrayLike,
     valid: ArrayLike | None = None,
     *,
-    exact: bool = False,
+    bins: bool = False,
     annotators: AnnotatorRule | None = None,
 ) -> ScoreCounts:
     """Count how many positive and negative pixels have each score.
@@ -198,8 +198,8 @@ def count_pixels(
         numbers are taken as they are.
     valid : array of bool, the shape of `labels` or of `scores`, optional
         True where a pixel counts; the others are counted as ignored, whatever they hold.
-    exact : bool
-        Never fall back to bins, however many distinct scores there are.
+    bins : bool
+        Keep float scores in bins, see `Pixels`.
     annotators : {"any", "all", "majority", "each"}, optional
         How several annotators count together, as in `Pixels`.
 
@@ -240,7 +240,7 @@ def count_pixels(
             f"valid has shape {counted.shape} and dtype {counted.dtype}, expected {truth.shape} and bool"
         )
     if not several:
-        return count_labelled("scores", truth, values, counted, exact=exact)
+        return count_labelled("scores", truth, values, counted, bins=bins)
     valids = [counted] * len(truth) if counted is None or counted.shape == values.shape else list(counted)
     drawn = brought_together(list(zip(truth, valids, strict=True)), annotators)
-    return ScoreCounts.sum(count_labelled("scores", truth, values, counted, exact=exact) for truth, counted in drawn)
+    return ScoreCounts.sum(count_labelled("scores", truth, values, counted, bins=bins) for truth, counted in drawn)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import MAX_DISTINCT, ScoreCounts
+from segbench.counts import ScoreCounts
 from segbench.counts.bins import bins_by
 from segbench.errors import DataError
 from segbench.protocols.counted import Counted
@@ -82,10 +82,10 @@ def count_tensors(
         if settings.invert:
             levels = level_count - 1 - levels
         negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
-        return Counted(counts_of_levels(negatives, positives, ignored, exact=settings.exact), label_values)
+        return Counted(counts_of_levels(negatives, positives, ignored), label_values)
     numbers = _as_floats(torch, f"scores{of}", scores)
     numbers = (-numbers if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
-    counts = _count_numbers(torch, numbers, positive, ignored, pixels, exact=settings.exact)
+    counts = _count_numbers(torch, numbers, positive, ignored, pixels, bins=settings.bins)
     return Counted(counts, label_values)
 
 
@@ -125,12 +125,12 @@ def _count_numbers(
     ignored: int,
     pixels: int,
     *,
-    exact: bool,
+    bins: bool,
 ) -> ScoreCounts:
     values, index = torch.unique(scores, return_inverse=True)
     table = _by_class(torch, index, positive, values.numel())
     highest = None
-    if values.numel() > MAX_DISTINCT and not exact:
+    if bins:
         _, sizes = torch.unique_consecutive(bins_by(torch, values.to(torch.float64)), return_counts=True)
         stops = sizes.cumsum(0)
         running = torch.nn.functional.pad(table.cumsum(1), (1, 0))
@@ -139,7 +139,7 @@ def _count_numbers(
     negatives, positives = (_falling(counts) for counts in table)
     if highest is None and pixels < 2**31:
         negatives, positives = negatives.astype(np.int32), positives.astype(np.int32)
-    return ScoreCounts(_falling(values), positives, negatives, ignored, highest, exact)
+    return ScoreCounts(_falling(values), positives, negatives, ignored, highest)
 
 
 def _falling(rising: Tensor) -> NDArray[Any]:

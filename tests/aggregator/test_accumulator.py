@@ -462,7 +462,7 @@ class TestSettings:
 
     def test_exact_counts_stay_exact(self):
         labels, scores = noise(0, 1, (300, 300))
-        accumulator = Accumulator(Pixels(exact=True))
+        accumulator = Accumulator()
         accumulator.update(labels, scores)
         pooled = accumulator.compute().pooled
         assert (pooled.scores.size, pooled.binned) == (90_000, False)

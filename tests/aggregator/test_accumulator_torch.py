@@ -17,7 +17,7 @@ SCORES = ("bool", "uint8", "uint16", "int8", "int32", "int64", "float16", "bfloa
 PROTOCOLS = (
     Pixels(),
     Pixels(invert=True),
-    Pixels(positive=">=1", exact=True),
+    Pixels(positive=">=1", bins=True),
     Pixels(positive="1", void=(0, 7)),
     Pixels(void=(0,), positive="1,2", invert=True),
 )
@@ -61,21 +61,21 @@ def test_torch_operations_count_what_numpy_counts(seed, label_type, score_type, 
 
 
 @pytest.mark.parametrize("invert", [False, True])
-@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("bins", [False, True])
 @pytest.mark.parametrize("score_type", ["float32", "float64"])
-def test_scores_in_bins(invert, exact, score_type):
+def test_scores_in_bins(invert, bins, score_type):
     rng = np.random.default_rng(5)
     labels = rng.random((2, 300, 300)) < 0.2
     scores = np.where(labels, 1 / (1 + np.exp(-rng.normal(0, 8, labels.shape))), rng.normal(0, 50, labels.shape))
     scores = scores.astype(score_type)
     scores[0, :3] = [[-0.0], [0.0], [1.0]]
-    by_torch, by_numpy = (Accumulator(Pixels(invert=invert, exact=exact), count_on=on) for on in ("device", "host"))
+    by_torch, by_numpy = (Accumulator(Pixels(invert=invert, bins=bins), count_on=on) for on in ("device", "host"))
     by_torch.update(torch.from_numpy(labels), torch.from_numpy(scores), names=["a", "b"])
     by_torch.update(torch.from_numpy(labels), torch.from_numpy(scores))
     by_numpy.update(labels, scores, names=["a", "b"])
     by_numpy.update(labels, scores)
     same(by_torch, by_numpy)
-    assert by_torch.compute().counts["a"].binned != exact
+    assert by_torch.compute().counts["a"].binned == bins
 
 
 @pytest.mark.parametrize("count_on", ["auto", "device", "host"])

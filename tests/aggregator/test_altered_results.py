@@ -79,7 +79,7 @@ class TestCounts:
 
     def test_many_levels_that_shrink_well_are_no_bomb(self):
         levels = np.arange(2_000_000, 0, -1, dtype=np.float32)
-        counts = ScoreCounts(levels, np.zeros(levels.size, np.int32), np.ones(levels.size, np.int32), exact=True)
+        counts = ScoreCounts(levels, np.zeros(levels.size, np.int32), np.ones(levels.size, np.int32))
         assert decode(encode(counts)).total_negatives == levels.size
 
     @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])

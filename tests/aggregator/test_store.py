@@ -143,7 +143,7 @@ class TestCodec:
             ScoreCounts([2.0, -np.inf], [1, 1], [0, 5], 3, threshold_source="tuning set"),
             ScoreCounts.from_points([1, 2], [0, 1], 5, 9),
             ScoreCounts(np.sort(rng.random(500))[::-1], *rng.integers(0, 9, (2, 500))).in_bins(),
-            ScoreCounts([0.5, 0.25], [1, 0], [0, 1], exact=True),
+            ScoreCounts([0.5, 0.25], [1, 0], [0, 1]),
             BoundaryCounts(np.arange(1, 100) / 100, *np.arange(4 * 99).reshape(4, 99)[[0, 1, 2, 3]]),
         ],
     )
@@ -154,7 +154,7 @@ class TestCodec:
         assert encode(again) == packed
         if isinstance(counts, ScoreCounts):
             assert again.scores.dtype == counts.scores.dtype
-            assert (again.exact, again.threshold_source) == (counts.exact, counts.threshold_source)
+            assert again.threshold_source == counts.threshold_source
 
     def test_an_image_of_256_levels_takes_under_two_kilobytes(self):
         counts = ScoreCounts(np.arange(255, -1, -1) / 255, *self.rng.integers(0, 3000, (2, 256)))

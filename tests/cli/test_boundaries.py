@@ -128,7 +128,7 @@ class TestRefused:
         ("flags", "said"),
         [
             (("--void", "255"), "--void has no meaning for the boundaries protocol"),
-            (("--exact",), "--exact has no meaning for the boundaries protocol"),
+            (("--bins",), "--bins has no meaning for the boundaries protocol"),
             (("--nms", "1,5"), "radius,border,multiplier"),
             (("--nms", "1.5,5,1.01"), "radius,border,multiplier"),
             (("--nms", "a,b,c"), "no list of numbers"),

@@ -91,13 +91,13 @@ class TestRun:
         truth = (rng.random((300, 300)) < 0.3).astype(np.uint8)
         gt = write_folder(tmp_path / "gt", {"a.png": truth * 255})
         pred = write_folder(tmp_path / "pred", {"a.npy": np.clip(rng.normal(0.4, 0.2, truth.shape) + truth / 5, 0, 1)})
-        (run,) = json.loads(segbench("run", gt, pred, "--format", "json").out)["runs"]
+        (run,) = json.loads(segbench("run", gt, pred, "--format", "json", "--bins").out)["runs"]
         low, high = run["bounds"]["auc_pr"]
-        (exact,) = json.loads(segbench("run", gt, pred, "--format", "json", "--exact").out)["runs"]
+        (exact,) = json.loads(segbench("run", gt, pred, "--format", "json").out)["runs"]
         assert low <= exact["summary"]["auc_pr"] <= high
         assert low < high
         assert exact["bounds"] == {}
-        assert "±" in segbench("run", gt, pred).out
+        assert "±" in segbench("run", gt, pred, "--bins").out
 
     def test_options_reach_the_protocol(self, segbench, papers, tmp_path):
         field = np.ones((4, 4), np.uint8)
@@ -105,10 +105,10 @@ class TestRun:
         masks = write_folder(tmp_path / "m", {"first_m.png": field, "second_m.png": field})
         answer = segbench(
             "run", *papers, "--positive", ">=128", "--void", "7,9", "--field", masks, "--field-pattern", "*_m",
-            "--invert", "--exact", "--format", "json",
+            "--invert", "--bins", "--format", "json",
         )  # fmt: skip
         (run,) = json.loads(answer.out)["runs"]
-        assert run["settings"] == {"positive": ">=128", "void": "7,9", "invert": "yes", "floats": "exact"}
+        assert run["settings"] == {"positive": ">=128", "void": "7,9", "invert": "yes", "floats": "bins"}
         assert run["summary"]["ignored"] == 8
 
     def test_negatives_that_fit_nothing_are_said(self, segbench, papers):

@@ -56,13 +56,12 @@ class TestTuningSet:
         assert "a (thresholds:none)" in text
         assert "a (thresholds:tuning set of 4 images, data" in text
 
-    def test_few_scores_tune_what_is_kept_in_bins(self, segbench, tmp_path):
+    def test_bins_are_tuned_at_their_edges(self, segbench, tmp_path):
         tune = write_methods(tmp_path / "tune", {"a": 2}, images=2, levels=False)
         test = write_methods(tmp_path / "test", {"a": 2}, images=1, levels=False, shape=(270, 270))
-        run = run_of(segbench("run", *test, "--tuning-set", *tune, "--format", "json"))
-        assert any("moved down to the edges" in note for note in run["notes"])
-        assert run["bounds"] == {}
-        exact = run_of(segbench("run", *test, "--exact", "--tuning-set", *tune, "--format", "json"))
+        run = run_of(segbench("run", *test, "--bins", "--tuning-set", *tune, "--format", "json"))
+        assert (run["bounds"], run["notes"]) == ({}, [])
+        exact = run_of(segbench("run", *test, "--tuning-set", *tune, "--format", "json"))
         assert exact["notes"] == []
         assert exact["summary"]["auc_pr"] == pytest.approx(run["summary"]["auc_pr"], abs=0.01)
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 
 from segbench import ArgumentError, ScoreCounts, count_pixels
-from segbench.counts import MAX_DISTINCT
 from segbench.counts.bins import bin_of
 
 any_score = st.floats(-1e6, 1e6, width=32)
@@ -14,11 +13,11 @@ any_score = st.floats(-1e6, 1e6, width=32)
 
 def counts_of(scores, seed=0):
     scores = np.asarray(scores, dtype=np.float64)
-    return count_pixels(np.random.default_rng(seed).random(scores.shape) < 0.4, scores, exact=False)
+    return count_pixels(np.random.default_rng(seed).random(scores.shape) < 0.4, scores)
 
 
 def many(seed):
-    return counts_of(np.random.default_rng(seed).random(MAX_DISTINCT * 2 // 3), seed)
+    return counts_of(np.random.default_rng(seed).random(44_000), seed)
 
 
 class TestSum:
@@ -42,7 +41,12 @@ class TestSum:
         halves = [ScoreCounts.sum(shuffled[:cut]), ScoreCounts.sum(shuffled[cut:])]
         assert ScoreCounts.sum(parts) == ScoreCounts.sum(halves)
 
-    def test_too_many_scores_go_into_bins_in_any_order(self):
+    def test_any_number_of_scores_stays_exact(self):
+        total = many(0) + many(1)
+        assert not total.binned
+        assert total.scores.size == np.union1d(many(0).scores, many(1).scores).size
+
+    def test_a_part_in_bins_puts_the_sum_in_bins_in_any_order(self):
         parts = [many(0), many(1), counts_of([0.25, 0.5]), many(2).in_bins()]
         assert not parts[0].binned
         sums = [ScoreCounts.sum(order) for order in itertools.permutations(parts)]
@@ -53,13 +57,6 @@ class TestSum:
     def test_more_than_a_batch_of_images(self):
         one = ScoreCounts([1.0, 0.0], [1, 2], [3, 4], 5)
         assert ScoreCounts.sum([one] * 200) == ScoreCounts([1.0, 0.0], [200, 400], [600, 800], 1000)
-
-    def test_exact_on_demand_is_never_binned_and_does_not_mix(self):
-        rng = np.random.default_rng(0)
-        exact = count_pixels(rng.random(MAX_DISTINCT * 2) < 0.5, rng.random(MAX_DISTINCT * 2), exact=True)
-        assert not (exact + exact).binned
-        with pytest.raises(ArgumentError, match="exact on demand"):
-            exact + many(0)
 
 
 class TestBins:

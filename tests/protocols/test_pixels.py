@@ -17,7 +17,6 @@ from segbench import (
     average_precision,
     count_pixels,
 )
-from segbench.counts import MAX_DISTINCT
 from segbench.sample import Sample
 
 images = st.integers(0, 2**32 - 1).map(np.random.default_rng)
@@ -72,11 +71,11 @@ class TestCountPixels:
         assert counts.scores.tolist() == np.unique(scores)[::-1].tolist()
         assert not np.signbit(counts.scores[counts.scores == 0]).any()
 
-    def test_many_floats_go_into_bins_unless_exact(self):
+    def test_floats_go_into_bins_on_request_alone(self):
         rng = np.random.default_rng(0)
-        labels, scores = rng.random(MAX_DISTINCT + 9000) < 0.5, rng.random(MAX_DISTINCT + 9000, np.float32)
-        assert count_pixels(labels, scores).binned
-        exact = count_pixels(labels, scores, exact=True)
+        labels, scores = rng.random(75_000) < 0.5, rng.random(75_000, np.float32)
+        assert count_pixels(labels, scores, bins=True) == count_pixels(labels, scores).in_bins()
+        exact = count_pixels(labels, scores)
         assert not exact.binned
         assert exact.scores.size == np.unique(scores).size
         assert exact.scores.dtype == np.float32

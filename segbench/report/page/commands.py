@@ -9,7 +9,6 @@ from pathlib import Path
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result
-from segbench.counts import MAX_DISTINCT
 
 Options = Callable[[str], list[str]]
 
@@ -28,7 +27,7 @@ def _suppression(value: str) -> list[str]:
 
 
 _DEFAULTS: Mapping[str, Mapping[str, str]] = {
-    "pixels": {"positive": "larger", "void": "none", "invert": "no", "floats": f"exact<={MAX_DISTINCT}"},
+    "pixels": {"positive": "larger", "void": "none", "invert": "no", "floats": "exact"},
     "boundaries": {
         "max_dist": "0.0075",
         "thresholds": "99",
@@ -44,7 +43,7 @@ _OPTIONS: Mapping[str, Options] = {
     "positive": _valued("--positive"),
     "void": _valued("--void"),
     "invert": _flag("--invert"),
-    "floats": _flag("--exact", "exact"),
+    "floats": _flag("--bins", "bins"),
     "max_dist": _valued("--max-dist"),
     "thresholds": _valued("--thresholds"),
     "thin": _flag("--no-thin", "no"),
