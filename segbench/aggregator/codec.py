@@ -1,9 +1,11 @@
-"""Counts as a few hundred bytes: how they travel between processes, wait in memory and lie in the results file.
+"""Counts as bytes: how they travel between processes, wait in memory and are stored in the results file.
 
-A JSON header names the arrays, their types follow in one block, and zlib packs the whole. Scores that are levels (k,
-k / 255, k / 65535, k / (thresholds + 1)) are written as the whole numbers k when that gives back every bit. Counts of
-several classes are packed class by class behind a line of JSON, so that one class is unpacked alone. Reading never
-unpickles, and believes nothing: a results file may come from anywhere.
+A JSON header describes the arrays, their values follow in one block, and zlib packs the whole. Scores that are levels
+(k, k / 255, k / 65535, k / (thresholds + 1)) are written as the whole numbers k when that gives back every bit; other
+falling scores as the steps between their bit patterns, byte by byte, which takes less than half the space of the
+prediction. Counts of many scores are packed range by range, and those of several classes class by class, behind a line
+of JSON, so that one range or class is unpacked alone. Reading never unpickles and trusts nothing: a results file may
+come from anywhere.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ _COUNTED: dict[str, type[Counts] | UnionType] = {
     "regions": RegionCounts,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_LEVEL = 3
+_LEVEL, _LEVEL_OF_STEPS = 3, 1
+_SCORES_PER_RANGE = 2**13
 _LITTLE, _MOST_SHRUNK = 2**24, 64
 """What any counts may unpack to, and how many times their packed size where that is more."""
 _NUMBERS = re.compile(r"[<>|=]?[biuf][1248]")
@@ -54,7 +57,8 @@ _SCALARS: dict[str, tuple[type, ...]] = {
     "FloatArray | None": (type(None),),
 }
 _DAMAGED = "the results file was changed or damaged: count again with --fresh"
-_CLASSES = b"{"  # no zlib stream begins so
+_CLASSES, _RANGES = b"{", b"["  # no zlib stream begins with either
+_STEPS = re.compile(r"steps[48]")
 
 
 def encode(counts: Counts) -> bytes:
@@ -63,20 +67,39 @@ def encode(counts: Counts) -> bytes:
         parts = [encode(part) for part in counts.counts]
         sizes = dict(zip(counts.names, map(len, parts), strict=True))
         return b"".join([json.dumps(sizes, separators=(",", ":")).encode(), b"\n", *parts])
+    if isinstance(counts, ScoreCounts) and counts.scores_known and counts.scores.size > _SCORES_PER_RANGE:
+        return _encode_ranges(counts)
+    return _encode_one(counts)
+
+
+def _encode_ranges(counts: ScoreCounts) -> bytes:
+    """Pack counts of many scores as consecutive ranges; the header holds the highest score and size of each."""
+    starts = range(0, counts.scores.size, _SCORES_PER_RANGE)
+    parts = [_encode_one(counts.part(start, start + _SCORES_PER_RANGE)) for start in starts]
+    header = [[float(counts.scores[start]), len(part)] for start, part in zip(starts, parts, strict=True)]
+    return b"".join([json.dumps(header, separators=(",", ":")).encode(), b"\n", *parts])
+
+
+def _encode_one(counts: ScoreCounts | BoundaryCounts | RegionCounts) -> bytes:
     header: dict[str, Any] = {"kind": _NAMES[type(counts)]}
     arrays: dict[str, list[Any]] = {}
-    blocks = []
+    blocks, level = [], _LEVEL
     for field in dataclasses.fields(counts):
         value = getattr(counts, field.name)
         if isinstance(value, np.ndarray):
             packed, scale = _whole_levels(value)
-            packed = _smallest(packed)
-            arrays[field.name] = [packed.dtype.str, value.dtype.str, scale, value.size]
+            steps = None if scale else _steps(packed)
+            if steps is None:
+                packed = _smallest(packed)
+                arrays[field.name] = [packed.dtype.str, value.dtype.str, scale, value.size]
+            else:
+                packed, level = steps, _LEVEL_OF_STEPS  # more effort would shrink the low bytes no further
+                arrays[field.name] = [f"steps{value.itemsize}", value.dtype.str, scale, value.size]
             blocks.append(packed.tobytes())
         else:
             header[field.name] = value
     header["arrays"] = arrays
-    return zlib.compress(b"".join([json.dumps(header, separators=(",", ":")).encode(), b"\n", *blocks]), _LEVEL)
+    return zlib.compress(b"".join([json.dumps(header, separators=(",", ":")).encode(), b"\n", *blocks]), level)
 
 
 def decode(data: bytes) -> Counts:
@@ -90,6 +113,8 @@ def decode(data: bytes) -> Counts:
     if data.startswith(_CLASSES):
         packed = packed_classes(data)
         return ClassCounts(tuple(packed), tuple(map(_decode_scores, packed.values())))
+    if data.startswith(_RANGES):
+        return decode_between(data, -math.inf, math.inf)
     try:
         return _decode_one(data)
     except Exception as error:
@@ -108,13 +133,49 @@ def _decode_one(data: bytes) -> ScoreCounts | BoundaryCounts | RegionCounts:
             raise ValueError(f"{name} of another type")
     offset = 0
     for name, (stored, dtype, scale, size) in arrays.items():
-        if not (_NUMBERS.fullmatch(stored) and _NUMBERS.fullmatch(dtype)):
+        if not ((_NUMBERS.fullmatch(stored) or _STEPS.fullmatch(stored)) and _NUMBERS.fullmatch(dtype)):
             raise ValueError(f"{name} of another type")
+        if _STEPS.fullmatch(stored):
+            planes: NDArray[np.uint8] = np.frombuffer(block, np.uint8, size * int(stored[-1]), offset)
+            values[name] = _from_steps(planes, int(stored[-1])).astype(dtype, copy=False)
+            offset += planes.size
+            continue
         array: NDArray[Any] = np.frombuffer(block, np.dtype(stored), size, offset)
         offset += array.nbytes
         with np.errstate(all="raise", under="ignore"):
             values[name] = (array / scale if scale else array).astype(dtype)
     return kind(**values)
+
+
+def decode_between(data: bytes, lowest: float, below: float) -> ScoreCounts:
+    """Unpack the counts of the scores from `lowest` up to, not including, `below`; ignored pixels go with the highest.
+
+    Raises
+    ------
+    DataError
+        For any other bytes.
+    """
+    if not data.startswith(_RANGES):
+        counts = _decode_scores(data)
+    else:
+        header, _, block = data.partition(b"\n")
+        try:
+            highest, sizes = zip(*json.loads(header), strict=True)
+            ends = [0, *accumulate(sizes)]
+            # A range reaches down to where the next begins.
+            wanted = [
+                k
+                for k, top in enumerate(highest)
+                if top >= lowest and (k + 1 == len(highest) or highest[k + 1] < below)
+            ]
+        except Exception as error:
+            raise _damaged(error) from error
+        parts = [_decode_scores(block[ends[k] : ends[k + 1]]) for k in wanted]
+        try:
+            counts = ScoreCounts.end_to_end(parts)
+        except Exception as error:
+            raise _damaged(error) from error
+    return counts if (lowest, below) == (-math.inf, math.inf) else counts.between(lowest, below)
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -230,6 +291,17 @@ class EncodedCounts(Mapping[str, Counts]):
             raise DataError(name, "holds counts of another protocol", _DAMAGED)
         return counts
 
+    def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
+        """Unpack the counts of an image from one score up to, not including, another."""
+        with _naming(name):
+            return decode_between(self._packed[name], lowest, below)
+
+    @property
+    def micro(self) -> EncodedCounts:
+        """The counts of all classes of each image added up."""
+        summed = {name: encode(counts.micro) for name, counts in self.items() if isinstance(counts, ClassCounts)}
+        return EncodedCounts(summed, "pixels")
+
     def __repr__(self) -> str:
         """Say how many there are."""
         return f"<counts of {len(self)} image{'s'[: len(self) != 1]} by name>"
@@ -259,6 +331,30 @@ def _whole_levels(array: NDArray[Any]) -> tuple[NDArray[Any], float]:
         if np.array_equal((levels / scale).astype(array.dtype), array):
             return levels.astype(np.int64), scale
     return array, 0.0
+
+
+def _steps(array: NDArray[Any]) -> NDArray[np.uint8] | None:
+    """Give the steps between the bit patterns of falling floats, their low bytes first; None for anything else."""
+    if array.dtype.kind != "f" or not array.size or not np.all(array[1:] < array[:-1]):
+        return None
+    keys = ~_rising_keys(array.view(f"u{array.itemsize}"))
+    steps = np.diff(keys, prepend=keys.dtype.type(0))
+    return np.ascontiguousarray(steps.astype(f"<u{array.itemsize}").view(np.uint8).reshape(array.size, -1).T)
+
+
+def _from_steps(planes: NDArray[np.uint8], itemsize: int) -> NDArray[Any]:
+    """Give the floats back that `_steps` packed."""
+    steps = np.ascontiguousarray(planes.reshape(itemsize, -1).T).view(f"<u{itemsize}").reshape(-1)
+    keys = ~np.cumsum(steps, dtype=f"u{itemsize}")
+    sign = keys.dtype.type(1 << (8 * itemsize - 1))
+    floats: NDArray[Any] = np.where(keys & sign, keys ^ sign, ~keys).view(f"f{itemsize}")
+    return floats
+
+
+def _rising_keys(bits: NDArray[Any]) -> NDArray[Any]:
+    """Turn the bits of floats into unsigned numbers that rise with the float."""
+    sign = bits.dtype.type(1 << (8 * bits.itemsize - 1))
+    return np.where(bits & sign, ~bits, bits | sign)
 
 
 def _smallest(array: NDArray[Any]) -> NDArray[Any]:

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import cast
 
-from segbench.aggregator.codec import Counts, EncodedCounts, encode
+from segbench.aggregator.codec import Counts
 from segbench.aggregator.figures import PROTOCOLS
 from segbench.aggregator.signature import resigned
-from segbench.counts import BoundaryCounts, ClassCounts, ScoreCounts
-from segbench.curves import Curve, Intervals, Summary, bootstrap, pixel_summary
+from segbench.counts import BoundaryCounts, ScoreCounts
+from segbench.curves import Curve, Intervals, Summary, bootstrap, pixel_summary, pr_curve
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.boundary_summary import annotators_summary
-from segbench.curves.classes import of_class
+from segbench.curves.classes import micro_of, of_class
 from segbench.curves.intervals import IntervalMethod
+from segbench.curves.pooled import PooledPixels, pool_pixels, reduced
 from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
 from segbench.curves.regions import RegionCurve
@@ -130,31 +131,56 @@ class Result(Displayed):
 
     @cached_property
     def pooled(self) -> Counts:
-        """The sum of the counts of all images."""
+        """The sum of the counts of all images.
+
+        Of more distinct scores than are held in memory (`segbench.counts.pooling.SCORES_AT_ONCE`), some are chosen
+        (`segbench.curves.pooled.reduced`), and ``threshold_source`` says so; the summary still measures all.
+        """
         if self.published:
             raise ArgumentError(f"{self.method} is a published curve, without counts")
         if not self.counts and self.protocol != "pixels":
             raise DataError(self.method, "no image was counted, so there is no curve", "mend what failed and run again")
-        rest = () if self.unnamed is None else (self.unnamed,)
-        pooled: Counts = PROTOCOLS[self.protocol].pool((*self.counts.values(), *rest))
+        if self.protocol == "pixels":
+            return self._pixels.counts
+        pooled: Counts = PROTOCOLS[self.protocol].pool(self.counts.values())
         return pooled
+
+    @cached_property
+    def reduced(self) -> Counts:
+        """The pooled counts at the points of the curve that plots draw: all, or a choice of very many."""
+        return reduced(self.pooled) if isinstance(self.pooled, ScoreCounts) else self.pooled
+
+    @cached_property
+    def _pixels(self) -> PooledPixels:
+        return pool_pixels(
+            cast("Mapping[str, ScoreCounts]", self.counts), () if self.unnamed is None else (self.unnamed,)
+        )
 
     @cached_property
     def summary(self) -> Summary:
         """The figures over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
         if self.published:
             return self.published.summary
-        if self.unnamed:
-            named = {name: counts for name, counts in self.counts.items() if isinstance(counts, ScoreCounts)}
-            return pixel_summary(named, unnamed=self.unnamed)
         if self.human:
             return annotators_summary(cast("Mapping[str, BoundaryCounts]", self.counts))
+        if self.protocol == "pixels":
+            per_image = cast("Mapping[str, ScoreCounts]", self.counts)
+            return pixel_summary(per_image, unnamed=self.unnamed, pool=self._pixels)
         return PROTOCOLS[self.protocol].summary(self.counts)
 
     @cached_property
     def curve(self) -> Curve | BoundaryCurve | RegionCurve:
         """The pooled precision-recall curve, of several classes that of `micro`; of regions figures by threshold."""
+        if self.protocol == "classes":
+            return self.micro.curve
         return self.published.curve if self.published else PROTOCOLS[self.protocol].curve(self.pooled)
+
+    @cached_property
+    def drawn(self) -> Curve | BoundaryCurve | RegionCurve:
+        """The curve as plots draw it: at the points of `reduced`."""
+        if self.published or self.protocol == "boundaries" or self.protocol == "regions":
+            return self.curve
+        return self.micro.drawn if self.protocol == "classes" else pr_curve(cast("ScoreCounts", self.reduced))
 
     @cached_property
     def classes(self) -> Mapping[str, Result]:
@@ -178,10 +204,8 @@ class Result(Displayed):
         """
         if self.protocol != "classes":
             raise ArgumentError(f"{self.method} is a result of the {self.protocol} protocol, not of several classes")
-        counts = {name: encode(image.micro) for name, image in self.counts.items() if isinstance(image, ClassCounts)}
-        return self._as_pixels(
-            EncodedCounts(counts, "pixels"), {"class": "micro", "positive": self.settings["classes"]}
-        )
+        counts = micro_of(self.counts)
+        return self._as_pixels(counts, {"class": "micro", "positive": self.settings["classes"]})
 
     def _as_pixels(self, counts: Mapping[str, Counts], fields: Mapping[str, str]) -> Result:
         settings = {**fields, **{key: value for key, value in self.settings.items() if key != "classes"}}

@@ -32,17 +32,17 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     DataError
         If it has failed images, or lacks positives or negatives.
     """
-    if not isinstance(tuning.pooled, ScoreCounts):
+    if not isinstance(tuning.reduced, ScoreCounts):
         raise ArgumentError(f"thresholds are taken from results of the pixels protocol, not of {tuning.protocol}")
     if tuning.failed:
         images = f"{len(tuning.failed)} image{'s'[: len(tuning.failed) > 1]}"
         first = next(iter(tuning.failed.values()))
         raise DataError("tuning set", f"{images} failed; the first: {first}", "mend or remove what failed")
-    totals = tuning.pooled.total_positives, tuning.pooled.total_negatives
+    totals = tuning.reduced.total_positives, tuning.reduced.total_negatives
     if min(totals) == 0:
         raise DataError("tuning set", f"{totals[0]} positives and {totals[1]} negatives, and both are needed")
     number = "unnamed" if tuning.unnamed else len(tuning.counts)
-    found = thresholds_from(tuning.pooled, source="")
+    found = thresholds_from(tuning.reduced, source="")
     # Other scores on the same images give other thresholds, and so another run.
     chosen = hashlib.sha256(found.values.astype("<f8").tobytes()).hexdigest()[:8]
     return replace(found, source=f"tuning set of {number} images, data {tuning.data}, thresholds {chosen}")

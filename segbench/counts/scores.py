@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from segbench.counts.thresholds import Thresholds
 from segbench.display import Displayed
 from segbench.errors import ArgumentError
 
-_POOLED_AT_ONCE = 64
+_PARTS_AT_ONCE, _SCORES_AT_ONCE = 64, 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +124,10 @@ class ScoreCounts(Displayed):
     @classmethod
     def sum(cls, counts: Iterable[ScoreCounts]) -> ScoreCounts:
         """Pool any number of counts; none at all gives empty counts."""
-        waiting: list[ScoreCounts] = []
+        pool = Pool()
         for part in counts:
-            waiting.append(part)
-            if len(waiting) == _POOLED_AT_ONCE:
-                waiting = [_pool(waiting)]
-        return _pool(waiting)
+            pool.add(part)
+        return pool.total()
 
     @classmethod
     def from_points(
@@ -214,9 +212,68 @@ class ScoreCounts(Displayed):
         )
         return ScoreCounts(levels, positives, negatives, self.ignored, threshold_source=source)
 
+    def part(self, start: int, stop: int) -> ScoreCounts:
+        """Give the counts of the scores from one index to another; ignored pixels belong to the first score."""
+        some = slice(start, stop)
+        return ScoreCounts(
+            self.scores[some],
+            self.positives[some],
+            self.negatives[some],
+            self.ignored if start == 0 else 0,
+            None if self.highest is None else self.highest[some],
+            self.threshold_source,
+        )
+
+    def between(self, lowest: float, below: float) -> ScoreCounts:
+        """Give the counts of the scores from `lowest` up to, not including, `below`, without ignored pixels."""
+        start, stop = np.searchsorted(-self.scores, (-below, -lowest), "right").tolist()
+        return replace(self.part(0 if below == np.inf else start, stop), ignored=0)
+
+    @classmethod
+    def end_to_end(cls, parts: Sequence[ScoreCounts]) -> ScoreCounts:
+        """Put parts of one whole together again, the highest scores first."""
+        if not parts:
+            return cls.sum(())
+        joined = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("scores", "positives", "negatives", "highest")
+            if getattr(parts[0], name) is not None
+        }
+        ignored = sum(part.ignored for part in parts)
+        return cls(**joined, ignored=ignored, threshold_source=parts[0].threshold_source)
+
     def in_bins(self) -> ScoreCounts:
         """Give the same counts kept in bins."""
         return _pool([self], in_bins=True)
+
+
+class Pool:
+    """A growing sum of counts, whose parts are merged when they are of similar size, so that none is merged often."""
+
+    def __init__(self) -> None:
+        self._sums: list[ScoreCounts] = []
+        self._waiting: list[ScoreCounts] = []
+        self._scores_waiting = 0
+
+    def add(self, counts: ScoreCounts) -> None:
+        """Add the counts of an image."""
+        self._waiting.append(counts)
+        self._scores_waiting += counts.scores.size
+        if len(self._waiting) == _PARTS_AT_ONCE or self._scores_waiting > _SCORES_AT_ONCE:
+            self._sums.append(_pool(self._waiting))
+            self._waiting, self._scores_waiting = [], 0
+            while len(self._sums) > 1 and self._sums[-2].scores.size < 2 * self._sums[-1].scores.size:
+                self._sums[-2:] = [_pool(self._sums[-2:])]
+
+    @property
+    def scores_held(self) -> int:
+        """Scores in memory: at least as many as the total has."""
+        return sum(part.scores.size for part in self._sums) + self._scores_waiting
+
+    def total(self) -> ScoreCounts:
+        """Give the sum of all that was added."""
+        self._sums, self._waiting, self._scores_waiting = [_pool([*self._sums, *self._waiting])], [], 0
+        return self._sums[0]
 
 
 def _as_scores(values: ArrayLike, name: str) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.counts import ClassCounts
-from segbench.curves.classes import MACRO_FIGURES, names_in, of_class
+from segbench.curves.classes import MACRO_FIGURES, micro_of, names_in, of_class
 from segbench.curves.tables import PIXEL_FIGURES, PixelTable, pixel_table
 
 FloatArray = NDArray[np.float64]
@@ -55,4 +55,4 @@ class ClassTable:
 def class_table(per_image: Mapping[str, ClassCounts]) -> ClassTable:
     """Lay out the counts of several classes of many images, at least one; rows in sorted order of the names."""
     classes = tuple(pixel_table(of_class(per_image, name)) for name in names_in(per_image))
-    return ClassTable(classes, pixel_table({image: counts.micro for image, counts in per_image.items()}))
+    return ClassTable(classes, pixel_table(micro_of(per_image)))

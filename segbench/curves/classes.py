@@ -28,6 +28,10 @@ class ByClass(Protocol):
     def of_class(self, name: str) -> Mapping[str, Any]:
         """Give the counts of one class by image."""
 
+    @property
+    def micro(self) -> Mapping[str, Any]:
+        """The counts of all classes added up, by image."""
+
 
 MACRO_FIGURES = (
     "ods_f",
@@ -65,13 +69,15 @@ def class_summary(per_image: Mapping[str, ClassCounts]) -> Summary:
     >>> summary["macro_average_precision"], summary["micro_positives"]  # the mean of 11 / 12 and 1 / 3
     (0.625, 6)
     """
-    micro: dict[str, ScoreCounts] = {}
-    pixels = ignored = 0
-    for image, counts in per_image.items():
-        pixels, ignored = pixels + counts.pixels, ignored + counts.ignored
-        micro[image] = counts.micro
     classes = {name: pixel_summary(of_class(per_image, name)) for name in names_in(per_image)}
-    return _joined(classes, pixel_summary(micro), MACRO_FIGURES, (pixels, ignored))
+    first = next(iter(classes.values()), None)
+    totals = (first["positives"] + first["negatives"], first["ignored"]) if first else (0, 0)
+    return _joined(classes, pixel_summary(micro_of(per_image)), MACRO_FIGURES, (int(totals[0]), int(totals[1])))
+
+
+def micro_of(per_image: Mapping[str, Any]) -> Mapping[str, ScoreCounts]:
+    """Give the counts of all classes added up, by image."""
+    return per_image.micro if isinstance(per_image, ByClass) else {k: counts.micro for k, counts in per_image.items()}
 
 
 def names_in(per_image: Mapping[str, ClassCounts]) -> tuple[str, ...]:

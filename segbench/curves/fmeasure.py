@@ -160,7 +160,11 @@ def fpr_at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> float:
 
 def first_reaching(points: Points, share: float) -> int:
     """Number the first point whose recall reaches `share`, by comparing integers."""
+    return int(np.searchsorted(points[0], needed_for(share, int(points[0][-1]))))
+
+
+def needed_for(share: float, positives: int) -> int:
+    """Give the fewest true positives that are a share of all positives, read as the decimal it is written as."""
     if not 0 <= share <= 1:
         raise ArgumentError(f"a rate of {share!r} was asked for; expected 0 to 1")
-    needed = math.ceil(Fraction(repr(float(share))) * int(points[0][-1]))
-    return int(np.searchsorted(points[0], needed))
+    return math.ceil(Fraction(repr(float(share))) * positives)

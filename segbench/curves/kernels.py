@@ -79,16 +79,24 @@ def segment_trapezoid(a: float, f: float, b: float, g: float) -> float:
 
 
 @_compiled
-def pr_area_exact(tp: Counts, fp: Counts) -> float:
-    """Sum the exact areas of all segments, times P."""
-    total = lost = 0.0
+def add_pr_area_exact(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
+    """Go on with the sum of `pr_area_exact` over more points, the first of which is the last of those before."""
+    total, lost = sums
     for k in range(1, tp.size):
         if tp[k] != tp[k - 1]:
             part = segment_area(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k])) - lost
             new = total + part
             lost = (new - total) - part
             total = new
-    return total
+    sums[0], sums[1] = total, lost
+
+
+@_compiled
+def pr_area_exact(tp: Counts, fp: Counts) -> float:
+    """Sum the exact areas of all segments, times P."""
+    sums = np.zeros(2)
+    add_pr_area_exact(tp, fp, sums)
+    return float(sums[0])
 
 
 @_compiled
@@ -122,9 +130,9 @@ def pr_area_linear(tp: Counts, fp: Counts) -> float:
 
 
 @_compiled
-def precision_steps(tp: Counts, fp: Counts) -> float:
-    """Sum precision over the positives, each at the threshold of its own score: average precision times P."""
-    total = lost = 0.0
+def add_precision_steps(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
+    """Go on with the sum of `precision_steps` over more points, the first of which is the last of those before."""
+    total, lost = sums
     for k in range(1, tp.size):
         gained = float(tp[k] - tp[k - 1])
         if gained > 0.0:
@@ -132,7 +140,15 @@ def precision_steps(tp: Counts, fp: Counts) -> float:
             new = total + part
             lost = (new - total) - part
             total = new
-    return total
+    sums[0], sums[1] = total, lost
+
+
+@_compiled
+def precision_steps(tp: Counts, fp: Counts) -> float:
+    """Sum precision over the positives, each at the threshold of its own score: average precision times P."""
+    sums = np.zeros(2)
+    add_precision_steps(tp, fp, sums)
+    return float(sums[0])
 
 
 @_compiled
@@ -158,9 +174,9 @@ def lowest_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> 
 
 
 @_compiled
-def roc_area(tp: Counts, fp: Counts) -> float:
-    """Sum the trapezoids under the ROC points, times P N."""
-    total = lost = 0.0
+def add_roc_area(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
+    """Go on with the sum of `roc_area` over more points, the first of which is the last of those before."""
+    total, lost = sums
     for k in range(1, tp.size):
         gained = float(fp[k] - fp[k - 1])
         if gained > 0.0:
@@ -168,7 +184,15 @@ def roc_area(tp: Counts, fp: Counts) -> float:
             new = total + part
             lost = (new - total) - part
             total = new
-    return total
+    sums[0], sums[1] = total, lost
+
+
+@_compiled
+def roc_area(tp: Counts, fp: Counts) -> float:
+    """Sum the trapezoids under the ROC points, times P N."""
+    sums = np.zeros(2)
+    add_roc_area(tp, fp, sums)
+    return float(sums[0])
 
 
 @_compiled

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from types import MappingProxyType
 
 import numpy as np
@@ -15,11 +14,10 @@ from segbench.curves.areas import auc_roc, average_precision, pr_area
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.fmeasure import best_f, f_of, fpr_at_tpr
 from segbench.curves.hull import hull_points
-from segbench.curves.imagewise import BestFs, best_fs
 from segbench.curves.points import cumulate
+from segbench.curves.pooled import PooledPixels, pool_pixels
 from segbench.display import Displayed
 
-_IMAGES_AT_ONCE = 256
 _WITHOUT_POSITIVES = "no positive pixels"
 _WITHOUT_NEGATIVES = "no negative pixels"
 WITHOUT_NAMES = "some pixels came without the name of an image, so images are not told apart"
@@ -78,7 +76,9 @@ class Summary(Displayed, Mapping[str, float | int]):
         return all(isinstance(figure, int) or math.isnan(figure) for figure in self.figures.values())
 
 
-def pixel_summary(per_image: Mapping[str, ScoreCounts], *, unnamed: ScoreCounts | None = None) -> Summary:
+def pixel_summary(
+    per_image: Mapping[str, ScoreCounts], *, unnamed: ScoreCounts | None = None, pool: PooledPixels | None = None
+) -> Summary:
     """Every figure of the pixel benchmark, from the counts of its images.
 
     Parameters
@@ -88,6 +88,8 @@ def pixel_summary(per_image: Mapping[str, ScoreCounts], *, unnamed: ScoreCounts 
     unnamed : ScoreCounts, optional
         Pixels of images that are not told apart: they are part of the pooled figures, and figures over images
         (``ois_*``, ``mean_image_f``) are undefined.
+    pool : PooledPixels, optional
+        All of these pooled, where that has been done before.
 
     Returns
     -------
@@ -109,19 +111,18 @@ def pixel_summary(per_image: Mapping[str, ScoreCounts], *, unnamed: ScoreCounts 
     >>> summary["positives"], summary["ods_f"], summary["ods_threshold"]
     (8, 0.75, 0.9)
     """
-    pooled, chosen, sources = _pooled(per_image)
-    if unnamed is not None:
-        pooled = ScoreCounts.sum([pooled, unnamed] if per_image else [unnamed])
+    pool = pool or pool_pixels(per_image, () if unnamed is None else (unnamed,))
+    pooled, chosen = pool.counts, pool.chosen
     tp, fp, positives = int(chosen.tp.sum()), int(chosen.fp.sum()), int(chosen.positives.sum())
     each = chosen.f[chosen.positives > 0]
     ods = best_f(pooled)
     points = cumulate(pooled)
     figures: dict[str, float | int] = {
         **_totals(pooled),
-        "auc_roc": auc_roc(pooled),
-        "auc_pr": pr_area(points),
+        "auc_roc": pool.auc_roc,
+        "auc_pr": pool.auc_pr,
         "auc_pr_achievable": pr_area(hull_points(points)),
-        "average_precision": average_precision(pooled),
+        "average_precision": pool.average_precision,
         "ods_f": ods.f,
         "ods_precision": ods.precision,
         "ods_recall": ods.recall,
@@ -137,25 +138,8 @@ def pixel_summary(per_image: Mapping[str, ScoreCounts], *, unnamed: ScoreCounts 
     figures |= dict.fromkeys(reasons, math.nan)
     if unnamed is None and pooled.binned:
         bounds |= image_bounds((per_image[name] for name in sorted(per_image)), chosen)
-    source = ", ".join(sorted(sources - {""}))
+    source = ", ".join(sorted(pool.sources - {""}))
     return _finished(figures, pooled, bounds, ("auc_pr_achievable",), source, reasons=reasons)
-
-
-def _pooled(per_image: Mapping[str, ScoreCounts]) -> tuple[ScoreCounts, BestFs, set[str]]:
-    """Give the sum, the best F of each image in order of names, and the sources of thresholds.
-
-    Counts may be unpacked as they are asked for, so each is asked for once, and few are held at a time.
-    """
-    names = iter(sorted(per_image))
-    sums = ScoreCounts.sum(())
-    best: list[BestFs] = []
-    sources: set[str] = set()
-    while images := [per_image[name] for name in islice(names, _IMAGES_AT_ONCE)]:
-        part = ScoreCounts.sum(images)
-        sums = sums + part if best else part
-        best.append(best_fs(images))
-        sources.update(image.threshold_source for image in images)
-    return sums, BestFs.joined(best), sources
 
 
 def pixel_image_figures(counts: ScoreCounts) -> Summary:

@@ -195,17 +195,17 @@ def _ordered(results: Sequence[Result], key: str, figure: str) -> list[tuple[int
 
 
 def _pr_curve_of(result: Result) -> Curve | BoundaryCurve:
-    if isinstance(result.curve, RegionCurve):
+    if isinstance(result.drawn, RegionCurve):
         raise ArgumentError(
             f"the {result.protocol} protocol has no precision-recall curve; draw its covering (--kind f"
         )
-    return result.curve
+    return result.drawn
 
 
 def _scores_of(result: Result, what: str) -> ScoreCounts:
-    if result.protocol != "pixels" or not isinstance(result.pooled, ScoreCounts):
+    if result.protocol != "pixels" or not isinstance(result.reduced, ScoreCounts):
         raise ArgumentError(f"the {result.protocol} protocol has no {what}, for it knows no true negatives")
-    return result.pooled
+    return result.reduced
 
 
 def _draw_band(
@@ -226,7 +226,7 @@ def _draw_band(
 def _draw_prevalences(ax: Axes, results: Sequence[Result]) -> None:
     prevalences = {
         round(curve.positives / (curve.positives + curve.negatives), 4)
-        for curve in (result.curve for result in results)
+        for curve in (result.drawn for result in results)
         if isinstance(curve, Curve) and curve.positives
     }
     for rank, prevalence in enumerate(sorted(prevalences)):

@@ -75,13 +75,13 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
     for k in best_first(results, key):
         result, style = results[k], line_style(k)
         label = f"[{sign}={three_digits(result.summary[key], result.summary.bounds.get(key))}] {names[k]}"
-        x, y = _points(result.curve)
+        x, y = _points(result.drawn)
         if np.isnan(result.summary[key]):  # of no pixel, where the curve's rules say 0
             x, y = x[:0], y[:0]
-        if x.size == 1 and result.curve.thresholds.size == 1:
+        if x.size == 1 and result.drawn.thresholds.size == 1:
             ax.axhline(y[0], color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
             continue
-        _draw(ax, (x, y), style, label, steps=isinstance(result.curve, Curve))
+        _draw(ax, (x, y), style, label, steps=isinstance(result.drawn, Curve))
         best = result.summary[key.replace("_f", "") + "_threshold"], result.summary[key]
         ax.plot(*best, "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
     _finish(ax)

@@ -40,7 +40,7 @@ def threshold_columns(result: Result) -> dict[str, NDArray[Any]]:
     Of pixels the first row is where nothing is predicted, at an infinite threshold. A published curve has no counts,
     and the regions protocol has its own figures.
     """
-    curve = result.curve
+    curve = result.drawn
     columns: dict[str, NDArray[Any]] = {"threshold": curve.thresholds}
     if isinstance(curve, Curve):
         rates = {"recall": curve.recall, "precision": curve.precision, "tpr": curve.tpr, "fpr": curve.fpr}

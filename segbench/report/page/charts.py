@@ -74,7 +74,7 @@ def style(place: int) -> dict[str, Any]:
 def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
     if not result.published and not result.counts:
         return {}
-    curve = result.curve
+    curve = result.drawn
     if isinstance(curve, RegionCurve):
         return {"levels": _levels(curve)} if curve.thresholds.size else {}
     best = [_plain(result.summary[f"ods_{key}"]) for key in ("recall", "precision", "threshold", "f")]
@@ -97,7 +97,7 @@ def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
 
 
 def _roc(result: Result) -> Curve:
-    return roc_curve(cast("ScoreCounts", result.pooled))
+    return roc_curve(cast("ScoreCounts", result.reduced))
 
 
 def _levels(curve: RegionCurve) -> dict[str, Any]:
@@ -119,8 +119,8 @@ def _probes(x: FloatArray, y: FloatArray, thresholds: ArrayLike, *, keep: float 
 def _areas(result: Result, drawn: Intervals | None, space: Literal["roc", "pr"]) -> list[list[list[float | None]]]:
     """Give areas around a curve as closed outlines: what bins leave open, and the band over images."""
     outlines = []
-    if isinstance(result.curve, Curve):
-        bounds = envelope(result.curve if space == "pr" else _roc(result))
+    if isinstance(result.drawn, Curve):
+        bounds = envelope(result.drawn if space == "pr" else _roc(result))
         outlines.append((bounds.at, bounds.low, bounds.high))
     if drawn and len(result.counts) > 1:
         band = curve_band(result.counts, space=space, level=drawn.level, replicates=drawn.replicates, seed=drawn.seed)

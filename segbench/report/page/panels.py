@@ -162,7 +162,7 @@ def _looks(result: Result) -> Callable[[str], Seen]:
 
 def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
     """Give thresholds to slide through, and which of them is the best for the pool."""
-    counts = result.pooled
+    counts = result.reduced
     if isinstance(counts, ScoreCounts):
         scores = counts.scores[np.isfinite(counts.scores)][::-1].astype(np.float64)
         if not scores.size:
@@ -173,7 +173,7 @@ def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
         return tuple(scores.tolist()), _nearest(scores, best)
     best = float(result.summary["covering_ods_threshold" if result.protocol == "regions" else "ods_threshold"])
-    every = result.curve.thresholds
+    every = result.drawn.thresholds
     middle, step = _nearest(every, best), max(1, every.size // 10)
     around = middle + step * (np.arange(_FEW_CUTS) - _FEW_CUTS // 2)
     places = np.unique(np.clip(around, 0, every.size - 1))

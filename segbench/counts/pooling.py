@@ -1,0 +1,97 @@
+"""Pooling the counts of many images in a bounded amount of memory.
+
+Pooled counts that would hold more than `SCORES_AT_ONCE` distinct scores are made score range by score range, from the
+highest down. Each range is exact, so the result does not depend on where ranges begin, nor on the order of images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from segbench.counts.arrays import FloatArray
+from segbench.counts.scores import Pool, ScoreCounts
+
+SCORES_AT_ONCE = 2**24
+"""Distinct scores held in memory at a time while pooling: about 1 GB at most, with what sorting takes."""
+
+_SAMPLED = 2**13
+
+
+@runtime_checkable
+class Ranged(Protocol):
+    """Counts by image name of which a range of scores can be had without unpacking the rest."""
+
+    def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
+        """Give an image's counts of the scores from `lowest` up to, not including, `below`."""
+
+
+class Pooling:
+    """Counts of many images, seen one by one, then pooled: at once, or range by range where that takes too much.
+
+    Parameters
+    ----------
+    per_image : mapping of str to ScoreCounts
+        Where the counts of an image are found again; all that is added but `extra`.
+    extra : sequence of ScoreCounts
+        Counts of no image in particular.
+    """
+
+    def __init__(self, per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> None:
+        self._per_image, self._extra = per_image, extra
+        self._pool: Pool | None = Pool()
+        self._samples: list[tuple[FloatArray, FloatArray]] = []
+        self.positives = self.negatives = self.ignored = 0
+        for counts in extra:
+            self.add(counts)
+
+    def add(self, counts: ScoreCounts) -> None:
+        """Take note of an image: its totals, and how its scores are spread."""
+        self.positives += counts.total_positives
+        self.negatives += counts.total_negatives
+        self.ignored += counts.ignored
+        size = counts.scores.size
+        step = max(min(_SAMPLED, size // 16), 1)
+        sampled = counts.scores[::step].astype(np.float64)
+        self._samples.append((sampled, np.diff(np.append(np.arange(0, size, step), size)).astype(np.float64)))
+        if self._pool is not None:
+            self._pool.add(counts)
+            if self._pool.scores_held > SCORES_AT_ONCE and self._pool.total().scores.size > SCORES_AT_ONCE:
+                self._pool = None
+
+    @property
+    def in_ranges(self) -> bool:
+        """Whether the pool holds more scores than are held in memory at a time."""
+        return self._pool is None
+
+    def ranges(self) -> Iterator[ScoreCounts]:
+        """Give the pooled counts as consecutive ranges of scores, the highest first; ignored pixels go with the first."""
+        if self._pool is not None:
+            yield self._pool.total()
+            return
+        ignored = self.ignored
+        ends = self._ends()
+        for below, lowest in zip(ends[:-1], ends[1:], strict=True):
+            pool = Pool()
+            for name in self._per_image:
+                pool.add(self._between(name, lowest, below))
+            for counts in self._extra:
+                pool.add(counts.between(lowest, below))
+            yield replace(pool.total(), ignored=ignored)
+            ignored = 0
+
+    def _ends(self) -> list[float]:
+        """Choose where ranges end so that each holds about as many scores of all images as fit."""
+        scores, held = (np.concatenate(parts) for parts in zip(*self._samples, strict=True))
+        order = np.argsort(-scores, kind="stable")
+        room = np.floor(np.cumsum(held[order]) / (SCORES_AT_ONCE * 3 / 4))
+        starts = scores[order][np.flatnonzero(np.diff(room)) + 1]
+        return [np.inf, *np.unique(starts)[::-1].tolist(), -np.inf]
+
+    def _between(self, name: str, lowest: float, below: float) -> ScoreCounts:
+        if isinstance(self._per_image, Ranged):
+            return self._per_image.between(name, lowest, below)
+        return self._per_image[name].between(lowest, below)

@@ -1,0 +1,165 @@
+"""The pooled curve of a pixel benchmark: areas over every distinct score, and the points, all or a choice of them.
+
+A pool of more scores than are held in memory is seen range by range. Sums are carried from one range to the next and
+added in the same order as in one piece, so areas are the same to the last bit. Of the points those are kept that other
+metrics and plots need.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.counts import ScoreCounts
+from segbench.counts.arrays import FloatArray, IntArray
+from segbench.counts.pooling import Pooling
+from segbench.curves.areas import auc_roc, average_precision, pr_area
+from segbench.curves.fmeasure import needed_for
+from segbench.curves.hull import hull_vertices
+from segbench.curves.imagewise import BestFs, best_fs
+from segbench.curves.points import cumulate
+
+_IMAGES_WAITING, _SCORES_WAITING = 256, 2**20
+_CUTS = 2**13
+REDUCED_ABOVE = 2**16
+"""Distinct scores up to which curves are drawn, and images resampled, at all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class PooledPixels:
+    """Counts of many images pooled.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The pool; where it does not fit in memory, the points that `reduced` keeps.
+    auc_roc, auc_pr, average_precision : float
+        Over every distinct score.
+    chosen : BestFs
+        The best F of each image, in sorted order of names.
+    sources : frozenset of str
+        Where the images' thresholds come from.
+    """
+
+    counts: ScoreCounts
+    auc_roc: float
+    auc_pr: float
+    average_precision: float
+    chosen: BestFs
+    sources: frozenset[str]
+
+
+def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> PooledPixels:
+    """Pool the counts of images, and `extra` counts of no image in particular, in a bounded amount of memory.
+
+    Counts may be unpacked as they are asked for, so few images are held at a time.
+    """
+    pooling = Pooling(per_image, extra)
+    best: list[BestFs] = []
+    sources = {counts.threshold_source for counts in extra}
+    waiting: list[ScoreCounts] = []
+    for name in sorted(per_image):
+        counts = per_image[name]
+        pooling.add(counts)
+        sources.add(counts.threshold_source)
+        waiting.append(counts)
+        if len(waiting) == _IMAGES_WAITING or sum(part.scores.size for part in waiting) > _SCORES_WAITING:
+            best.append(best_fs(waiting))
+            waiting = []
+    best.append(best_fs(waiting))
+    rest = BestFs.joined(best), frozenset(sources)
+    if not pooling.in_ranges:
+        (whole,) = pooling.ranges()
+        return PooledPixels(whole, auc_roc(whole), pr_area(cumulate(whole)), average_precision(whole), *rest)
+    return PooledPixels(*_swept(pooling.ranges(), pooling.positives, pooling.negatives), *rest)
+
+
+def reduced(counts: ScoreCounts) -> ScoreCounts:
+    """Keep some of the points of a curve, for plots and resamples; counts of few scores are given as they are.
+
+    Kept are 2 x 8192 points between which equal shares of the positives and of the negatives lie, the vertices of the
+    ROC hull, and the first point of 95 % recall. Each is a point of the whole curve, at its own threshold, so the best
+    F, the hull and the false positive rate at 95 % recall stay exact. `threshold_source` says that points were chosen.
+    """
+    if counts.scores.size <= REDUCED_ABOVE or counts.binned or not counts.scores_known:
+        return counts
+    kept = _Kept(counts.total_positives, counts.total_negatives)
+    kept.add(counts)
+    return kept.counts()
+
+
+def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tuple[ScoreCounts, float, float, float]:
+    """Give the points kept, AUC-ROC, AUC-PR and average precision of counts that come range by range."""
+    from segbench.curves import kernels
+
+    kept = _Kept(positives, negatives)
+    roc, pr, steps = np.zeros((3, 2))
+    for whole in ranges:
+        for start in range(0, max(whole.scores.size, 1), _SCORES_WAITING):  # which keeps what is made of them small
+            tp, fp = kept.add(whole.part(start, start + _SCORES_WAITING))
+            kernels.add_roc_area(tp, fp, roc)
+            kernels.add_pr_area_exact(tp, fp, pr)
+            kernels.add_precision_steps(tp, fp, steps)
+    if not positives:
+        return kept.counts(), math.nan, math.nan, math.nan
+    area = float(roc[0] / positives / negatives) if negatives else math.nan
+    return kept.counts(), area, float(pr[0] / positives), float(steps[0] / positives)
+
+
+class _Kept:
+    """The points of a curve that `reduced` keeps, found range by range."""
+
+    def __init__(self, positives: int, negatives: int) -> None:
+        self._totals = positives, negatives
+        self._needed = needed_for(0.95, positives)
+        self._at = (0, 0)
+        self._seen = self._ignored = 0
+        self._source = ""
+        none = np.empty(0, np.int64)
+        self._hull: tuple[FloatArray, IntArray, IntArray] = (
+            np.array([np.inf]),
+            np.zeros(1, np.int64),
+            np.zeros(1, np.int64),
+        )
+        self._cuts: list[tuple[FloatArray, IntArray, IntArray]] = [(np.empty(0), none, none)]
+
+    def add(self, counts: ScoreCounts) -> tuple[IntArray, IntArray]:
+        """Go on with the next scores; give the cumulative points from the last one before them."""
+        tp, fp = (
+            np.cumsum(np.append(start, part), dtype=np.int64)
+            for start, part in zip(self._at, (counts.positives, counts.negatives), strict=True)
+        )
+        shares = sum((part / total for part, total in zip((tp, fp), self._totals, strict=True) if total), np.zeros(1))
+        first_needed = (tp[:-1] < self._needed) & (tp[1:] >= self._needed)
+        cuts = np.flatnonzero((np.diff(np.floor(shares * _CUTS)) > 0) | first_needed)
+        self._cuts.append((counts.scores[cuts], tp[cuts + 1], fp[cuts + 1]))
+        parts = zip(self._hull, (counts.scores, tp[1:], fp[1:]), strict=True)
+        scores, hull_tp, hull_fp = (np.concatenate(pair) for pair in parts)
+        vertices = hull_vertices((hull_tp, hull_fp))
+        self._hull = scores[vertices], hull_tp[vertices], hull_fp[vertices]
+        self._at = int(tp[-1]), int(fp[-1])
+        self._seen += counts.scores.size
+        self._ignored += counts.ignored
+        self._source = counts.threshold_source
+        return tp, fp
+
+    def counts(self) -> ScoreCounts:
+        """Give the points kept as counts."""
+        hull = [part[1:] for part in self._hull]
+        scores, tp, fp = (
+            np.concatenate([*parts, end]) for parts, end in zip(zip(*self._cuts, strict=True), hull, strict=True)
+        )
+        scores, places = np.unique(scores, return_index=True)
+        order = places[::-1]
+        source = f"{scores.size} of {self._seen} scores"
+        return ScoreCounts(
+            scores[::-1],
+            np.diff(tp[order], prepend=0),
+            np.diff(fp[order], prepend=0),
+            self._ignored,
+            threshold_source=f"{source}, {self._source}" if self._source else source,
+        )
