@@ -11,17 +11,17 @@ from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
-from segbench.aggregator.codec import decode_published
+from segbench.aggregator.codec import decode, decode_published, decode_summary
 from segbench.aggregator.counting import count_all
 from segbench.aggregator.figures import Protocol, refuse_no_protocol
 from segbench.aggregator.inputs import find_files
-from segbench.aggregator.records import StoredRun
+from segbench.aggregator.records import StoredPool, StoredRun
 from segbench.aggregator.replacing import finish
 from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
-from segbench.counts import Thresholds
+from segbench.counts import ScoreCounts, Thresholds
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.given import inputs_given, method_of
@@ -191,13 +191,13 @@ def load_results(path: str | PathLike[str]) -> list[Result]:
         If the file is none, or holds no complete run.
     """
     with ResultsFile(Path(path)) as store:
-        results = [_result_of(run, store.outcomes(run.key)) for run in store.runs()]
+        results = [_result_of(run, store.outcomes(run.key), store.pooled(run.key)) for run in store.runs()]
     if not results:
         raise DataError(str(path), "holds no complete run", "repeat the run; it goes on where it stopped")
     return results
 
 
-def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
+def _result_of(run: StoredRun, outcomes: list[Outcome], pool: StoredPool | None) -> Result:
     if run.published:
         curve = decode_published(run.published)
         return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
@@ -211,4 +211,8 @@ def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
         inputs=run.inputs,
         protocol_json=run.protocol_json,
     )
-    return replace(result, signature=run.signature)  # which names the version that counted
+    result = replace(result, signature=run.signature)  # which names the version that counted
+    if pool is None or pool.digest != result.images_digest:
+        return result
+    counts = decode(pool.counts)
+    return replace(result, kept=(decode_summary(pool.summary), counts)) if isinstance(counts, ScoreCounts) else result

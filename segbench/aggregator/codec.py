@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.counts import BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts
+from segbench.curves import Summary
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
@@ -251,6 +252,35 @@ def decode_published(text: str) -> PublishedCurve | PublishedRegions:
     )
 
 
+def encode_summary(summary: Summary) -> str:
+    """Write a summary as JSON; nan becomes null."""
+    fields = {field.name: getattr(summary, field.name) for field in dataclasses.fields(summary)}
+    figures = {key: None if math.isnan(value) else value for key, value in summary.items()}
+    return json.dumps(
+        {name: dict(value) if isinstance(value, Mapping) else value for name, value in fields.items()}
+        | {"figures": figures}
+    )
+
+
+def decode_summary(text: str) -> Summary:
+    """Read what `encode_summary` wrote.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        For any other text.
+    """
+    fields: dict[str, Any] = json.loads(text)
+    return Summary(
+        {str(key): math.nan if value is None else value + 0 for key, value in fields["figures"].items()},
+        {str(key): (float(low), float(high)) for key, (low, high) in fields["bounds"].items()},
+        {str(key): shown(reason) for key, reason in fields["undefined"].items()},
+        tuple(map(str, fields["optimistic"])),
+        shown(fields["threshold_source"]),
+        tuple(map(shown, fields["notes"])),
+    )
+
+
 class EncodedCounts(Mapping[str, Counts]):
     """Counts by image name, kept packed and unpacked when asked for; names are in sorted order.
 
@@ -290,6 +320,10 @@ class EncodedCounts(Mapping[str, Counts]):
         if not isinstance(counts, self._kind):
             raise DataError(name, "holds counts of another protocol", _DAMAGED)
         return counts
+
+    def packed(self, name: str) -> bytes:
+        """Give the counts of an image as they are stored."""
+        return self._packed[name]
 
     def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
         """Unpack the counts of an image from one score up to, not including, another."""

@@ -45,11 +45,21 @@ CREATE TABLE images (
     PRIMARY KEY (run, name)
 )
 """,
+    """
+CREATE TABLE IF NOT EXISTS pooled (  -- not in files of the first versions
+    run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+    digest TEXT NOT NULL,            -- of the images that were pooled
+    summary TEXT NOT NULL,           -- JSON object
+    counts BLOB NOT NULL             -- packed, at a choice of the thresholds
+)
+""",
 )
 _COLUMNS = {
     "runs": "id method protocol settings complete signature notes thresholds inputs protocol_json version published",
     "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
+    "pooled": "run digest summary counts",
 }
+_ALWAYS = {"runs", "images"}
 _HINTS = {
     "SQLITE_FULL": ("cannot grow, for the disk is full", "free some space and go on with the same command"),
     "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, mind limits on size, and repeat the command"),
@@ -101,6 +111,16 @@ def _writable(place: Path) -> bool:
     return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
+def add_pooled(database: sqlite3.Connection) -> None:
+    """Make the table of pooled counts in a file of the first versions, which has none."""
+    database.execute(_TABLES[-1])
+
+
+def has_pooled(database: sqlite3.Connection) -> bool:
+    """Whether a file has the table of pooled counts."""
+    return database.execute("SELECT 1 FROM sqlite_master WHERE name = 'pooled'").fetchone() is not None
+
+
 def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
     """Make the tables of a new file where one is wanted; refuse one that is not ours.
 
@@ -143,9 +163,10 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
 def _is_plain(database: sqlite3.Connection) -> bool:
     """Whether there is nothing but our tables: views, triggers and computed columns could run what they like."""
     found = database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    if {name for _, name, _ in found} != _COLUMNS.keys() or len(found) != len(_COLUMNS):
+    names = [name for _, name, _ in found]
+    if not _ALWAYS <= set(names) <= _COLUMNS.keys() or len(names) != len(set(names)):
         return False
-    columns = {name: database.execute(f"PRAGMA table_xinfo({name})").fetchall() for name in _COLUMNS}
+    columns = {name: database.execute(f"PRAGMA table_xinfo({name})").fetchall() for name in names}
     return all(
         kind == "table"
         and str(sql).startswith("CREATE TABLE")

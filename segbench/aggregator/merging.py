@@ -12,6 +12,7 @@ from pathlib import Path
 from segbench.aggregator.assembling import assemble
 from segbench.aggregator.benchmark import load_results
 from segbench.aggregator.records import StoredRun
+from segbench.aggregator.replacing import keep_pooled
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
@@ -120,3 +121,5 @@ def _write(store: ResultsFile, run: _Run) -> None:
         result = assemble(first.method, first.protocol, first.settings, outcomes, cuts=first.thresholds)
         signature = result.signature.rpartition("|segbench:")[0] + f"|segbench:{_version(first)}"
     store.finish(key, outcomes, signature, run.notes, published=first.published)
+    if not first.published:
+        keep_pooled(store, replace(result, signature=signature))

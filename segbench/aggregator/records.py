@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from segbench.aggregator.codec import decode_published
+from segbench.aggregator.codec import decode, decode_published, decode_summary
 from segbench.aggregator.figures import PROTOCOLS
 from segbench.aggregator.tasks import Outcome
 from segbench.errors import DataError
@@ -36,6 +36,26 @@ class StoredRun:
     inputs: Inputs | None = None
     protocol_json: str = ""
     published: str = ""
+
+
+@dataclass(frozen=True)
+class StoredPool:
+    """What was derived from all images of a run: the digest of these, the summary as JSON, reduced counts packed."""
+
+    digest: str
+    summary: str
+    counts: bytes
+
+
+def pool_of(row: Sequence[Any], path: str) -> StoredPool:
+    """Read a row of pooled: digest, summary, counts.
+
+    Raises
+    ------
+    DataError
+        If it is none that segbench wrote.
+    """
+    return _checked(_pool, row, path)
 
 
 def run_of(row: Sequence[Any], path: str) -> StoredRun:
@@ -104,6 +124,13 @@ def _outcome(row: Sequence[Any]) -> Outcome:
     return Outcome(
         _printable(name), digest, truth, counts, _numbers(values), _printable(failure), _texts(notes), float(seconds)
     )
+
+
+def _pool(row: Sequence[Any]) -> StoredPool:
+    digest, summary, counts = row
+    _require(isinstance(digest, str) and isinstance(counts, bytes), "a pool of another type")
+    _ = decode_summary(summary), decode(counts)
+    return StoredPool(digest, summary, counts)
 
 
 def _inputs(text: str) -> Inputs | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 
+from segbench.aggregator.codec import encode, encode_summary
+from segbench.aggregator.records import StoredPool
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
@@ -12,6 +14,13 @@ from segbench.aggregator.tasks import Outcome
 
 class ReplacedRun(UserWarning):
     """A run in a results file was replaced by one of other images, or kept because none of the new could be counted."""
+
+
+def keep_pooled(store: ResultsFile, result: Result) -> None:
+    """Keep the summary and a reduced curve of a run of very many scores, which take long to pool again."""
+    if result.protocol == "pixels" and result.counts and result.reduced is not result.pooled:
+        kept = StoredPool(result.images_digest, encode_summary(result.summary), encode(result.reduced))
+        store.keep_pooled(result.signature, kept)
 
 
 def finish(
@@ -30,6 +39,7 @@ def finish(
         warnings.warn(f"{whose} is kept as it was, for no image could be counted now", ReplacedRun, stacklevel=3)
         return
     store.finish(run, outcomes, result.signature, notes, published=published)
+    keep_pooled(store, result)
     counted = {outcome.name: outcome.ground_truth_digest for outcome in outcomes if outcome.counts}
     other_set = truths and truths.items().isdisjoint(counted.items())
     if other_set or (published and signature not in {"", result.signature}):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -63,6 +64,8 @@ class Result(Displayed):
     unnamed : ScoreCounts, optional
         Pixels that an `Accumulator` got without the name of an image: part of the pooled figures and the curve, while
         what rests on single images (OIS, mean F, intervals, comparisons) is undefined.
+    kept : Summary and ScoreCounts, optional
+        The summary and `reduced` as a results file keeps them of very many scores, which take long to pool.
     """
 
     method: str
@@ -78,6 +81,7 @@ class Result(Displayed):
     published: PublishedCurve | PublishedRegions | None = None
     image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
+    kept: tuple[Summary, ScoreCounts] | None = None
 
     def __repr__(self) -> str:
         """Say in a line whose result it is, of how many images, and the figure by which methods are ranked."""
@@ -91,6 +95,11 @@ class Result(Displayed):
     def data(self) -> str:
         """The part of the signature that names the ground truth's content."""
         return dict(part.split(":", 1) for part in self.signature.split("|"))["data"]
+
+    @property
+    def images_digest(self) -> str:
+        """One digest for the names and the content of all images, predictions included."""
+        return hashlib.sha256(repr(sorted(self.digests.items())).encode()).hexdigest()
 
     @property
     def human(self) -> bool:
@@ -148,6 +157,8 @@ class Result(Displayed):
     @cached_property
     def reduced(self) -> Counts:
         """The pooled counts at the points of the curve that plots draw: all, or a choice of very many."""
+        if self.kept:
+            return self.kept[1]
         return reduced(self.pooled) if isinstance(self.pooled, ScoreCounts) else self.pooled
 
     @cached_property
@@ -161,6 +172,8 @@ class Result(Displayed):
         """The figures over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
         if self.published:
             return self.published.summary
+        if self.kept:
+            return self.kept[0]
         if self.human:
             return annotators_summary(cast("Mapping[str, BoundaryCounts]", self.counts))
         if self.protocol == "pixels":
@@ -178,7 +191,7 @@ class Result(Displayed):
     @cached_property
     def drawn(self) -> Curve | BoundaryCurve | RegionCurve:
         """The curve as plots draw it: at the points of `reduced`."""
-        if self.published or self.protocol == "boundaries" or self.protocol == "regions":
+        if self.published or self.protocol in {"boundaries", "regions"}:
             return self.curve
         return self.micro.drawn if self.protocol == "classes" else pr_curve(cast("ScoreCounts", self.reduced))
 
@@ -210,7 +223,7 @@ class Result(Displayed):
     def _as_pixels(self, counts: Mapping[str, Counts], fields: Mapping[str, str]) -> Result:
         settings = {**fields, **{key: value for key, value in self.settings.items() if key != "classes"}}
         signature = resigned(self.signature, "pixels", settings)
-        return replace(self, protocol="pixels", settings=settings, signature=signature, counts=counts)
+        return replace(self, protocol="pixels", settings=settings, signature=signature, counts=counts, kept=None)
 
     def of_class(self, name: str) -> Result:
         """Give the result of one class against all others; its curve, intervals and images are those of pixels.

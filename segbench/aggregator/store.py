@@ -18,8 +18,8 @@ from types import TracebackType
 from typing import Self
 
 from segbench._version import __version__
-from segbench.aggregator.database import connect, explained, prepare, require_results_name
-from segbench.aggregator.records import StoredRun, outcome_of, run_of
+from segbench.aggregator.database import add_pooled, connect, explained, has_pooled, prepare, require_results_name
+from segbench.aggregator.records import StoredPool, StoredRun, outcome_of, pool_of, run_of
 from segbench.aggregator.tasks import Outcome
 from segbench.errors import DataError
 from segbench.loaders.decoded import shown
@@ -213,6 +213,23 @@ class ResultsFile:
             self._write(key, (one for name, one in ours.items() if stored.get(name) != one.digest + one.failure))
         with self._readable():
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def keep_pooled(self, signature: str, kept: StoredPool) -> None:
+        """Keep what was derived from all images of the complete run of that signature."""
+        with self._transaction():
+            add_pooled(self._database)
+            self._database.execute(
+                "INSERT OR REPLACE INTO pooled SELECT id, ?, ?, ? FROM runs WHERE complete AND signature = ?",
+                (kept.digest, kept.summary, kept.counts, signature),
+            )
+
+    def pooled(self, run: int) -> StoredPool | None:
+        """Give what was derived from all images of a complete run, if it was kept."""
+        with self._readable():
+            if not has_pooled(self._database):
+                return None
+            row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (run,)).fetchone()
+        return None if row is None else pool_of(row, str(self.path))
 
     def outcomes(self, run: int) -> list[Outcome]:
         """Give what came of every image of a run, in order of names."""

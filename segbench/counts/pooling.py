@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -68,13 +69,13 @@ class Pooling:
         return self._pool is None
 
     def ranges(self) -> Iterator[ScoreCounts]:
-        """Give the pooled counts as consecutive ranges of scores, the highest first; ignored pixels go with the first."""
+        """Give the pooled counts in consecutive ranges of scores, highest first; ignored pixels go with the first."""
         if self._pool is not None:
             yield self._pool.total()
             return
         ignored = self.ignored
         ends = self._ends()
-        for below, lowest in zip(ends[:-1], ends[1:], strict=True):
+        for below, lowest in pairwise(ends):
             pool = Pool()
             for name in self._per_image:
                 pool.add(self._between(name, lowest, below))

@@ -16,6 +16,7 @@ from segbench.counts import BoundaryCounts
 from segbench.curves.boundary import boundary_curve, ratio
 from segbench.curves.boundary_summary import best_of_image, has_pixels
 from segbench.curves.same_images import at_common_thresholds
+from segbench.curves.tables import Table
 
 FloatArray = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ _CELLS_AT_ONCE = 2**21
 
 
 @dataclass(frozen=True, eq=False)
-class BoundaryTable:
+class BoundaryTable(Table):
     """Boundary counts of many images at common thresholds.
 
     Parameters

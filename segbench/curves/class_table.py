@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.counts import ClassCounts
 from segbench.curves.classes import MACRO_FIGURES, micro_of, names_in, of_class
-from segbench.curves.tables import PIXEL_FIGURES, PixelTable, pixel_table
+from segbench.curves.tables import PIXEL_FIGURES, PixelTable, Table, pixel_table
 
 FloatArray = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ _MEANT = [PIXEL_FIGURES.index(name) for name in MACRO_FIGURES]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassTable:
+class ClassTable(Table):
     """A table of each class, and one of all classes added up, over the same images.
 
     A weighting that leaves no image of a class gives means over the other classes, as the benchmark of just those
@@ -39,17 +39,26 @@ class ClassTable:
         """Names of the figures."""
         return CLASS_FIGURES
 
+    @property
+    def estimates(self) -> FloatArray:
+        """Every figure of the benchmark itself."""
+        return np.append(_means(table.estimates[np.newaxis] for table in self.classes)[0], self.micro.estimates)
+
     def measure(self, weights: FloatArray) -> FloatArray:
         """Give every figure for every row of weights, see `Table`."""
-        total, defined = np.zeros((2, weights.shape[0], len(_MEANT)))
-        for table in self.classes:
-            figures = table.measure(weights)[:, _MEANT]
-            known = ~np.isnan(figures)
-            total += np.where(known, figures, 0)
-            defined += known
-        means = np.full_like(total, np.nan)
-        np.divide(total, defined, out=means, where=defined > 0)
-        return np.hstack([means, self.micro.measure(weights)])
+        return np.hstack([_means(table.measure(weights) for table in self.classes), self.micro.measure(weights)])
+
+
+def _means(classes: Iterable[FloatArray]) -> FloatArray:
+    """Give the means over classes of figures, shape (rows, figures); nan where no class defines one."""
+    total: FloatArray | float = 0.0
+    defined: FloatArray | float = 0.0
+    for figures in classes:
+        meant = figures[:, _MEANT]
+        total, defined = total + np.nan_to_num(meant), defined + ~np.isnan(meant)
+    means = np.full(np.shape(total), np.nan)
+    np.divide(total, defined, out=means, where=np.asarray(defined) > 0)
+    return means
 
 
 def class_table(per_image: Mapping[str, ClassCounts]) -> ClassTable:

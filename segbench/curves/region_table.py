@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from segbench.counts import RegionCounts
 from segbench.counts.regions import COVERED_UNITS, MEAN_UNITS, SUMS
 from segbench.curves.same_images import at_common_thresholds
+from segbench.curves.tables import Table
 
 FloatArray = NDArray[np.float64]
 
@@ -42,7 +43,7 @@ _CELLS_AT_ONCE = 2**21
 
 
 @dataclass(frozen=True, eq=False)
-class RegionTable:
+class RegionTable(Table):
     """Region counts of many images at common thresholds, in the units of `RegionCounts`, as floats.
 
     Parameters

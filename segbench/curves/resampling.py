@@ -83,7 +83,7 @@ def bootstrap(
     if replicates < 1:
         raise ArgumentError(f"replicates is {replicates}; expected at least 1")
     table = table_of(per_image)
-    estimates = table.measure(np.ones((1, table.images)))[0]
+    estimates = table.estimates
     draws = draw(table, replicates=replicates, seed=seed)
     left_out = leave_one_out(table) if method == "bca" and table.images > 1 else np.empty((0, len(table.figures)))
     intervals: dict[str, tuple[float, float]] = {}

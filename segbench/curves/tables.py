@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from segbench.counts import ScoreCounts
 from segbench.counts.bins import bin_of
-from segbench.curves.imagewise import best_fs
+from segbench.curves.pooled import pool_pixels, reduced
 
 FloatArray = NDArray[np.float64]
 
@@ -36,6 +36,7 @@ PIXEL_FIGURES = (
 )
 
 _POOLED = 9  # of them are figures of the pooled curve
+_AREAS = ("auc_roc", "auc_pr", "average_precision")
 _DENSE_CELLS = 2**24
 _CELLS_AT_ONCE = 2**21
 
@@ -50,6 +51,12 @@ class Table(Protocol):
     @property
     def figures(self) -> tuple[str, ...]:
         """Names of the figures, in the order of the columns of `measure`."""
+
+    @property
+    def estimates(self) -> FloatArray:
+        """Every figure of the benchmark itself, each image counted once."""
+        row: FloatArray = self.measure(np.ones((1, self.images)))[0]
+        return row
 
     def measure(self, weights: FloatArray) -> FloatArray:
         """Give every figure for every row of weights.
@@ -67,8 +74,11 @@ class Table(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class PixelTable:
+class PixelTable(Table):
     """Pixel counts of many images over one common list of scores.
+
+    Of more than `segbench.curves.pooled.REDUCED_ABOVE` distinct scores that list holds some (`reduced`): resamples
+    are measured at those alone, the estimates at all.
 
     Parameters
     ----------
@@ -78,12 +88,15 @@ class PixelTable:
         Dense, or sparse where images have few of many scores.
     best : array of float64, shape (images, 5)
         Of each image's best point TP, FP and P; its F, 0 where undefined; and 1 where it is defined.
+    areas : array of float64, shape (3,)
+        auc_roc, auc_pr and average_precision over all distinct scores.
     """
 
     scores: FloatArray
     positives: Any
     negatives: Any
     best: FloatArray
+    areas: FloatArray
 
     @property
     def images(self) -> int:
@@ -94,6 +107,13 @@ class PixelTable:
     def figures(self) -> tuple[str, ...]:
         """Names of the figures."""
         return PIXEL_FIGURES
+
+    @property
+    def estimates(self) -> FloatArray:
+        """Every figure of the benchmark itself; the points kept of a curve hold all that areas do not need."""
+        figures: FloatArray = super().estimates
+        figures[[PIXEL_FIGURES.index(name) for name in _AREAS]] = self.areas
+        return figures
 
     def measure(self, weights: FloatArray) -> FloatArray:
         """Give every figure for every row of weights, see `Table`."""
@@ -144,38 +164,42 @@ def pixel_table(per_image: Mapping[str, ScoreCounts]) -> PixelTable:
     >>> table.positives
     array([[3., 0., 1.], [0., 2., 0.]])
     """
-    images = [per_image[name] for name in sorted(per_image)]
-    pooled = ScoreCounts.sum(images)
-    columns = _columns(images, pooled)
-    best = best_fs(images)
+    pool = pool_pixels(per_image)
+    pooled, best = reduced(pool.counts), pool.chosen
     defined = best.positives > 0
     f = np.where(defined, np.nan_to_num(best.f), 0.0)
+    rows = [_row(per_image[name], pooled) for name in sorted(per_image)]
     return PixelTable(
         pooled.scores.astype(np.float64),
-        _matrix([image.positives for image in images], columns, pooled.scores.size),
-        _matrix([image.negatives for image in images], columns, pooled.scores.size),
+        _matrix([(columns, positives) for columns, positives, _ in rows], pooled.scores.size),
+        _matrix([(columns, negatives) for columns, _, negatives in rows], pooled.scores.size),
         np.column_stack([best.tp, best.fp, best.positives, f, defined]).astype(np.float64),
+        np.array([getattr(pool, name) for name in _AREAS]),
     )
 
 
-def _columns(images: Sequence[ScoreCounts], pooled: ScoreCounts) -> list[NDArray[np.int64]]:
-    """Find the column of each score of each image; of bins, the column of the bin."""
+def _row(image: ScoreCounts, pooled: ScoreCounts) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+    """Count an image by the pooled scores: the columns that it has pixels in, its positives and its negatives there."""
 
     def keys(counts: ScoreCounts) -> NDArray[Any]:
         return -bin_of(counts.scores) if pooled.binned and counts.scores.size else -counts.scores
 
-    levels = keys(pooled)
-    return [np.searchsorted(levels, keys(image)) for image in images]
+    columns = np.searchsorted(keys(pooled), keys(image))
+    if not columns.size:
+        return columns, np.empty(0), np.empty(0)
+    starts = np.flatnonzero(np.diff(columns, prepend=-1))
+    positives, negatives = (np.add.reduceat(part, starts) for part in (image.positives, image.negatives))
+    return columns[starts], positives.astype(np.float64), negatives.astype(np.float64)
 
 
-def _matrix(counts: Sequence[NDArray[Any]], columns: Sequence[NDArray[np.int64]], width: int) -> Any:  # noqa: ANN401 - dense or sparse
-    if len(counts) * width > _DENSE_CELLS:
+def _matrix(rows: Sequence[tuple[NDArray[np.int64], FloatArray]], width: int) -> Any:  # noqa: ANN401 - dense or sparse
+    if len(rows) * width > _DENSE_CELLS:
         from scipy.sparse import csr_array
 
-        rows = np.repeat(np.arange(len(counts)), [column.size for column in columns])
-        cells = np.concatenate(counts).astype(np.float64), (rows, np.concatenate(columns))
-        return csr_array(cells, shape=(len(counts), width))
-    matrix = np.zeros((len(counts), width))
-    for row, (values, column) in enumerate(zip(counts, columns, strict=True)):
-        np.add.at(matrix[row], column, values)
+        ends = np.cumsum([0, *(columns.size for columns, _ in rows)])
+        columns, values = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+        return csr_array((values, columns, ends), shape=(len(rows), width))
+    matrix = np.zeros((len(rows), width))
+    for row, (columns, values) in zip(matrix, rows, strict=True):
+        row[columns] = values
     return matrix

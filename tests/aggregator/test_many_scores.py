@@ -1,0 +1,104 @@
+"""Runs of very many distinct float scores: exact, and quick to show again."""
+
+import numpy as np
+import pytest
+from cases import write_folder
+from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
+
+import segbench
+from segbench import Pixels, compare, count_pixels, evaluate, load_results
+from segbench.counts import pooling
+
+
+@pytest.fixture
+def folders(tmp_path):
+    rng = np.random.default_rng(5)
+    truths = {f"{k}": rng.random((150, 160)) < 0.1 + 0.05 * k for k in range(4)}
+    maps = {name: (rng.normal(size=truth.shape) + truth).astype(np.float32) for name, truth in truths.items()}
+    gt = write_folder(tmp_path / "gt", {f"{name}.png": truth * np.uint8(255) for name, truth in truths.items()})
+    pred = write_folder(tmp_path / "net", {f"{name}.npy": soft for name, soft in maps.items()})
+    return gt, pred, np.concatenate([*map(np.ravel, truths.values())]), np.concatenate([*map(np.ravel, maps.values())])
+
+
+def test_metrics_equal_those_of_scikit_learn(folders):
+    gt, pred, labels, scores = folders
+    summary = evaluate(gt, pred).summary
+    precision, recall, thresholds = precision_recall_curve(labels, scores)
+    f = 2 * precision * recall / np.maximum(precision + recall, 1e-300)
+    best = int(np.argmax(f))
+    assert summary["average_precision"] == pytest.approx(average_precision_score(labels, scores), abs=1e-9)
+    assert summary["auc_roc"] == pytest.approx(roc_auc_score(labels, scores), abs=1e-9)
+    found = [summary[f"ods_{key}"] for key in ("f", "precision", "recall", "threshold")]
+    assert found == pytest.approx([f[best], precision[best], recall[best], thresholds[best]], abs=1e-9)
+    assert summary.bounds == {}
+    assert "floats:exact" in evaluate(gt, pred).signature
+
+
+def test_the_summary_does_not_depend_on_how_much_fits_in_memory(folders, monkeypatch):
+    whole = evaluate(*folders[:2])
+    for at_once in (1000, 40_000):
+        monkeypatch.setattr(pooling, "SCORES_AT_ONCE", at_once)
+        by_range = evaluate(*folders[:2])
+        assert dict(by_range.summary) == dict(whole.summary)
+        assert by_range.reduced == whole.reduced
+
+
+def test_a_perfect_method_wins_although_its_scores_are_many():
+    rng = np.random.default_rng(0)
+    perfect, poor = {}, {}
+    for k in range(12):
+        labels = rng.random((120, 120)) < 0.2
+        perfect[str(k)] = count_pixels(labels, labels / 2 + rng.random(labels.shape) * 0.4999)
+        poor[str(k)] = count_pixels(labels, np.round(rng.random(labels.shape) * 0.4 + labels * 0.1, 2))
+    comparison = compare({"perfect": perfect, "poor": poor}, replicates=50, permutations=100)
+    row = next(row for row in comparison.differences if row.figure == "ods_f")
+    assert (row.estimate_a, row.wins, row.ties, row.losses) == (1.0, 12, 0, 0)
+
+
+class TestResultsFile:
+    def test_packed_counts_are_smaller_than_the_predictions(self, folders):
+        gt, pred, *_ = folders
+        counts = evaluate(gt, pred).counts
+        assert all(len(counts.packed(path.stem)) < 0.75 * path.stat().st_size for path in pred.iterdir())
+
+    def test_it_keeps_the_summary_and_a_reduced_curve(self, folders, tmp_path, monkeypatch):
+        result = evaluate(*folders[:2], results=tmp_path / "r.segbench")
+        monkeypatch.setattr("segbench.aggregator.result.pool_pixels", None)  # nothing is pooled again
+        (again,) = load_results(tmp_path / "r.segbench")
+        assert dict(again.summary) == dict(result.summary)
+        assert again.summary.optimistic == result.summary.optimistic
+        assert again.reduced == result.reduced
+        assert "scores" in again.drawn.threshold_source
+        segbench.plot_pr(again)
+
+    def test_what_it_keeps_is_not_that_of_other_images(self, folders, tmp_path):
+        gt, pred, *_ = folders
+        evaluate(gt, pred, results=tmp_path / "r.segbench")
+        np.save(pred / "0.npy", np.load(pred / "0.npy") / 2)
+        changed = evaluate(gt, pred, results=tmp_path / "r.segbench")
+        (again,) = load_results(tmp_path / "r.segbench")
+        assert dict(again.summary) == dict(changed.summary)
+
+    def test_a_merged_file_keeps_it_too(self, folders, tmp_path):
+        gt, pred, *_ = folders
+        result = evaluate(gt, pred, results=tmp_path / "r.segbench")
+        (merged,) = segbench.merge_results([tmp_path / "r.segbench"], tmp_path / "m.segbench")
+        assert merged.kept is not None
+        assert dict(merged.summary) == dict(result.summary)
+
+    def test_a_file_without_the_table_opens(self, folders, tmp_path):
+        import sqlite3
+
+        result = evaluate(*folders[:2], results=tmp_path / "r.segbench")
+        with sqlite3.connect(tmp_path / "r.segbench") as database:
+            database.execute("DROP TABLE pooled")
+        (again,) = load_results(tmp_path / "r.segbench")
+        assert again.kept is None
+        assert dict(again.summary) == dict(result.summary)
+
+
+def test_bins_are_named_in_the_signature(folders):
+    binned = evaluate(*folders[:2], Pixels(bins=True))
+    assert "floats:bins" in binned.signature
+    low, high = binned.summary.bounds["average_precision"]
+    assert low < evaluate(*folders[:2]).summary["average_precision"] < high
