@@ -11,7 +11,8 @@ import pytest
 from cases import write_folder
 from pages import embedded
 
-from segbench import BoundaryCounts, Result, export_bsds, import_bsds, load_results
+from segbench import BoundaryCounts, Result, export_bsds, import_bsds, load_results, plot_images
+from segbench import compare as compare_counts
 
 ALONE = "one annotator, nobody to compare with"
 EMPTY = "no boundary pixel in the ground truth or the prediction"
@@ -111,9 +112,7 @@ class TestImages:
         }
 
     def test_plot(self, kept):
-        import segbench
-
-        axes = segbench.plot_images(load_results(kept))
+        axes = plot_images(load_results(kept))
         labels = {label.get_text() for label in axes.get_yticklabels()}
         assert labels == {"human\n(2 undefined)", "pred\n(1 undefined)"}
 
@@ -128,6 +127,12 @@ class TestSets:
         assert dict(drawn) == dict(human.intervals(replicates=500))
         assert drawn["ods_f"][0] > 0.8, "a replicate of images of one annotator alone is no F of 0"
         assert drawn.notes[0].startswith("3 images: ")
+
+    def test_images_without_a_boundary_pixel_are_no_ties(self):
+        good, poor, blank = (BoundaryCounts([0.5], [n], [2 * m], [n], [m]) for n, m in ((8, 8), (4, 8), (0, 0)))
+        a, b = ({"one": one, "two": one, "blank": blank} for one in (good, poor))
+        row = next(row for row in compare_counts({"a": a, "b": b}, replicates=20).differences if row.figure == "ods_f")
+        assert (row.wins, row.ties, row.losses) == (2, 0, 0)
 
     def test_official_files(self, kept, tmp_path):
         human = results_of(kept)["human"]
