@@ -67,7 +67,7 @@ class BoundaryTable:
         return BOUNDARY_FIGURES
 
     def measure(self, weights: FloatArray) -> FloatArray:
-        """Give every figure for every row of weights, see `segbench.curves.Table`; nan where no image has a pixel to match."""
+        """Give every figure for every row of weights, see `segbench.curves.Table`; nan without a pixel to match."""
         from segbench.curves import table_kernels
 
         figures = np.full((weights.shape[0], len(BOUNDARY_FIGURES)), np.nan)

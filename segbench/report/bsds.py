@@ -11,9 +11,9 @@ Conventions
 Differences from the official code
 ----------------------------------
 1. Counts from a million on keep all their digits, which ``%10g`` would cut to six.
-2. An undefined figure is ``nan`` for annotators compared with each other, of whom the official code writes no files: the
-   best of an image of one annotator, the area of their one threshold, everything where no image has two. Of a method
-   these are 0, as the official code writes them.
+2. Undefined figures of annotators compared with each other are ``nan``: the best of an image of one annotator, the area
+   of their one threshold, everything where no image has two annotators. Those of methods are 0, as the official code
+   writes them.
 3. A published curve has no counts: its rows and its row of best figures are written, ``nan`` where one is not known,
    without the first column where thresholds are not.
 """
@@ -119,7 +119,8 @@ def files_of(result: Result) -> dict[str, str]:
     area = area_pr(curve)
     if result.human:
         best = [
-            row if has_pixels(counts) else [row[0], *_NO_BEST] for row, counts in zip(best, images.values(), strict=True)
+            row if has_pixels(counts) else [row[0], *_NO_BEST]
+            for row, counts in zip(best, images.values(), strict=True)
         ]
         rows = rows if has_pixels(pool) else [[row[0], *_NO_BEST[1:]] for row in rows]
         area = summary["area_pr"]

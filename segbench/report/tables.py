@@ -118,19 +118,17 @@ def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] =
 def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable:
     """Give a line an image and method, for results of one protocol; notes say why figures are undefined."""
     keys = IMAGE_COLUMNS[results[0].protocol]
-    rows = []
+    rows: list[list[str]] = []
     remarks: dict[str, list[str]] = {}
     for method, result in zip(names_of(results), results, strict=True):
         undefined: Counter[tuple[str, str]] = Counter()
         for name, figures in result.per_image.items():
-            rows.append(
-                [method, name, *(number(figures[key], figures.bounds.get(key), digits=digits) for key in keys)]
-            )
+            rows.append([method, name, *(number(figures[key], figures.bounds.get(key), digits=digits) for key in keys)])
             for reason in dict.fromkeys(figures.undefined.values()):
                 without = [key for key in keys if figures.undefined.get(key) == reason]
-                undefined[reason, ", ".join(without)] += 1
-        for (reason, without), images in undefined.items():
-            said = f"{without} undefined ({reason}): {images} of {len(result.counts)} images"
+                undefined.update([(reason, ", ".join(without))] if without else [])
+        for (reason, named), images in undefined.items():
+            said = f"{named} undefined ({reason}): {images} of {len(result.counts)} images"
             remarks.setdefault(said, []).append(method)
     notes = tuple(f"{few_names(methods, len(results))}: {said}" for said, methods in remarks.items())
     spare = tuple(range(len(keys) + 1, 2, -1))
