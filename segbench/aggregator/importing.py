@@ -151,7 +151,8 @@ def _published(method: str, evaluation: Evaluation) -> Result:
     taken = {key: printed[key] for key in _TAKEN if not math.isnan(printed.get(key, math.nan))}
     images = read_rows(evaluation.images, (5,)) if evaluation.images else None
     if images is not None:
-        taken["mean_image_f"] = float(images[:, 4].mean())
+        known = images[~np.isnan(images[:, 4]), 4]
+        taken |= {"mean_image_f": float(known.mean())} if known.size else {}
     if evaluation.rows:
         curve = _curve(evaluation.rows)
         if curve.thresholds.size == 1 and not math.isnan(printed.get("area_pr", math.nan)):

@@ -15,7 +15,7 @@ from segbench.aggregator.signature import resigned
 from segbench.counts import BoundaryCounts, ScoreCounts
 from segbench.curves import Curve, Intervals, Summary, bootstrap, pixel_summary, pr_curve
 from segbench.curves.boundary import BoundaryCurve
-from segbench.curves.boundary_summary import annotators_summary
+from segbench.curves.boundary_summary import annotators_summary, boundary_image_figures, has_pixels
 from segbench.curves.classes import micro_of, of_class
 from segbench.curves.intervals import IntervalMethod
 from segbench.curves.pooled import PooledPixels, pool_pixels, reduced
@@ -26,6 +26,7 @@ from segbench.curves.summary import WITHOUT_NAMES
 from segbench.display import Displayed
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.inputs import Inputs
+from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.class_names import read_classes
 
 _HEADLINES = ("ods_f", "macro_ods_f", "covering_ods")
@@ -116,6 +117,8 @@ class Result(Displayed):
     ) -> Intervals:
         """Draw bootstrap intervals over images of every figure; see `segbench.bootstrap`.
 
+        Of annotators compared with each other, images of one annotator are left out.
+
         They are nan where there are no images to draw from, or images are not told apart: of a published curve, where
         every image failed, where images have no names.
         """
@@ -125,9 +128,16 @@ class Result(Displayed):
             undefined = dict.fromkeys(self.summary, reason)
             note = f"{reason}, so no intervals"
             return Intervals(nothing, self.summary, {}, method, level, replicates, seed, 0, (note,), undefined)
-        drawn = bootstrap(self.counts, level=level, method=method, replicates=replicates, seed=seed)
+        drawn = bootstrap(self._resampled(), level=level, method=method, replicates=replicates, seed=seed)
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in drawn.undefined.items()}
         return replace(drawn, undefined=reasons)
+
+    def _resampled(self) -> Mapping[str, Counts]:
+        """Give the images to resample: of annotators, those that compare at least two."""
+        if not self.human:
+            return self.counts
+        compared = cast("Mapping[str, BoundaryCounts]", self.counts)
+        return {name: counts for name, counts in compared.items() if has_pixels(counts)}
 
     def _nothing_to_draw_from(self) -> str:
         if self.published:
@@ -248,7 +258,12 @@ class _ImageFigures(Mapping[str, Summary]):
         self._result = result
 
     def __getitem__(self, name: str) -> Summary:
-        return PROTOCOLS[self._result.protocol].image(self._result.counts[name])
+        counts = self._result.counts[name]
+        if self._result.human and isinstance(counts, BoundaryCounts):
+            alone = ONE_ANNOTATOR in self._result.image_notes.get(name, ())
+            why = ONE_ANNOTATOR if alone else "no boundaries of two annotators"
+            return boundary_image_figures(counts, without_pixels=why)
+        return PROTOCOLS[self._result.protocol].image(counts)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._result.counts)

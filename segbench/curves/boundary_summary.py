@@ -40,6 +40,9 @@ KEYS = (
     "r50",
 )
 
+IMAGE_KEYS = ("f", "precision", "recall", "threshold", "area_pr")
+
+_NO_CURVE = "one threshold makes no curve"
 _IMAGES_AT_ONCE = 256
 
 
@@ -163,7 +166,7 @@ def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
         figures |= dict.fromkeys(("area_pr", "area_pr_extended", "r50"), float("nan"))
     reasons = {"r50": "no threshold has precision .5", "mean_image_f": "no image has a boundary pixel"}
     undefined = {
-        key: "one threshold makes no curve" if curve.thresholds.size == 1 and key != "mean_image_f" else reasons[key]
+        key: _NO_CURVE if curve.thresholds.size == 1 and key != "mean_image_f" else reasons[key]
         for key, figure in figures.items()
         if np.isnan(figure)
     }
@@ -172,6 +175,8 @@ def boundary_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
 
 def annotators_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
     """All figures of annotators compared with each other: those of `boundary_summary`, where two drew one image.
+
+    The images of which `has_pixels` says no are left out: they add nothing to any figure.
 
     Examples
     --------
@@ -184,32 +189,40 @@ def annotators_summary(per_image: Mapping[str, BoundaryCounts]) -> Summary:
     return boundary_summary(per_image)
 
 
-def boundary_image_figures(counts: BoundaryCounts) -> Summary:
+def boundary_image_figures(
+    counts: BoundaryCounts, *, without_pixels: str = "no boundary pixel in the ground truth or the prediction"
+) -> Summary:
     """Figures of one image: a row of the table of images.
 
     Parameters
     ----------
     counts : BoundaryCounts
         Counts of the image.
+    without_pixels : str
+        Why the figures are undefined where there is no pixel to match; ``mean_image_f`` leaves such images out, too.
 
     Returns
     -------
     Summary
-        ``f precision recall threshold`` at the image's first best threshold, not interpolated, and ``area_pr``.
+        ``f precision recall threshold`` at the image's first best threshold, not interpolated, and ``area_pr``, which
+        is undefined for a single threshold.
 
     Examples
     --------
     >>> round(boundary_image_figures(BoundaryCounts([0.5], [8], [10], [4], [5]))["f"], 3)
     0.8
     """
+    if not has_pixels(counts):
+        return Summary(dict.fromkeys(IMAGE_KEYS, float("nan")), undefined=dict.fromkeys(IMAGE_KEYS, without_pixels))
     curve = boundary_curve(counts)
     best = best_of_image(counts)
-    return Summary(
-        {
-            "f": float(curve.f[best]),
-            "precision": float(curve.precision[best]),
-            "recall": float(curve.recall[best]),
-            "threshold": float(curve.thresholds[best]),
-            "area_pr": area_pr(curve),
-        }
+    has_curve = curve.thresholds.size > 1
+    figures = (
+        float(curve.f[best]),
+        float(curve.precision[best]),
+        float(curve.recall[best]),
+        float(curve.thresholds[best]),
+        area_pr(curve) if has_curve else float("nan"),
     )
+    undefined = {} if has_curve else {"area_pr": _NO_CURVE}
+    return Summary(dict(zip(IMAGE_KEYS, figures, strict=True)), undefined=undefined)

@@ -68,7 +68,7 @@ class BoundaryTable(Table):
         return BOUNDARY_FIGURES
 
     def measure(self, weights: FloatArray) -> FloatArray:
-        """Give every figure for every row of weights, see `segbench.curves.Table`; nan for weights that are all 0."""
+        """Give every figure for every row of weights, see `segbench.curves.Table`; nan without a pixel to match."""
         from segbench.curves import table_kernels
 
         figures = np.full((weights.shape[0], len(BOUNDARY_FIGURES)), np.nan)
@@ -79,14 +79,12 @@ class BoundaryTable(Table):
             table_kernels.pooled_boundary_figures(counts, self.thresholds, _PLACES, figures[rows, :_POOLED])
         matched_gt, total_gt, matched_pred, total_pred, f, meant = (weights @ self.best).T
         recall, precision = ratio(matched_gt, total_gt), ratio(matched_pred, total_pred)
-        images = weights.sum(axis=1)
         figures[:, _POOLED:] = np.column_stack(
             [2 * ratio(recall * precision, recall + precision), precision, recall, ratio(f, meant)]
         )
-        figures[meant == 0, -1] = np.nan
         if self.thresholds.size == 1:
             figures[:, [BOUNDARY_FIGURES.index(key) for key in ("area_pr", "area_pr_extended", "r50")]] = np.nan
-        figures[images == 0] = np.nan
+        figures[meant == 0] = np.nan
         return figures
 
 

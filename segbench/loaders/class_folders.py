@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from segbench.errors import DataError
 from segbench.loaders.decoded import shown
+from segbench.loaders.images import STACKS
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place
 from segbench.loaders.pairing import Pairing, SampleFiles, pair, survey
@@ -67,7 +68,8 @@ def _has_class_folders(prediction: str, class_of: ClassOf) -> bool:
 def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, where: str) -> Pairing:
     if not any(files.tags for files in pairing.files):
         note = f"maps of the classes, in this order: {', '.join(names)}"
-        return pairing if len(names) == 1 else replace(pairing, notes=(*pairing.notes, note))
+        several = any(files.scales or files.prediction.suffix.lower() in STACKS for files in pairing.files)
+        return replace(pairing, notes=(*pairing.notes, note)) if several and len(names) > 1 else pairing
     tags = dict.fromkeys(tag for files in pairing.files for tag in files.tags)
     places = {tag: place for tag in tags if (place := class_of(tag)) is not None}
     _refuse_doubles(names, places, where)

@@ -19,17 +19,19 @@ from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import SizeError
 from segbench.loaders.source import Source
 from segbench.preflight.asked import Asked, Settings, asked_of
-from segbench.preflight.classes import class_findings
+from segbench.preflight.classes import class_findings, unfit_maps
 from segbench.preflight.duplicates import duplicate_findings, same_file_findings
 from segbench.preflight.exchanged import exchange_findings
 from segbench.preflight.findings import Finding, Place, Report, in_order, many
 from segbench.preflight.label_maps import label_findings
 from segbench.preflight.names import name_findings, paired
+from segbench.preflight.predicted_labels import REPLACED, predicted_label_findings
 from segbench.preflight.sampling import probes_of
 from segbench.preflight.scores import score_findings
 from segbench.preflight.seen import Probe
 from segbench.preflight.sizes import Misfit, Read, Surveyed, size_findings, survey_headers, type_findings, unreadable
 from segbench.preflight.truths import truth_findings
+from segbench.protocols.classes import ClassMapsError
 from segbench.protocols.pixels import Pixels
 
 SAMPLE = 32
@@ -167,17 +169,24 @@ def _findings(
     misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
     seen = [probe for probe in probes if not probe.failure]
     truths = truth_findings(seen, asked, total)
+    of_classes = class_findings(seen, asked)
+    labels = predicted_label_findings(seen, asked)
+    if labels:
+        truths, of_classes = [found for found in truths if found.key not in REPLACED], []
+    others = {image: e for image, e in failures.items() if not isinstance(e, SizeError | ClassMapsError)}
     findings = [
         *name_findings(pairing, inputs, asked),
         *size_findings(misfits, total, soft=asked.soft),
-        *unreadable({image: e for image, e in failures.items() if not isinstance(e, SizeError)}, total),
+        *unreadable(others, total),
+        *unfit_maps(failures, total),
         *exchange_findings(seen, truths),
         *truths,
         *label_findings([probe.label_map for probe in seen if probe.label_map]),
-        *_coloured(seen),
-        *class_findings(seen, asked),
+        *labels,
+        *([] if labels else _coloured(seen)),
+        *of_classes,
     ]
-    if asked.soft:
+    if asked.soft and not labels:
         findings += [] if asked.repairs.scale is not None else type_findings(surveyed.predictions)
         findings += score_findings(seen, asked)
     return findings

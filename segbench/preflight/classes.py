@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from statistics import median
@@ -17,9 +17,10 @@ from segbench.preflight.findings import Finding, Place, many
 from segbench.preflight.probes import coloured_files, few_distinct, score_probe
 from segbench.preflight.scores import INVERTED_BELOW, score_findings
 from segbench.preflight.seen import Probe, ScoreProbe, TruthProbe
-from segbench.preflight.truths import VOIDS, listed
-from segbench.protocols.classes import Classes
+from segbench.preflight.truths import listed
+from segbench.protocols.classes import Classes, ClassMapsError
 from segbench.protocols.labels import equals_any
+from segbench.protocols.predicted_labels import VOIDS, labels_seen
 
 RARE = 0.001
 """Share of an image below which a class says little: a small thing overlooked looks like scores that run backwards."""
@@ -74,13 +75,35 @@ def probe_classes(files: SampleFiles, asked: Asked, classes: Classes) -> Probe:
         drawn = TruthProbe(file=name, values=(), positive_share=share, blocks=0.0, blocks_outside=0.0, nan=0)
         scores = score_probe(name, soft, positive, counted, asked)
         probes.append(Probe(image=sample.name, truths=(drawn,), scores=scores))
+    single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim
     return ClassesProbe(
         image=sample.name,
+        may_hold_labels=single,
+        labels=labels_seen(sample, asked.void) if single else None,
+        prediction=sample.prediction_file,
         coloured=coloured_files(sample, files),
         classes=tuple(probes),
         truth_file=shown(files.ground_truths[0]),
         foreign=few_distinct(truth[counted & ~equals_any(truth, known)]),
     )
+
+
+def unfit_maps(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+    """List the predictions that can be read, but are not one soft map per class."""
+    unfit = {image: error for image, error in failures.items() if isinstance(error, ClassMapsError)}
+    if not unfit:
+        return []
+    return [
+        Finding(
+            key="class-maps",
+            severity="stops",
+            about="prediction",
+            message=f"{many(len(unfit), 'prediction')} of {total} are not one soft map per class",
+            mend="; ".join(dict.fromkeys(error.hint for error in unfit.values())),
+            places=tuple(Place(error.path, error.what) for error in unfit.values()),
+            images=tuple(unfit),
+        )
+    ]
 
 
 def class_findings(probes: Sequence[Probe], asked: Asked) -> list[Finding]:

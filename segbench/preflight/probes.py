@@ -19,6 +19,7 @@ from segbench.preflight.label_maps import LabelProbe, label_probe
 from segbench.preflight.seen import MOST_VALUES, Probe, ScoreProbe, TruthProbe
 from segbench.preflight.shapes import block_share, grown
 from segbench.protocols.labels import equals_any
+from segbench.protocols.predicted_labels import labels_seen
 from segbench.sample import Sample
 
 MOST_PIXELS = 1 << 16
@@ -58,7 +59,16 @@ def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
         truths = tuple(replace(found, values=()) for found in truths)
     elif asked.label_maps:
         truths = ()
-    return Probe(image=sample.name, truths=truths, scores=scores, coloured=coloured)
+    judged = asked.reads == "masks" and not sample.without_truth
+    return Probe(
+        image=sample.name,
+        truths=truths,
+        scores=scores,
+        coloured=coloured,
+        may_hold_labels=judged,
+        labels=labels_seen(sample, asked.void) if judged else None,
+        prediction=sample.prediction_file,
+    )
 
 
 def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from segbench.errors import DataError
 from segbench.preflight.label_maps import LabelProbe
+from segbench.protocols.predicted_labels import MANY_LEVELS, LabelsSeen
 
-MOST_VALUES = 33
+MOST_VALUES = MANY_LEVELS
 """How many distinct values are kept: enough to tell labels from grey levels."""
 
 
@@ -101,6 +102,12 @@ class Probe:
         Of a single predicted map of regions.
     coloured : tuple of str
         The files whose colour was turned to grey.
+    may_hold_labels : bool
+        Whether the prediction is to be judged as a label map: a single map where a soft map is expected.
+    labels : LabelsSeen, optional
+        Of such a prediction that may be a label map; None where it is not.
+    prediction : str
+        The file of such a prediction.
     """
 
     image: str
@@ -109,3 +116,6 @@ class Probe:
     scores: ScoreProbe | None = None
     label_map: LabelProbe | None = None
     coloured: tuple[str, ...] = ()
+    may_hold_labels: bool = False
+    labels: LabelsSeen | None = None
+    prediction: str = ""

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 
 from segbench.preflight.asked import Asked
 from segbench.preflight.findings import Finding, Place, Severity, many
-from segbench.preflight.seen import MOST_VALUES, Probe, TruthProbe
+from segbench.preflight.seen import Probe, TruthProbe
+from segbench.protocols.predicted_labels import VOIDS, are_grey_levels
 
-VOIDS = (255.0, 65535.0)
-"""What data sets write for void: the highest level of 8 and of 16 bits."""
 LABELS_BELOW = 64.0
 """Labels are small numbers, of few dozens of classes; beside them 255 is no class of its own."""
-NEAR_AN_END = 32.0
-"""How far ringing of JPEG moves a level away from 0 or 255 where it is mild."""
 MANY_PIXELS = 0.5
 """Lines cover a small share of a picture: where more than this is positive, the background is."""
 THICK = 0.5
@@ -40,7 +37,7 @@ def _kind(truth: TruthProbe, asked: Asked) -> str:
         return "void"
     if compared:
         return ""
-    if len(values) >= MOST_VALUES or (all(min(v, abs(255 - v)) <= NEAR_AN_END for v in values) and highest > 128):
+    if are_grey_levels(values):
         return "grey-ground-truth"
     if len(values) == 3 and not asked.rule:
         return "void" if values[0] == 0 and highest in VOIDS else "labels"

@@ -28,6 +28,9 @@ from numpy.typing import NDArray
 
 from segbench.errors import ArgumentError
 
+ONE_ANNOTATOR = "one annotator, nobody to compare with"
+"""The note on an image that cannot tell how well annotators agree."""
+
 AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
 
 Labelled: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_] | None]

@@ -31,9 +31,20 @@ from segbench.protocols.class_names import RESERVED, written_classes
 from segbench.protocols.counted import Counted
 from segbench.protocols.labels import equals_any
 from segbench.protocols.pixels import Pixels
+from segbench.protocols.predicted_labels import distinct, is_coloured, is_whole
 from segbench.sample import Reads, Sample
 
 _TOLD_ONE_BY_ONE = 8
+_MOSTLY = 0.75
+_FEW_COLOURS = 256
+_FORMS = (
+    "save a stack of all classes (NPY, NPZ), or a folder per class (--pred-pattern 'class_#/*', pred_pattern=), or "
+    "name a file per class in a column of the list"
+)
+
+
+class ClassMapsError(DataError):
+    """A prediction can be read, but is not one soft map per class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +166,9 @@ class Classes:
         truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
         truth = _labels(truth_file, sample.ground_truths[0])
         file = sample.prediction_file or sample.name
+        known = (*self.labels, *self.void)
+        if len(self.labels) > 1 and len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim:
+            raise _not_per_class(file, sample.predictions[0], known, len(self.labels), coloured=is_coloured(sample))
         return truth, _one_a_class(file, sample.predictions, truth.shape, self.class_names)
 
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
@@ -206,24 +220,34 @@ def _labels(name: str, truth: NDArray[Any]) -> NDArray[Any]:
     return truth
 
 
+def _not_per_class(
+    file: str, one: NDArray[Any], known: tuple[int, ...], classes: int, *, coloured: bool
+) -> ClassMapsError:
+    """Say that there is one map for several classes, and whether it is a label map."""
+    values = distinct(one)
+    expected = f"expected one soft map per class: {classes}"
+    if coloured and values.size <= _FEW_COLOURS:
+        what = f"is in colour ({values.size} colours), like a label map; {expected}"
+    elif not coloured and is_whole(one) and np.isin(values, known).sum() >= _MOSTLY * values.size:
+        what = f"is a label map (one channel, values {values[0]:g}..{values[-1]:g}), {expected}"
+    else:
+        return ClassMapsError(file, f"is one map, {expected}", _FORMS)
+    return ClassMapsError(file, what, f"save the scores before argmax: {_FORMS.removeprefix('save ')}")
+
+
 def _one_a_class(
     file: str, predictions: tuple[NDArray[Any], ...], shape: tuple[int, ...], names: tuple[str, ...]
 ) -> list[NDArray[Any]]:
     """Give the soft map of each class, from files of one each or from a stack."""
     classes = len(names)
-    if len(predictions) > 1 or predictions[0].ndim == 2:
+    if len(predictions) > 1 or predictions[0].ndim == len(shape):
         if len(predictions) != classes:
-            raise DataError(
-                file,
-                f"{len(predictions)} soft map{'s'[: len(predictions) > 1]}, expected {classes}, one a class",
-                "save a stack of all classes (NPY, NPZ), or a folder a class "
-                "(--pred-pattern 'class_#/*', pred_pattern=), or a column",
-            )
+            raise ClassMapsError(file, f"{len(predictions)} soft maps, expected one per class: {classes}", _FORMS)
         return list(predictions)
     (stack,) = predictions
     first, last = stack.shape == (classes, *shape), stack.shape == (*shape, classes)
     if first and last:
-        raise DataError(
+        raise ClassMapsError(
             file,
             f"shape {stack.shape} can be (classes, height, width) or (height, width, classes)",
             "save a folder a class (--pred-pattern 'class_#/*', pred_pattern=), or a column of the list",
@@ -231,7 +255,7 @@ def _one_a_class(
     if not first and not last:
         height, width = shape
         transposed = stack.shape in ((classes, width, height), (width, height, classes))
-        raise DataError(
+        raise ClassMapsError(
             file,
             f"shape {stack.shape}, expected ({classes}, {height}, {width}) or ({height}, {width}, {classes}): "
             f"{classes} classes of the ground truth's size" + (" (it looks transposed)" if transposed else ""),

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.errors import ArgumentError, DataError
+from segbench.protocols.written import written
 
 Comparison = Callable[[NDArray[Any], float], NDArray[np.bool_]]
 _COMPARISONS: dict[str, Comparison] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
@@ -60,6 +61,10 @@ class LabelRule:
         if not values or np.isnan(values).any() or (found and len(values) > 1):
             raise ArgumentError(f"positive={text!r} is no rule; write a value (255), several (1,3) or a bound (>=128)")
         return cls(comparison, values)
+
+    def __str__(self) -> str:
+        """Give the rule as it is written on the command line."""
+        return f"{self.comparison.removeprefix('=')}{written(self.values)}"
 
     def positive(self, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell which pixels are positive."""

@@ -32,6 +32,7 @@ from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_
 from segbench.protocols.counted import Counted
 from segbench.protocols.histograms import count_labelled, refuse_nan
 from segbench.protocols.labels import LabelRule, equals_any, two_values
+from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 from segbench.protocols.states import states_of_labels
 from segbench.protocols.written import written
 from segbench.sample import Reads, Sample
@@ -40,6 +41,9 @@ _ANNOTATORS_HINT = (
     "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them: --gt-pattern, or "
     "one column of the list"
 )
+
+_LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
+_LABEL_MAP_HINT = instead_of_label_maps("0-18", "16")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +165,12 @@ class Pixels:
             self._valid(name, truth, sample.field) for name, truth in zip(names, sample.ground_truths, strict=True)
         ]
         if self.positive is None:
-            labels, values = two_values(names, sample.ground_truths, valids)
+            try:
+                labels, values = two_values(names, sample.ground_truths, valids)
+            except DataError as error:
+                if not are_label_maps([labels_seen(sample, self.void)]):
+                    raise
+                raise DataError(error.path, f"{error.what}; {_LABEL_MAP}", _LABEL_MAP_HINT) from None
         else:
             rule = LabelRule.parse(self.positive)
             labels, values = [rule.positive(truth) for truth in sample.ground_truths], ()

@@ -11,12 +11,16 @@ Conventions
 Differences from the official code
 ----------------------------------
 1. Counts from a million on keep all their digits, which ``%10g`` would cut to six.
-2. A published curve has no counts: its rows and its row of best figures are written, ``nan`` where one is not known,
+2. Undefined figures of annotators compared with each other are ``nan``: the best of an image of one annotator, the area
+   of their one threshold, everything where no image has two annotators. Those of methods are 0, as the official code
+   writes them.
+3. A published curve has no counts: its rows and its row of best figures are written, ``nan`` where one is not known,
    without the first column where thresholds are not.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -27,7 +31,7 @@ from segbench.aggregator.result import Result
 from segbench.counts import BoundaryCounts
 from segbench.curves import Summary
 from segbench.curves.boundary import BoundaryCurve, area_pr, boundary_curve
-from segbench.curves.boundary_summary import best_of_image, boundary_summary
+from segbench.curves.boundary_summary import annotators_summary, best_of_image, boundary_summary, has_pixels
 from segbench.curves.published import PublishedCurve
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.bsds_text import COUNTS, as_file_name
@@ -35,6 +39,7 @@ from segbench.report.bsds_regions import region_files
 from segbench.report.bsds_rows import rows_text
 
 _PROTOCOLS = ("boundaries", "regions")
+_NO_BEST = (math.nan,) * 4
 _FIGURES = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 
 
@@ -105,15 +110,24 @@ def files_of(result: Result) -> dict[str, str]:
     images = {name: _printed(counts) for name, counts in counted if isinstance(counts, BoundaryCounts)}
     if not images:
         raise DataError(result.method, "has no image that was counted", "repeat the run")
-    summary = boundary_summary(images)
-    curve = boundary_curve(BoundaryCounts.sum(images.values()))
+    summary = (annotators_summary if result.human else boundary_summary)(images)
+    pool = BoundaryCounts.sum(images.values())
+    curve = boundary_curve(pool)
     files = {f"{as_file_name(name)}{COUNTS}": rows_text(_count_rows(counts)) for name, counts in images.items()}
-    every = (_best_row(place, counts) for place, counts in enumerate(images.values(), start=1))
+    best = [_best_row(place, counts) for place, counts in enumerate(images.values(), start=1)]
+    rows = _curve_rows(curve)
+    area = area_pr(curve)
+    if result.human:
+        best = [
+            row if has_pixels(counts) else [row[0], *_NO_BEST]
+            for row, counts in zip(best, images.values(), strict=True)
+        ]
+        rows = rows if has_pixels(pool) else [[row[0], *_NO_BEST[1:]] for row in rows]
+        area = summary["area_pr"]
     return files | {
-        "eval_bdry_img.txt": rows_text(every),
-        "eval_bdry_thr.txt": rows_text(_curve_rows(curve)),
-        # Of one threshold the area is not defined here; the official code writes 0.
-        "eval_bdry.txt": rows_text([[summary["ods_threshold"], *_best(summary)[:-1], area_pr(curve)]]),
+        "eval_bdry_img.txt": rows_text(best),
+        "eval_bdry_thr.txt": rows_text(rows),
+        "eval_bdry.txt": rows_text([[summary["ods_threshold"], *_best(summary)[:-1], area]]),
     }
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from segbench.curves.boundary_summary import IMAGE_KEYS
+
 Direction = Literal["highest", "lowest", "none"]
 
 
@@ -104,7 +106,7 @@ IMAGE_COLUMNS: Mapping[str, tuple[str, ...]] = {
         "pixels",
         "ignored",
     ),
-    "boundaries": ("f", "precision", "recall", "threshold", "area_pr"),
+    "boundaries": IMAGE_KEYS,
     "regions": ("covering", "threshold", "covering_best", "covering_of_prediction", "pri", "voi", "are"),
 }
 """The figures of an image, by their keys."""

@@ -28,15 +28,18 @@ def json_document(
     Undefined figures are null, with the reason under ``undefined``; figures known within limits only have them under
     ``bounds``. ``images`` and ``failed`` are numbers, ``failures`` says why; ``optimistic`` names figures whose
     thresholds were chosen on the images they describe. ``intervals`` maps figures to [low, high], ``resampling`` says
-    how they were drawn. Where asked for, ``per_image`` and ``image_notes`` hold the figures of each image and what was
-    done to it, and ``per_threshold`` a list a column of `segbench.report.threshold_tables.threshold_columns`; an
-    infinite threshold is null there. ``per_class`` holds the figures of each of `classes`.
+    how they were drawn. Where asked for, ``per_image`` and ``image_undefined`` hold the figures of each image and
+    why some are undefined, ``image_notes`` what was done to it, and ``per_threshold`` a list a column of
+    `segbench.report.threshold_tables.threshold_columns`; an infinite threshold is null there. ``per_class`` holds the
+    figures of each of `classes`.
     """
     runs = [_run(result) for result in results]
     for run, result in zip(runs, results, strict=True):
         if per_image:
             run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
-            run["per_image"] = {name: _finite(figures) for name, figures in result.per_image.items()}
+            figures = dict(result.per_image)
+            run["per_image"] = {name: _finite(one) for name, one in figures.items()}
+            run["image_undefined"] = {name: dict(one.undefined) for name, one in figures.items() if one.undefined}
         if per_threshold:
             columns = threshold_columns(result)
             run["per_threshold"] = {

@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result
-from segbench.counts import BoundaryCounts
-from segbench.curves.boundary_summary import has_pixels
 from segbench.errors import ArgumentError
 from segbench.report.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
 from segbench.report.columns import IMAGE_COLUMNS
@@ -60,7 +58,7 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
         raise ArgumentError(f"images have no figure {figure!r}; expected one of {', '.join(known)}")
     if not any(result.counts for result in results):
         raise ArgumentError("no result has counts of images: published curves have none to draw")
-    values = [_values(result, figure) for result in results]
+    values = [{name: figures[figure] for name, figures in result.per_image.items()} for result in results]
     order = sorted(range(len(results)), key=lambda k: (_median(values[k]), results[k].method), reverse=True)
     heights = _heights(sorted({name for images in values for name in images}))
     own = ax is None
@@ -80,16 +78,6 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
     if own:
         fit_height(ax)
     return ax
-
-
-def _values(result: Result, figure: str) -> dict[str, float]:
-    """Give the figure of each image; nan where there is no boundary pixel, as `mean_image_f` leaves those out."""
-    return {
-        name: math.nan
-        if isinstance(counts, BoundaryCounts) and not has_pixels(counts)
-        else result.per_image[name][figure]
-        for name, counts in result.counts.items()
-    }
 
 
 def _median(values: dict[str, float]) -> float:

@@ -8,6 +8,7 @@ of the protocol.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from segbench.report.columns import COLUMNS, IMAGE_COLUMNS, optimistic_notes
 from segbench.report.image_sets import failure_notes, images_of, set_notes
 from segbench.report.numbers import DIGITS, exact, number
 from segbench.report.ranking import Mark, column_marks
+from segbench.report.whose import few_names
 
 
 @dataclass(frozen=True)
@@ -114,14 +116,23 @@ def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] =
 
 
 def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable:
-    """Give a line an image and method, for results of one protocol."""
+    """Give a line an image and method, for results of one protocol; notes say why figures are undefined."""
     keys = IMAGE_COLUMNS[results[0].protocol]
-    rows = [
-        [method, name, *(number(figures[key], figures.bounds.get(key), digits=digits) for key in keys)]
-        for method, result in zip(names_of(results), results, strict=True)
-        for name, figures in result.per_image.items()
-    ]
-    return TextTable(["method", "image", *keys], rows, names=2, spare=tuple(range(len(keys) + 1, 2, -1)))
+    rows: list[list[str]] = []
+    remarks: dict[str, list[str]] = {}
+    for method, result in zip(names_of(results), results, strict=True):
+        undefined: Counter[tuple[str, str]] = Counter()
+        for name, figures in result.per_image.items():
+            rows.append([method, name, *(number(figures[key], figures.bounds.get(key), digits=digits) for key in keys)])
+            for reason in dict.fromkeys(figures.undefined.values()):
+                without = [key for key in keys if figures.undefined.get(key) == reason]
+                undefined.update([(reason, ", ".join(without))] if without else [])
+        for (reason, named), images in undefined.items():
+            said = f"{named} undefined ({reason}): {images} of {len(result.counts)} images"
+            remarks.setdefault(said, []).append(method)
+    notes = tuple(f"{few_names(methods, len(results))}: {said}" for said, methods in remarks.items())
+    spare = tuple(range(len(keys) + 1, 2, -1))
+    return TextTable(["method", "image", *keys], rows, names=2, notes=notes, spare=spare)
 
 
 def exact_images(results: Sequence[Result]) -> TextTable:

@@ -49,7 +49,10 @@ def threshold_columns(result: Result) -> dict[str, NDArray[Any]]:
         return columns | {name: getattr(curve, name) for name in _REGIONS}
     if not result.published and isinstance(result.pooled, BoundaryCounts):
         columns |= {name: getattr(result.pooled, name) for name in _MATCHED}
-    return columns | {"recall": curve.recall, "precision": curve.precision, "f": curve.f}
+    rates = {"recall": curve.recall, "precision": curve.precision, "f": curve.f}
+    if result.human and "ods_f" in result.summary.undefined:  # nothing was compared
+        rates = {name: np.full_like(values, np.nan) for name, values in rates.items()}
+    return columns | rates
 
 
 def pixel_f(curve: Curve) -> NDArray[np.float64]:

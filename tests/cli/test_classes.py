@@ -157,7 +157,7 @@ def test_check_looks_into_classes(segbench, folders):
     answer = segbench("check", truth, stacks, maps, "--classes", "0-2", "--format", "json")
     assert answer.code == 1
     of_stacks, of_maps = json.loads(answer.out)["reports"]
-    assert [finding["key"] for finding in of_stacks["findings"]] == ["unreadable"]
+    assert [finding["key"] for finding in of_stacks["findings"]] == ["class-maps"]
     assert "shape (4, 10, 12), expected (3, 10, 12) or (10, 12, 3)" in str(of_stacks)
     assert [finding["key"] for finding in of_maps["findings"]] == ["folder"]
     assert "label 2: missing for im 1" in str(of_maps)

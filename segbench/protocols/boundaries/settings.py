@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from segbench.counts import BoundaryCounts
 from segbench.errors import ArgumentError, DataError
 from segbench.levels import INVERTED, as_shares, mirrored
+from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
 from segbench.protocols.boundaries.inputs import as_scores, as_share_of_diagonal, as_thresholds
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
@@ -221,5 +222,5 @@ class Annotators:
             for k, truth in enumerate(truths)
             if len(truths) > 1
         )
-        notes = () if len(truths) > 1 else ("one annotator, and nobody to compare with",)
+        notes = () if len(truths) > 1 else (ONE_ANNOTATOR,)
         return Counted(BoundaryCounts.sum([nothing, *each]), notes=notes)

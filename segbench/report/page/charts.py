@@ -79,6 +79,8 @@ def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
         return {"levels": _levels(curve)} if curve.thresholds.size else {}
     best = [_plain(result.summary[f"ods_{key}"]) for key in ("recall", "precision", "threshold", "f")]
     if isinstance(curve, BoundaryCurve):
+        if best[-1] is None:
+            return {}
         x, y = boundary_points(curve)
         pr = {"x": rounded(x), "y": rounded(y), "points": _probes(curve.recall, curve.precision, curve.thresholds)}
         return {"pr": pr | {"best": best, "areas": _areas(result, drawn, "pr")}}

@@ -1,0 +1,171 @@
+"""Label maps predicted where soft maps are expected: how they are recognised.
+
+A label is no score: ranking pixels by the number of their label gives a curve that means nothing.
+
+Conventions
+-----------
+Predictions are label maps if the ground truth has at least three labels besides void, the predictions have at least
+three values, all whole numbers, and one of these holds over all images seen:
+
+1. Of all values, four in five are labels on both sides.
+2. Where neither is label 0, both have the same label far more often than by chance (Cohen's kappa of .4 or more). Soft
+   maps reach about 0, label maps of any use .6.
+
+Masks have two values. Soft maps of 8 bits have too many values, and those of few levels too few in common with the
+ground truth. A prediction in colour, of which only the grey level is known here, is a label map if it has no more
+colours than a label map has values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from shlex import quote
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.protocols.labels import equals_any
+from segbench.sample import Sample
+
+VOIDS = (255.0, 65535.0)
+"""What data sets write for void: the highest level of 8 and of 16 bits."""
+MANY_LEVELS = 33
+"""Distinct values from which an image of ground truth is taken for grey levels, and not for labels."""
+NEAR_AN_END = 32.0
+"""How far ringing of JPEG moves a level away from 0 or 255 where it is mild."""
+
+_COMMON = 0.8
+_KAPPA = 0.4
+_MOST_FOREIGN = 64
+_COLOURED = "prediction: colour turned to grey"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsSeen:
+    """What one image tells of whether its prediction is a label map.
+
+    Parameters
+    ----------
+    truth, predicted : frozenset of float
+        Values where pixels count, without void.
+    pixels, same, by_chance : float
+        Pixels where neither is 0, those of them with the same value on both sides, and how many such are expected by
+        chance; added up over annotators.
+    coloured : bool
+        Whether `predicted` are the grey levels of colours.
+    """
+
+    truth: frozenset[float]
+    predicted: frozenset[float]
+    pixels: float
+    same: float
+    by_chance: float
+    coloured: bool
+
+    @property
+    def values(self) -> str:
+        """What the prediction holds, in words."""
+        if self.coloured:
+            return f"{len(self.predicted)} colours"
+        return f"values {min(self.predicted):g}..{max(self.predicted):g}"
+
+
+def instead_of_label_maps(classes: str, positive: str) -> str:
+    """Say what can be counted instead: classes as ``--classes`` takes them, and a rule for one of them."""
+    return (
+        "save the scores before argmax, one soft map per class, and list the classes, for instance --classes "
+        f"{classes} (Classes(labels=...)); or turn one class of the predictions into masks of 0 and 255 and select the "
+        f"same class of the ground truth, for instance --positive {quote(positive)} (Pixels(positive={positive!r}))"
+    )
+
+
+def labels_seen(sample: Sample, void: tuple[float, ...] = ()) -> LabelsSeen | None:
+    """Inspect an image with a single predicted map; None where that holds no labels, whatever other images hold."""
+    soft = sample.predictions[0]
+    if soft.dtype == np.bool_ or soft.shape != sample.ground_truths[0].shape:
+        return None
+    coloured = is_coloured(sample)
+    if not (coloured or is_whole(soft)):
+        return None
+    labels = {label for truth in sample.ground_truths for label in distinct(truth).tolist()}
+    if distinct(soft).size > _MOST_FOREIGN + 2 * len(labels):
+        return None
+    truth_values: set[float] = set()
+    predicted_values: set[float] = set()
+    totals = np.zeros(3)
+    drawn = []
+    for truth in sample.ground_truths:
+        valid = ~equals_any(truth, (*void, *VOIDS))
+        if sample.field is not None:
+            valid &= sample.field
+        drawn.append((truth, valid))
+        truth_values.update(distinct(truth[valid]).tolist())
+        predicted_values.update(distinct(soft[valid]).tolist())
+    for truth, valid in () if coloured else drawn:
+        both = valid & (truth != 0) & (soft != 0)
+        totals += _agreement(truth[both], soft[both])
+    pixels, same, by_chance = totals.tolist()
+    return LabelsSeen(
+        truth=frozenset(truth_values),
+        predicted=frozenset(predicted_values.difference(() if coloured else VOIDS)),
+        pixels=pixels,
+        same=same,
+        by_chance=by_chance,
+        coloured=coloured,
+    )
+
+
+def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
+    """Decide over all images seen; one that holds no labels decides for all."""
+    known = [one for one in seen if one is not None]
+    if len(known) < len(seen) or not known or all(are_grey_levels(sorted(one.truth)) for one in known):
+        return False
+    truth = frozenset[float]().union(*(one.truth for one in known))
+    predicted = frozenset[float]().union(*(one.predicted for one in known))
+    if min(len(truth), len(predicted)) < 3:  # masks
+        return False
+    if any(one.coloured for one in known):
+        return True
+    if len(truth & predicted) >= _COMMON * len(truth | predicted):
+        return True
+    same, by_chance, pixels = (sum(getattr(one, name) for one in known) for name in ("same", "by_chance", "pixels"))
+    return bool(same - by_chance > 0 and same - by_chance >= _KAPPA * (pixels - by_chance))
+
+
+def are_grey_levels(values: Sequence[float]) -> bool:
+    """Tell whether rising values of ground truth look like grey levels: many, or all near black or white."""
+    near_the_ends = all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
+    return len(values) >= MANY_LEVELS or (near_the_ends and max(values, default=0) > 128)  # half of 255
+
+
+def is_coloured(sample: Sample) -> bool:
+    """Tell whether a prediction was stored in colour."""
+    return any(note.startswith(_COLOURED) for note in sample.notes)
+
+
+def is_whole(array: NDArray[Any]) -> bool:
+    """Tell whether all values are whole numbers; most soft maps of floats are told by a few pixels."""
+    if array.dtype.kind != "f":
+        return True
+    flat = array.reshape(-1)
+    some = flat[:: max(1, flat.size // 1024)]
+    return bool(np.array_equal(some, np.rint(some)) and np.array_equal(flat, np.rint(flat)))
+
+
+def distinct(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Give the distinct values of an array, rising."""
+    if values.dtype in (np.uint8, np.uint16):
+        return np.flatnonzero(np.bincount(values.reshape(-1), minlength=1)).astype(np.float64)
+    return np.unique(values).astype(np.float64)
+
+
+def _agreement(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, float, float]:
+    """Count pixels, those with the same value on both sides, and how many of them chance would give."""
+    if not truth.size:
+        return 0.0, 0.0, 0.0
+    in_truth = dict(zip(*(part.tolist() for part in np.unique(truth, return_counts=True)), strict=True))
+    in_predicted = dict(zip(*(part.tolist() for part in np.unique(predicted, return_counts=True)), strict=True))
+    by_chance = sum(count * in_predicted.get(value, 0) for value, count in in_truth.items()) / truth.size
+    return float(truth.size), float(np.count_nonzero(truth == predicted)), by_chance

@@ -1,0 +1,254 @@
+"""Predicted label maps where soft maps are expected: refused with what to do, and never confused with soft maps."""
+
+import json
+
+import numpy as np
+import pytest
+from cases import write_folder
+from PIL import Image
+from scipy.ndimage import gaussian_filter
+
+import segbench as library
+
+LABELS, IMAGES, SHAPE = 19, 4, (48, 64)
+
+
+def truths(seed=0, labels=LABELS):
+    rng = np.random.default_rng(seed)
+    return {
+        f"im{k}.png": np.kron(rng.integers(0, labels, (6, 8)), np.ones((8, 8))).astype(np.uint8) for k in range(IMAGES)
+    }
+
+
+def noisy(truth, rng, labels=LABELS, share=0.2):
+    """Predict a label map that is right on most pixels."""
+    wrong = rng.random(truth.shape) < share
+    return np.where(wrong, rng.integers(0, labels, truth.shape), truth).astype(np.uint8)
+
+
+def predicted(change=noisy, seed=1, of=None):
+    rng = np.random.default_rng(seed)
+    return {name: change(truth, rng) for name, truth in (of or truths()).items()}
+
+
+def soft(truth, rng, label=16, high=255):
+    """Predict a soft map of one class, in 8 bits up to `high`."""
+    raised = 1 / (1 + np.exp(3 - 6 * (gaussian_filter((truth == label) * 1.0, 1) + 0.1 * rng.normal(size=truth.shape))))
+    return np.rint(high * raised.clip(0, 1)).astype(np.uint8)
+
+
+def as_palette(labels):
+    image = Image.fromarray(labels, mode="P")
+    image.putpalette(np.random.default_rng(5).integers(0, 256, 768).tolist())
+    return image
+
+
+@pytest.fixture
+def checked(segbench, tmp_path):
+    """Check ground truth and predictions; give the exit code and the findings by key."""
+
+    def check(gt, pred, *options):
+        where = write_folder(tmp_path / "gt", gt), write_folder(tmp_path / "pred", pred)
+        answer = segbench("check", *where, *options, "--format", "json")
+        (report,) = json.loads(answer.out)["reports"]
+        return answer.code, {finding["key"]: finding for finding in report["findings"]}
+
+    return check
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return write_folder(tmp_path / "gt", truths()), write_folder(tmp_path / "pred", predicted())
+
+
+class TestPixels:
+    def test_check_says_what_to_do_and_suggests_no_label(self, checked):
+        code, found = checked(truths(), predicted())
+        assert code == 1
+        assert found.keys() == {"label-map"}
+        finding = found["label-map"]
+        assert finding["severity"] == "stops"
+        assert finding["about"] == "prediction"
+        assert finding["images"] == ["im0", "im1", "im2", "im3"]
+        assert "4 of 4 predictions inspected are label maps" in finding["message"]
+        assert "--classes 0-18" in finding["flag"]
+        assert "masks of 0 and 255" in finding["flag"]
+        assert "no-check" not in finding["flag"]
+        assert finding["files"][0]["detail"] == "values 0..18"
+
+    def test_run_refuses(self, segbench, folders):
+        answer = segbench("run", *folders)
+        assert answer.code == 1
+        assert answer.out == ""
+        assert "label maps" in answer.err
+        assert "--classes 0-18" in answer.err
+
+    @pytest.mark.parametrize("rule", ["16", "3,4", ">=16"])
+    def test_a_chosen_label_is_refused_unless_unchecked(self, segbench, folders, rule):
+        for verb in ("check", "run"):
+            answer = segbench(verb, *folders, "--positive", rule)
+            assert answer.code == 1
+            assert "label-map: " in answer.out + answer.err
+            assert "--no-check" in answer.out + answer.err
+        counted = segbench("run", *folders, "--positive", rule, "--no-check", "--format", "json")
+        assert counted.code == 0
+        assert json.loads(counted.out)["runs"][0]["images"] == 4
+
+    @pytest.mark.parametrize("options", [(), ("--void", "255"), ("--positive", "16")])
+    def test_void_beside_the_labels(self, checked, options):
+        gt = truths()
+        for truth in gt.values():
+            truth[:3] = 255
+        _, found = checked(gt, predicted(), *options)
+        assert found.keys() == {"label-map"}
+        assert "--classes 0-18" in found["label-map"]["flag"]
+
+    @pytest.mark.parametrize("as_type", [np.uint16, np.int64, np.float32])
+    def test_arrays_of_any_type(self, checked, as_type):
+        pred = {name.replace("png", "npy"): map_.astype(as_type) for name, map_ in predicted().items()}
+        assert checked(truths(), pred)[1].keys() == {"label-map"}
+
+    @pytest.mark.parametrize("options", [(), ("--positive", "16")])
+    def test_palettes(self, segbench, folders, options):
+        for path in folders[1].iterdir():
+            as_palette(np.asarray(Image.open(path))).save(path)
+        answer = segbench("check", *folders, *options)
+        assert answer.code == 1
+        assert "label-map: 4 of 4 predictions" in answer.out
+        assert "colours" in answer.out
+        assert "turned to grey" not in answer.out
+
+    def test_labels_predicted_at_random(self, checked):
+        assert checked(truths(), predicted(lambda t, rng: rng.integers(0, LABELS, t.shape).astype(np.uint8)))[
+            1
+        ].keys() == {"label-map"}
+
+    def test_many_labels_predicted_that_these_images_lack(self, checked):
+        few = truths(labels=5)
+        assert checked(few, predicted(lambda t, rng: noisy(t, rng, LABELS, 0.3), of=few))[1].keys() == {"label-map"}
+
+    def test_a_label_map_of_three_labels(self, checked):
+        few = truths(labels=3)
+        assert checked(few, predicted(lambda t, rng: noisy(t, rng, 3), of=few))[1].keys() == {"label-map"}
+
+    def test_images_of_two_labels_each(self, checked):
+        stripes = np.broadcast_to(np.arange(64) // 8 % 2, SHAPE)
+        gt = {f"im{k}.png": (stripes * (k + 1)).astype(np.uint8) for k in range(3)}
+        assert checked(gt, predicted(lambda t, _: np.roll(t, 1, 1), of=gt))[1].keys() == {"label-map"}
+
+
+class TestNoLabelMaps:
+    """Everything that a label map could be confused with counts as before."""
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            pytest.param(soft, id="8 bits"),
+            pytest.param(lambda t, rng: soft(t, rng) // 51 * 51, id="six levels"),
+            pytest.param(lambda t, rng: soft(t, rng, high=12), id="a class that is never sure"),
+            pytest.param(lambda t, rng: soft(t, rng).astype(np.uint16) * 257, id="16 bits"),
+            pytest.param(lambda t, rng: soft(t, rng) / np.float32(255), id="floats"),
+            pytest.param(lambda t, rng: 255 * (noisy(t, rng) == 16).astype(np.uint8), id="mask of 0 and 255"),
+            pytest.param(lambda t, rng: (noisy(t, rng) == 16).astype(np.uint8), id="mask of 0 and 1"),
+            pytest.param(lambda t, _: np.zeros_like(t), id="nothing"),
+        ],
+    )
+    def test_scores_and_masks(self, checked, change):
+        pred = {name.replace("png", "npy"): map_ for name, map_ in predicted(change).items()}
+        code, found = checked(truths(), pred, "--positive", "16")
+        assert code == 0
+        assert "label-map" not in found
+        _, found = checked(truths(), pred)
+        assert "--positive" in found["labels"]["flag"]
+
+    @pytest.mark.parametrize(("low", "high"), [(0, 255), (0, 1)])
+    def test_hard_masks_against_masks(self, checked, low, high):
+        gt = {name: np.where(truth > 9, high, low).astype(np.uint8) for name, truth in truths().items()}
+        pred = {name: np.where(map_ > 9, high, low).astype(np.uint8) for name, map_ in predicted().items()}
+        assert checked(gt, pred)[0] == 0
+
+    def test_a_mask_with_void_on_both_sides(self, checked):
+        gt = {name: np.where(truth > 9, 1, 0).astype(np.uint8) for name, truth in truths().items()}
+        for truth in gt.values():
+            truth[:3] = 255
+        assert "label-map" not in checked(gt, gt | {}, "--void", "255")[1]
+        assert "label-map" not in checked(gt, gt | {})[1]
+
+    def test_masks_as_jpeg_leaves_them(self, segbench, tmp_path):
+        masks = {
+            name.replace("png", "jpg"): np.where(np.roll(t, 3, 1) > 9, 255, 0).astype(np.uint8)
+            for name, t in truths().items()
+        }
+        where = write_folder(tmp_path / "gt", masks), write_folder(tmp_path / "pred", masks)
+        shown = segbench("check", *where).out
+        assert "grey-ground-truth" in shown
+        assert "label-map" not in shown
+
+    def test_one_soft_map_among_label_maps(self, checked):
+        pred = predicted()
+        pred["im0.png"] = soft(truths()["im0.png"], np.random.default_rng(2))
+        assert "label-map" not in checked(truths(), pred, "--positive", "16")[1]
+
+
+class TestEvaluate:
+    def test_the_error_suggests_no_label(self, folders):
+        with pytest.warns(library.FailedImages, match="is a label map"):
+            result = library.evaluate(*folders)
+        (reason,) = {failure.partition(": ")[2] for failure in result.failed.values() if "im3" in failure}
+        assert "expected two; the prediction is a label map, too" in reason
+        assert "Classes(labels=...)" in reason
+        assert ">=128" not in reason
+
+    def test_palettes(self, folders):
+        for path in folders[1].iterdir():
+            as_palette(np.asarray(Image.open(path))).save(path)
+        with pytest.warns(library.FailedImages, match="is a label map"):
+            library.evaluate(*folders)
+
+    def test_soft_maps_get_the_hint_on_labels(self, tmp_path):
+        where = write_folder(tmp_path / "gt", truths()), write_folder(tmp_path / "pred", predicted(soft))
+        with pytest.warns(library.FailedImages, match="say which values are positive"):
+            library.evaluate(*where)
+
+    def test_a_chosen_label_counts(self, folders):
+        assert len(library.evaluate(*folders, library.Pixels(positive="16")).counts) == IMAGES
+
+
+class TestClasses:
+    EXPECTED = "is a label map (one channel, values 0..18), expected one soft map per class: 19"
+
+    def test_check_and_run_say_what_is_wrong(self, segbench, folders):
+        checked = segbench("check", *folders, "--classes", "0-18")
+        assert checked.code == 1
+        assert f"pred/im0.png: {self.EXPECTED}" in checked.out
+        assert "stops  class-maps: 4 predictions of 4 are not one soft map per class" in checked.out
+        assert "cannot be read" not in checked.out
+        assert "maps of the classes, in this order" not in checked.out
+        run = segbench("run", *folders, "--classes", "0-18")
+        assert run.code == 1
+        assert self.EXPECTED in run.err
+
+    def test_evaluate_says_what_is_wrong(self, folders):
+        with pytest.warns(library.FailedImages):
+            result = library.evaluate(*folders, library.Classes(labels=range(LABELS)))
+        assert all(self.EXPECTED in failure for failure in result.failed.values())
+        assert "before argmax" in result.failed["im0"]
+
+    def test_palettes(self, segbench, folders):
+        for path in folders[1].iterdir():
+            as_palette(np.asarray(Image.open(path))).save(path)
+        assert "is in colour (19 colours), like a label map; expected one soft map per class: 19" in (
+            segbench("check", *folders, "--classes", "0-18").out
+        )
+
+    def test_one_soft_map_for_many_classes(self, segbench, tmp_path):
+        where = write_folder(tmp_path / "gt", truths()), write_folder(tmp_path / "pred", predicted(soft))
+        assert "is one map, expected one soft map per class: 19" in segbench("check", *where, "--classes", "0-18").out
+
+    def test_one_class(self, segbench, folders, tmp_path):
+        for verb in ("check", "run"):
+            answer = segbench(verb, *folders, "--classes", "16")
+            assert answer.code == 1
+            assert "label-map: " in answer.out + answer.err
+        softly = write_folder(tmp_path / "soft", predicted(soft))
+        assert segbench("check", folders[0], softly, "--classes", "16").code == 0

@@ -1,0 +1,172 @@
+"""Undefined figures are shown as undefined, with the reason, and are ranked nowhere."""
+
+import csv
+import io
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from cases import write_folder
+from pages import embedded
+
+from segbench import BoundaryCounts, Result, export_bsds, import_bsds, load_results, plot_images
+from segbench import compare as compare_counts
+
+ALONE = "one annotator, nobody to compare with"
+EMPTY = "no boundary pixel in the ground truth or the prediction"
+COLUMNS = ["f", "precision", "recall", "threshold", "area_pr"]
+# A diagonal of 20 pixels: --max-dist .05 is one pixel.
+ONE_PIXEL = ("-p", "boundaries", "--max-dist", "0.05", "--thresholds", "3")
+
+
+def column(*places):
+    drawn = np.zeros((12, 16), np.uint8)
+    drawn[:, list(places)] = 255
+    return drawn
+
+
+@pytest.fixture
+def kept(segbench, tmp_path):
+    """Four images: one annotator, two who disagree by half, nothing drawn nor predicted, two who agree."""
+    truths = {
+        "alone.1.png": column(5),
+        "apart.1.png": column(5, 10),
+        "apart.2.png": column(5),
+        "blank.1.png": column(),
+        "same.1.png": column(5),
+        "same.2.png": column(5),
+    }
+    truth = write_folder(tmp_path / "gt", truths)
+    predictions = {"alone": column(5), "apart": column(5), "blank": column(), "same": column(12)}
+    pred = write_folder(tmp_path / "pred", {f"{name}.png": map_ for name, map_ in predictions.items()})
+    kept = tmp_path / "r.segbench"
+    answer = segbench("run", truth, pred, *ONE_PIXEL, "--gt-pattern", "*.#", "--human", "-o", kept)
+    assert answer.code == 0, answer.err
+    assert f"human: {ALONE} (2 of 4 images)" in answer.out
+    return kept
+
+
+def results_of(kept):
+    return {result.method: result for result in load_results(kept)}
+
+
+class TestImages:
+    def test_python(self, kept):
+        human, pred = (results_of(kept)[name].per_image for name in ("human", "pred"))
+        for figures in (human["alone"], human["blank"]):
+            assert all(math.isnan(figures[key]) for key in COLUMNS)
+            assert dict(figures.undefined) == dict.fromkeys(COLUMNS, ALONE)
+        assert human["same"]["f"] == 1.0
+        assert human["same"].undefined == {"area_pr": "one threshold makes no curve"}
+        assert math.isnan(human["same"]["area_pr"])
+        assert dict(pred["blank"].undefined) == dict.fromkeys(COLUMNS, EMPTY)
+        assert pred["same"]["f"] == 0.0
+        assert pred["same"].undefined == {}
+
+    def test_table(self, segbench, kept):
+        shown = segbench("show", kept, "--per-image").out
+        assert re.search(r"human +alone +- +- +- +- +-\n", shown)
+        assert re.search(r"human +same +1\.0000 +1\.0000 +1\.0000 +1\.0000 +-\n", shown)
+        assert f"human: f, precision, recall, threshold, area_pr undefined ({ALONE}): 2 of 4 images" in shown
+        assert f"pred: f, precision, recall, threshold, area_pr undefined ({EMPTY}): 1 of 4 images" in shown
+
+    @pytest.mark.parametrize("form", ["markdown", "latex"])
+    def test_tables_for_papers(self, segbench, kept, form):
+        shown = segbench("show", kept, "--per-image", "--format", form).out
+        (alone,) = [line for line in shown.splitlines() if "human" in line and "alone" in line]
+        assert "0" not in alone
+        assert "nobody to compare with" in shown
+
+    def test_csv(self, segbench, kept, tmp_path):
+        text = segbench("show", kept, "--per-image", "--format", "csv").out
+        assert segbench("export", kept, "--csv", tmp_path / "csv").code == 0
+        written = (tmp_path / "csv" / "human_images.csv").read_text()
+        for table in (text, written):
+            rows = {row["image"]: row for row in csv.DictReader(io.StringIO(table)) if row["method"] == "human"}
+            assert [rows["alone"][key] for key in COLUMNS] == [""] * 5
+            assert rows["same"]["f"] == "1.0"
+            assert rows["same"]["area_pr"] == ""
+
+    def test_json(self, segbench, kept):
+        runs = json.loads(segbench("show", kept, "--per-image", "--format", "json").out)["runs"]
+        human = next(run for run in runs if run["method"] == "human")
+        assert human["per_image"]["alone"] == dict.fromkeys(COLUMNS)
+        assert human["image_undefined"]["alone"] == dict.fromkeys(COLUMNS, ALONE)
+        assert human["image_undefined"]["same"] == {"area_pr": "one threshold makes no curve"}
+
+    def test_page(self, segbench, kept, tmp_path):
+        assert segbench("report", kept, "-o", tmp_path / "r.html", "--replicates", "20").code == 0
+        page = (tmp_path / "r.html").read_text()
+        rows = re.findall(
+            r'data-v="(alone|apart|blank|same)">.*?</th><td class="text" data-v="(\w+)">.*?\n<td data-v="([^"]*)"', page
+        )
+        assert [row[:2] for row in rows if row[2] == ""] == [("alone", "human"), ("blank", "human"), ("blank", "pred")]
+        assert [row[2] for row in rows[-3:]] == ["", "", ""]
+        assert f'title="undefined: {ALONE}"' in page
+        (charts,) = embedded(page, "charts")
+        assert {method["name"]: method["images"]["names"] for method in charts["methods"]} == {
+            "human": ["apart", "same"],
+            "pred": ["alone", "apart", "same"],
+        }
+
+    def test_plot(self, kept):
+        axes = plot_images(load_results(kept))
+        labels = {label.get_text() for label in axes.get_yticklabels()}
+        assert labels == {"human\n(2 undefined)", "pred\n(1 undefined)"}
+
+
+class TestSets:
+    def test_intervals_leave_out_images_of_one_annotator(self):
+        one = BoundaryCounts([1.0], [8], [10], [9], [10])
+        alone = BoundaryCounts([1.0], [0], [0], [0], [0])
+        human = Result("human", "boundaries", {"thresholds": "annotators"}, "data:0", {"a": one, "b": one, "c": one})
+        more = Result("human", "boundaries", human.settings, "data:0", {**human.counts, "x": alone, "y": alone})
+        drawn = more.intervals(replicates=500)
+        assert dict(drawn) == dict(human.intervals(replicates=500))
+        assert drawn["ods_f"][0] > 0.8, "a replicate of images of one annotator alone is no F of 0"
+        assert drawn.notes[0].startswith("3 images: ")
+
+    def test_images_without_a_boundary_pixel_are_no_ties(self):
+        good, poor, blank = (BoundaryCounts([0.5], [n], [2 * m], [n], [m]) for n, m in ((8, 8), (4, 8), (0, 0)))
+        a, b = ({"one": one, "two": one, "blank": blank} for one in (good, poor))
+        row = next(row for row in compare_counts({"a": a, "b": b}, replicates=20).differences if row.figure == "ods_f")
+        assert (row.wins, row.ties, row.losses) == (2, 0, 0)
+
+    def test_official_files(self, kept, tmp_path):
+        human = results_of(kept)["human"]
+        (folder,) = export_bsds([human], tmp_path / "human")
+        images = [line.split() for line in (folder / "eval_bdry_img.txt").read_text().splitlines()]
+        assert [row[0] for row in images] == ["1", "2", "3", "4"]
+        assert images[0][1:] == images[2][1:] == ["nan"] * 4
+        assert images[3][1:] == ["1", "1", "1", "1"]
+        assert (folder / "eval_bdry.txt").read_text().split()[-1] == "nan"
+        (again,) = import_bsds(folder)
+        assert again.human
+        assert [name for name, figures in again.per_image.items() if math.isnan(figures["f"])] == ["alone", "blank"]
+        assert again.per_image["alone"].undefined["f"] == "no boundaries of two annotators"
+        (written,) = export_bsds([again], tmp_path / "again" / "human")
+        for path in folder.iterdir():
+            assert (written / path.name).read_bytes() == path.read_bytes()
+        for path in folder.glob("*_ev1.txt"):
+            path.unlink()
+        (printed,) = import_bsds(folder)
+        assert printed.summary["mean_image_f"] == pytest.approx(human.summary["mean_image_f"], abs=1e-6)
+        assert math.isnan(printed.summary["area_pr"])
+
+    def test_annotators_nowhere_compared(self, segbench, tmp_path):
+        truth = write_folder(tmp_path / "gt", {"a.png": column(5), "b.png": column(7)})
+        pred = write_folder(tmp_path / "pred", {"a.png": column(5), "b.png": column(7)})
+        kept = tmp_path / "r.segbench"
+        assert segbench("run", truth, pred, *ONE_PIXEL, "--human", "-o", kept).code == 1
+        human = results_of(kept)["human"]
+        (folder,) = export_bsds([human], tmp_path / "human")
+        assert set((folder / "eval_bdry.txt").read_text().split()) == {"nan"}
+        assert (folder / "eval_bdry_thr.txt").read_text().split() == ["1", "nan", "nan", "nan"]
+        rows = csv.DictReader(
+            io.StringIO(segbench("show", kept, "--per-threshold", "--only", "human", "--format", "csv").out)
+        )
+        assert [(row["recall"], row["precision"], row["f"]) for row in rows] == [("", "", "")]
+        again = import_bsds(folder)
+        assert [math.isnan(one.summary["ods_f"]) for one in again] == [True]
