@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from segbench.counts.arrays import FloatArray
-from segbench.counts.scores import Pool, ScoreCounts
+from segbench.counts.scores import Pool, ScoreCounts, pooled
 
 SCORES_AT_ONCE = 2**24
 """Distinct scores held in memory at a time while pooling: about 1 GB at most, with what sorting takes."""
@@ -76,12 +76,8 @@ class Pooling:
         ignored = self.ignored
         ends = self._ends()
         for below, lowest in pairwise(ends):
-            pool = Pool()
-            for name in self._per_image:
-                pool.add(self._between(name, lowest, below))
-            for counts in self._extra:
-                pool.add(counts.between(lowest, below))
-            yield replace(pool.total(), ignored=ignored)
+            parts = [self._between(name, lowest, below) for name in self._per_image]
+            yield replace(pooled([*parts, *(counts.between(lowest, below) for counts in self._extra)]), ignored=ignored)
             ignored = 0
 
     def _ends(self) -> list[float]:

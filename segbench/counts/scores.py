@@ -244,7 +244,7 @@ class ScoreCounts(Displayed):
 
     def in_bins(self) -> ScoreCounts:
         """Give the same counts kept in bins."""
-        return _pool([self], in_bins=True)
+        return pooled([self], in_bins=True)
 
 
 class Pool:
@@ -260,10 +260,10 @@ class Pool:
         self._waiting.append(counts)
         self._scores_waiting += counts.scores.size
         if len(self._waiting) == _PARTS_AT_ONCE or self._scores_waiting > _SCORES_AT_ONCE:
-            self._sums.append(_pool(self._waiting))
+            self._sums.append(pooled(self._waiting))
             self._waiting, self._scores_waiting = [], 0
             while len(self._sums) > 1 and self._sums[-2].scores.size < 2 * self._sums[-1].scores.size:
-                self._sums[-2:] = [_pool(self._sums[-2:])]
+                self._sums[-2:] = [pooled(self._sums[-2:])]
 
     @property
     def scores_held(self) -> int:
@@ -272,7 +272,7 @@ class Pool:
 
     def total(self) -> ScoreCounts:
         """Give the sum of all that was added."""
-        self._sums, self._waiting, self._scores_waiting = [_pool([*self._sums, *self._waiting])], [], 0
+        self._sums, self._waiting, self._scores_waiting = [pooled([*self._sums, *self._waiting])], [], 0
         return self._sums[0]
 
 
@@ -285,26 +285,31 @@ def _as_scores(values: ArrayLike, name: str) -> FloatArray:
     return frozen(scores)
 
 
-def _pool(parts: list[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
+def pooled(parts: Sequence[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
+    """Sum counts that all lie in memory, in one step."""
     ignored = sum(part.ignored for part in parts)
     present = [part for part in parts if part.scores.size]
     if not present:
         return ScoreCounts(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64), ignored)
     if not all(part.scores_known for part in present):
         raise ArgumentError("curves given by points without thresholds cannot be added or binned")
-    lowest = np.concatenate([part.scores for part in present])
-    highest = np.concatenate([part.scores if part.highest is None else part.highest for part in present])
+    sources = {part.threshold_source for part in present}
+    source = sources.pop() if len(sources) == 1 else ""
     in_bins = in_bins or any(part.binned for part in present)
+    lowest = np.concatenate([part.scores for part in present])
     keys: NDArray[Any] = bin_of(lowest) if in_bins else lowest
     order = np.argsort(-keys, kind="stable") if len(present) > 1 else slice(None)
     keys = keys[order]
-    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
     positives, negatives = (
-        np.add.reduceat(np.concatenate([getattr(part, name) for part in present])[order], starts, dtype=np.int64)
+        np.diff(
+            np.cumsum(np.concatenate([getattr(part, name) for part in present])[order], dtype=np.int64)[last], prepend=0
+        )
         for name in ("positives", "negatives")
     )
-    lowest = np.minimum.reduceat(lowest[order], starts)
-    top = np.maximum.reduceat(highest[order], starts) if in_bins else None
-    sources = {part.threshold_source for part in present}
-    source = sources.pop() if len(sources) == 1 else ""
-    return ScoreCounts(lowest, positives, negatives, ignored, top, source)
+    if not in_bins:
+        return ScoreCounts(keys[last], positives, negatives, ignored, None, source)
+    highest = np.concatenate([part.scores if part.highest is None else part.highest for part in present])
+    starts = np.append(0, last[:-1] + 1)
+    lowest, highest = np.minimum.reduceat(lowest[order], starts), np.maximum.reduceat(highest[order], starts)
+    return ScoreCounts(lowest, positives, negatives, ignored, highest, source)
