@@ -211,7 +211,8 @@ class _ImageFigures(Mapping[str, Summary]):
         self._result = result
 
     def __getitem__(self, name: str) -> Summary:
-        return PROTOCOLS[self._result.protocol].image(self._result.counts[name])
+        protocol, counts = PROTOCOLS[self._result.protocol], self._result.counts[name]
+        return protocol.image(counts, self._result.pooled) if protocol.by_set else protocol.image(counts)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._result.counts)

@@ -46,6 +46,9 @@ class ScoreCounts(Displayed):
     threshold_source : str
         Where the thresholds come from when they were not the scores themselves, for instance a tuning set; a sum keeps
         what all its parts share.
+    of_predictions : bool
+        Whether `scores` are the values of prediction files or arrays, as `segbench.count_pixels` finds them; False for
+        a curve given by its points and for counts at chosen thresholds. A sum needs it of all its parts.
 
     Raises
     ------
@@ -68,6 +71,7 @@ class ScoreCounts(Displayed):
     highest: FloatArray | None = None
     exact: bool = False
     threshold_source: str = ""
+    of_predictions: bool = False
 
     def __post_init__(self) -> None:
         scores = _as_scores(self.scores, "scores")
@@ -109,6 +113,12 @@ class ScoreCounts(Displayed):
     def scores_known(self) -> bool:
         """False for a curve given by its points alone."""
         return not (self.scores.size and np.isnan(self.scores[0]))
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether the predictions hold at most two values, so that they are masks; False where that is not known."""
+        exact = self.highest is None or np.array_equal(self.highest, self.scores)
+        return self.of_predictions and exact and 0 < self.scores.size <= 2
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
         """Pool two images or sets of images."""
@@ -241,9 +251,11 @@ def _pool(parts: list[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
     exact = any(part.exact for part in parts)
     if exact and (in_bins or not all(part.exact for part in parts)):
         raise ArgumentError("counts kept exact on demand add only to others of their kind, and are not binned")
+    of_predictions = all(part.of_predictions for part in parts)
     present = [part for part in parts if part.scores.size]
     if not present:
-        return ScoreCounts(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64), ignored, exact=exact)
+        nothing = np.empty(0, np.int64)
+        return ScoreCounts(np.empty(0), nothing, nothing, ignored, exact=exact, of_predictions=of_predictions)
     if not all(part.scores_known for part in present):
         raise ArgumentError("curves given by points without thresholds cannot be added or binned")
     lowest = np.concatenate([part.scores for part in present])
@@ -263,4 +275,4 @@ def _pool(parts: list[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
     top = np.maximum.reduceat(highest[order], starts) if in_bins else None
     sources = {part.threshold_source for part in present}
     source = sources.pop() if len(sources) == 1 else ""
-    return ScoreCounts(lowest, positives, negatives, ignored, top, exact, source)
+    return ScoreCounts(lowest, positives, negatives, ignored, top, exact, source, of_predictions)

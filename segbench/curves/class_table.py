@@ -52,7 +52,8 @@ class ClassTable:
         return np.hstack([means, self.micro.measure(weights)])
 
 
-def class_table(per_image: Mapping[str, ClassCounts]) -> ClassTable:
-    """Lay out the counts of several classes of many images, at least one; rows in sorted order of the names."""
-    classes = tuple(pixel_table(of_class(per_image, name)) for name in names_in(per_image))
-    return ClassTable(classes, pixel_table({image: counts.micro for image, counts in per_image.items()}))
+def class_table(*sets: Mapping[str, ClassCounts]) -> ClassTable:
+    """Lay out the counts of several classes of many images, at least one; rows as in `pixel_table`."""
+    classes = tuple(pixel_table(*(of_class(per_image, name) for per_image in sets)) for name in names_in(sets[0]))
+    micro = ({image: counts.micro for image, counts in per_image.items()} for per_image in sets)
+    return ClassTable(classes, pixel_table(*micro))

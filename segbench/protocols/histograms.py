@@ -49,7 +49,8 @@ def counts_of_levels(
 ) -> ScoreCounts:
     """Give the counts of levels, from two histograms over all of them."""
     seen = np.flatnonzero(negatives + positives)[::-1]
-    return ScoreCounts(seen / (negatives.size - 1), positives[seen], negatives[seen], ignored, exact=exact)
+    scores = seen / (negatives.size - 1)
+    return ScoreCounts(scores, positives[seen], negatives[seen], ignored, exact=exact, of_predictions=True)
 
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any], *, exact: bool) -> ScoreCounts:
@@ -60,7 +61,7 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any], 
         refuse_not_finite(name, int(np.isnan(broken).sum()), int(np.isinf(broken).sum()))
     values, positives, negatives = distinct_by_class(classes, scores, first=POSITIVE, second=NEGATIVE)
     ignored = int(np.count_nonzero(classes == IGNORED))
-    counts = ScoreCounts(values, positives, negatives, ignored, exact=exact)
+    counts = ScoreCounts(values, positives, negatives, ignored, exact=exact, of_predictions=True)
     return counts if exact or values.size <= MAX_DISTINCT else counts.in_bins()
 
 

@@ -164,7 +164,7 @@ class TestImages:
         with pytest.raises(ArgumentError, match="published curves have none"):
             plot_images([Result("HED", "boundaries", {}, "data:0", {}, published=curve)])
         with pytest.raises(ArgumentError, match="expected one of f, precision"):
-            plot_images(pixel_results(1), figure="iou")
+            plot_images(pixel_results(1), figure="dice")
 
 
 class TestComparison:
@@ -182,8 +182,8 @@ class TestComparison:
 
     def test_refuses_what_was_not_compared(self):
         comparison = compare_results(pixel_results(2), replicates=50, permutations=20)
-        with pytest.raises(ArgumentError, match="'iou' is not compared"):
-            plot_comparison(comparison, figure="iou")
+        with pytest.raises(ArgumentError, match="'dice' is not compared"):
+            plot_comparison(comparison, figure="dice")
         with pytest.raises(ArgumentError, match="'theirs' is not among"):
             plot_comparison(comparison, reference="theirs")
 
