@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from segbench.counts import BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts
-from segbench.curves import Curve, Summary, pixel_image_figures, pixel_summary, pr_curve
+from segbench.curves import Curve, Summary, pixel_image_figures, pixel_summary
 from segbench.curves.boundary import BoundaryCurve, boundary_curve
 from segbench.curves.boundary_summary import boundary_image_figures, boundary_summary
 from segbench.curves.classes import class_curve, class_image_figures, class_summary
+from segbench.curves.masks import pixel_curve
 from segbench.curves.regions import RegionCurve, region_curve, region_image_figures, region_summary
 from segbench.errors import ArgumentError
 from segbench.protocols.counted import Counted
@@ -43,24 +44,27 @@ class Figures:
     summary : callable
         From the counts of all images, by name.
     image : callable
-        From the counts of one image.
+        From the counts of one image and, where `by_set`, the pooled counts of the set it is part of.
     curve : callable
         From pooled counts: the precision-recall curve, or the region figures at each threshold.
     pool : callable
         From the counts of many images to their sum.
+    by_set : bool
+        Whether the figures of an image depend on the set.
     """
 
     summary: Callable[[Mapping[str, Any]], Summary]
-    image: Callable[[Any], Summary]
+    image: Callable[..., Summary]
     curve: Callable[[Any], Curve | BoundaryCurve | RegionCurve]
     pool: Callable[[Any], Any]
+    by_set: bool = False
 
 
 PROTOCOLS: dict[str, Figures] = {
-    "pixels": Figures(pixel_summary, pixel_image_figures, pr_curve, ScoreCounts.sum),
+    "pixels": Figures(pixel_summary, pixel_image_figures, pixel_curve, ScoreCounts.sum, by_set=True),
     "boundaries": Figures(boundary_summary, boundary_image_figures, boundary_curve, BoundaryCounts.sum),
     "regions": Figures(region_summary, region_image_figures, region_curve, RegionCounts.sum),
-    "classes": Figures(class_summary, class_image_figures, class_curve, ClassCounts.sum),
+    "classes": Figures(class_summary, class_image_figures, class_curve, ClassCounts.sum, by_set=True),
 }
 
 _TYPES: Mapping[Reads, str] = {

@@ -13,11 +13,12 @@ from segbench.aggregator.codec import Counts
 from segbench.aggregator.figures import PROTOCOLS
 from segbench.aggregator.signature import resigned
 from segbench.counts import BoundaryCounts, ScoreCounts
-from segbench.curves import Curve, Intervals, Summary, bootstrap, pixel_summary, pr_curve
+from segbench.curves import Curve, Intervals, Summary, bootstrap, pixel_summary
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.boundary_summary import annotators_summary, boundary_image_figures, has_pixels
 from segbench.curves.classes import micro_of, of_class
 from segbench.curves.intervals import IntervalMethod
+from segbench.curves.masks import pixel_curve
 from segbench.curves.pooled import PooledPixels, pool_pixels, reduced
 from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
@@ -203,7 +204,7 @@ class Result(Displayed):
         """The curve as plots draw it: at the points of `reduced`."""
         if self.published or self.protocol in {"boundaries", "regions"}:
             return self.curve
-        return self.micro.drawn if self.protocol == "classes" else pr_curve(cast("ScoreCounts", self.reduced))
+        return self.micro.drawn if self.protocol == "classes" else pixel_curve(cast("ScoreCounts", self.reduced))
 
     @cached_property
     def classes(self) -> Mapping[str, Result]:
@@ -263,7 +264,8 @@ class _ImageFigures(Mapping[str, Summary]):
             alone = ONE_ANNOTATOR in self._result.image_notes.get(name, ())
             why = ONE_ANNOTATOR if alone else "no boundaries of two annotators"
             return boundary_image_figures(counts, without_pixels=why)
-        return PROTOCOLS[self._result.protocol].image(counts)
+        protocol = PROTOCOLS[self._result.protocol]
+        return protocol.image(counts, self._result.reduced) if protocol.by_set else protocol.image(counts)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._result.counts)

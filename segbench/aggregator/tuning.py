@@ -30,7 +30,7 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     ArgumentError
         If the result is of another protocol, or was itself measured at thresholds of which none is left.
     DataError
-        If it has failed images, or lacks positives or negatives.
+        If it has failed images, lacks positives or negatives, or holds two-valued predictions.
     """
     if not isinstance(tuning.reduced, ScoreCounts):
         raise ArgumentError(f"thresholds are taken from results of the pixels protocol, not of {tuning.protocol}")
@@ -41,6 +41,9 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     totals = tuning.reduced.total_positives, tuning.reduced.total_negatives
     if min(totals) == 0:
         raise DataError("tuning set", f"{totals[0]} positives and {totals[1]} negatives, and both are needed")
+    if tuning.reduced.two_valued:
+        what = "two-valued predictions, expected soft maps: masks have no threshold to choose"
+        raise DataError("tuning set", what, "leave out --tuning-set and --tuning-results")
     number = "unnamed" if tuning.unnamed else len(tuning.counts)
     found = thresholds_from(tuning.reduced, source="")
     # Other scores on the same images give other thresholds, and so another run.

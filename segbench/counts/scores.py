@@ -41,6 +41,9 @@ class ScoreCounts(Displayed):
     threshold_source : str
         Where the thresholds come from when they were not the scores themselves, for instance a tuning set; a sum keeps
         what all its parts share.
+    of_predictions : bool
+        Whether `scores` are the values of prediction files or arrays, as `segbench.count_pixels` finds them; False for
+        a curve given by its points and for counts at chosen thresholds. A sum needs it of all its parts.
 
     Raises
     ------
@@ -62,6 +65,7 @@ class ScoreCounts(Displayed):
     ignored: int = 0
     highest: FloatArray | None = None
     threshold_source: str = ""
+    of_predictions: bool = False
 
     def __post_init__(self) -> None:
         scores = _as_scores(self.scores, "scores")
@@ -101,6 +105,12 @@ class ScoreCounts(Displayed):
     def scores_known(self) -> bool:
         """False for a curve given by its points alone."""
         return not (self.scores.size and np.isnan(self.scores[0]))
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether the predictions hold at most two values, so that they are masks; False where that is not known."""
+        exact = self.highest is None or np.array_equal(self.highest, self.scores)
+        return self.of_predictions and exact and 0 < self.scores.size <= 2
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
         """Pool two images or sets of images."""
@@ -222,6 +232,7 @@ class ScoreCounts(Displayed):
             self.ignored if start == 0 else 0,
             None if self.highest is None else self.highest[some],
             self.threshold_source,
+            self.of_predictions,
         )
 
     def between(self, lowest: float, below: float) -> ScoreCounts:
@@ -240,7 +251,8 @@ class ScoreCounts(Displayed):
             if getattr(parts[0], name) is not None
         }
         ignored = sum(part.ignored for part in parts)
-        return cls(**joined, ignored=ignored, threshold_source=parts[0].threshold_source)
+        source, of_predictions = parts[0].threshold_source, parts[0].of_predictions
+        return cls(**joined, ignored=ignored, threshold_source=source, of_predictions=of_predictions)
 
     def in_bins(self) -> ScoreCounts:
         """Give the same counts kept in bins."""
@@ -288,9 +300,11 @@ def _as_scores(values: ArrayLike, name: str) -> FloatArray:
 def pooled(parts: Sequence[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
     """Sum counts that all lie in memory, in one step."""
     ignored = sum(part.ignored for part in parts)
+    of_predictions = all(part.of_predictions for part in parts)
     present = [part for part in parts if part.scores.size]
     if not present:
-        return ScoreCounts(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64), ignored)
+        nothing = np.empty(0, np.int64)
+        return ScoreCounts(np.empty(0), nothing, nothing, ignored, of_predictions=of_predictions)
     if not all(part.scores_known for part in present):
         raise ArgumentError("curves given by points without thresholds cannot be added or binned")
     sources = {part.threshold_source for part in present}
@@ -308,8 +322,8 @@ def pooled(parts: Sequence[ScoreCounts], *, in_bins: bool = False) -> ScoreCount
         for name in ("positives", "negatives")
     )
     if not in_bins:
-        return ScoreCounts(keys[last], positives, negatives, ignored, None, source)
+        return ScoreCounts(keys[last], positives, negatives, ignored, None, source, of_predictions)
     highest = np.concatenate([part.scores if part.highest is None else part.highest for part in present])
     starts = np.append(0, last[:-1] + 1)
     lowest, highest = np.minimum.reduceat(lowest[order], starts), np.maximum.reduceat(highest[order], starts)
-    return ScoreCounts(lowest, positives, negatives, ignored, highest, source)
+    return ScoreCounts(lowest, positives, negatives, ignored, highest, source, of_predictions)

@@ -56,7 +56,7 @@ def curve_band(
 ) -> Band:
     """Bootstrap band of the pooled curve over images: quantiles of precision at each recall, or of TPR at each FPR.
 
-    There is none, only nan, over a single image, and where a class is missing.
+    There is none, only nan, over a single image, where a class is missing, and of two-valued predictions.
 
     Parameters
     ----------
@@ -117,6 +117,8 @@ def _pixel_heights(table: PixelTable, space: Literal["roc", "pr"], at: FloatArra
 
     kernel = table_kernels.precision_at if space == "pr" else table_kernels.tpr_at
     heights = np.full((weights.shape[0], at.size), np.nan)
+    if table.masks.any():
+        return heights
 
     def read_off(rows: slice, positives: FloatArray, negatives: FloatArray) -> None:
         kernel(positives, negatives, at, heights[rows])

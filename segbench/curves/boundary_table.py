@@ -88,13 +88,13 @@ class BoundaryTable(Table):
         return figures
 
 
-def boundary_table(per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:
+def boundary_table(*sets: Mapping[str, BoundaryCounts]) -> BoundaryTable:
     """Lay out the boundary counts of many images.
 
     Parameters
     ----------
-    per_image : mapping of str to BoundaryCounts
-        Counts by the image's name, at least one; rows come in sorted order of the names.
+    *sets : mapping of str to BoundaryCounts
+        Counts by the image's name, at least one; rows come set by set, in sorted order of the names.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def boundary_table(per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:
     >>> boundary_table({"a": BoundaryCounts([0.5], [8], [10], [4], [5])}).counts
     array([[ 8., 10.,  4.,  5.]])
     """
-    images = at_common_thresholds(per_image)
+    images = at_common_thresholds(*sets)
     thresholds = images[0].thresholds
     parts = np.array(
         [[image.matched_gt, image.total_gt, image.matched_pred, image.total_pred] for image in images], dtype=np.float64

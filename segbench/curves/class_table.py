@@ -61,7 +61,7 @@ def _means(classes: Iterable[FloatArray]) -> FloatArray:
     return means
 
 
-def class_table(per_image: Mapping[str, ClassCounts]) -> ClassTable:
-    """Lay out the counts of several classes of many images, at least one; rows in sorted order of the names."""
-    classes = tuple(pixel_table(of_class(per_image, name)) for name in names_in(per_image))
-    return ClassTable(classes, pixel_table(micro_of(per_image)))
+def class_table(*sets: Mapping[str, ClassCounts]) -> ClassTable:
+    """Lay out the counts of several classes of many images, at least one; rows as in `pixel_table`."""
+    classes = tuple(pixel_table(*(of_class(per_image, name) for per_image in sets)) for name in names_in(sets[0]))
+    return ClassTable(classes, pixel_table(*map(micro_of, sets)))

@@ -17,7 +17,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from segbench.counts import ClassCounts, ScoreCounts
-from segbench.curves.curve import Curve, pr_curve
+from segbench.curves.curve import Curve
+from segbench.curves.masks import TWO_VALUED, pixel_curve
 from segbench.curves.summary import Summary, pixel_image_figures, pixel_summary
 
 
@@ -35,6 +36,7 @@ class ByClass(Protocol):
 
 MACRO_FIGURES = (
     "ods_f",
+    "iou",
     "ois_f",
     "mean_image_f",
     "auc_pr",
@@ -45,7 +47,7 @@ MACRO_FIGURES = (
 )
 """Figures of the pixel benchmark of which a mean over classes is given."""
 
-_MACRO_IMAGE_FIGURES = ("f", "auc_pr", "average_precision", "auc_roc")
+_MACRO_IMAGE_FIGURES = ("f", "iou", "auc_pr", "average_precision", "auc_roc")
 
 
 def class_summary(per_image: Mapping[str, ClassCounts]) -> Summary:
@@ -92,23 +94,31 @@ def of_class(per_image: Mapping[str, Any], name: str) -> Mapping[str, ScoreCount
     return {image: counts[name] for image, counts in per_image.items()}
 
 
-def class_image_figures(counts: ClassCounts) -> Summary:
+def class_image_figures(counts: ClassCounts, of_set: ClassCounts | None = None) -> Summary:
     """Figures of one image: means over the classes it has, and those of all classes added up.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+        Of the image.
+    of_set : ClassCounts, optional
+        Of the whole set, see `pixel_image_figures`.
 
     Returns
     -------
     Summary
-        ``classes classes_present pixels ignored``; ``macro_f macro_auc_pr macro_average_precision macro_auc_roc``;
-        ``micro_*`` of every key of `pixel_image_figures` but ``ignored``.
+        ``classes classes_present pixels ignored``; ``macro_f macro_iou macro_auc_pr macro_average_precision
+        macro_auc_roc``; ``micro_*`` of every key of `pixel_image_figures` but ``ignored``.
     """
-    classes = {name: pixel_image_figures(part) for name, part in zip(counts.names, counts.counts, strict=True)}
+    whole = counts if of_set is None else of_set
+    classes = {name: pixel_image_figures(counts[name], whole[name]) for name in counts.names}
     totals = counts.pixels, counts.ignored
-    return _joined(classes, pixel_image_figures(counts.micro), _MACRO_IMAGE_FIGURES, totals)
+    return _joined(classes, pixel_image_figures(counts.micro, whole.micro), _MACRO_IMAGE_FIGURES, totals)
 
 
 def class_curve(counts: ClassCounts) -> Curve:
     """Give the precision-recall curve of all classes added up."""
-    return pr_curve(counts.micro)
+    return pixel_curve(counts.micro)
 
 
 def _joined(classes: Mapping[str, Summary], micro: Summary, macro: Sequence[str], totals: tuple[int, int]) -> Summary:
@@ -133,11 +143,13 @@ def _joined(classes: Mapping[str, Summary], micro: Summary, macro: Sequence[str]
     bounds |= {f"micro_{key}": pair for key, pair in micro.bounds.items()}
     undefined |= {f"micro_{key}": reason for key, reason in micro.undefined.items()}
     optimistic = tuple(key for key in figures if key.endswith("auc_pr_achievable"))
-    return Summary(figures, bounds, undefined, optimistic, notes=_notes(classes, macro))
+    return Summary(figures, bounds, undefined, optimistic, notes=(*_notes(classes, macro), *_micro_notes(micro)))
 
 
 def _why_none(classes: Mapping[str, Summary], key: str) -> str:
-    reasons = dict.fromkeys(summary.undefined[key] for summary in classes.values())
+    reasons = list(dict.fromkeys(summary.undefined[key] for summary in classes.values()))
+    if reasons == [TWO_VALUED]:
+        return TWO_VALUED
     return " or ".join(reasons) + " of any class" if reasons else "no pixels"
 
 
@@ -160,4 +172,13 @@ def _notes(classes: Mapping[str, Summary], macro: Sequence[str]) -> tuple[str, .
             lacking.setdefault((reason, tuple(names)), []).append(f"macro_{key}")
     for (reason, without), keys in lacking.items():
         notes.append(f"{', '.join(keys)} without {', '.join(without)} ({reason})")
+    remarks: dict[str, list[str]] = {}
+    for name, summary in classes.items():
+        for note in summary.notes:
+            remarks.setdefault(note, []).append(name)
+    notes += [f"{', '.join(names)}: {note}" for note, names in remarks.items()]
     return tuple(notes)
+
+
+def _micro_notes(micro: Summary) -> list[str]:
+    return [f"micro: {note}" for note in micro.notes]

@@ -162,7 +162,7 @@ def compare(
     intervals = {name: one.intervals for name, one in measured.items()}
     figures = tuple(next(iter(intervals.values())))
     pairs = list(itertools.combinations(methods, 2))
-    tests = [swap_test(_stacked(methods[a], methods[b]), permutations=permutations, seed=seed) for a, b in pairs]
+    tests = [swap_test(table_of(methods[a], methods[b]), permutations=permutations, seed=seed) for a, b in pairs]
     corrected = np.array([holm([float(test.p_values[k]) for test in tests]) for k in range(len(figures))])
     compared = [(k, figure) for k, figure in enumerate(figures) if not figure.endswith("threshold")]
     rows = [
@@ -227,10 +227,6 @@ def _difference(
         low, high = interval(drawn[~np.isnan(drawn)], difference, out, method=chosen, level=level)
     wins, ties, losses = _tally(one.alone[:, k] - other.alone[:, k], lower=name in LOWER_IS_BETTER)
     return Difference(name, name_a, name_b, *estimates, difference, low, high, *p_values, wins, ties, losses)
-
-
-def _stacked(a: Mapping[str, Any], b: Mapping[str, Any]) -> Table:
-    return table_of({f"{k}/{name}": counts for k, images in enumerate((a, b)) for name, counts in images.items()})
 
 
 def _tally(differences: FloatArray, *, lower: bool) -> tuple[int, int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -41,6 +42,9 @@ class Curve(Displayed):
         Where the thresholds come from when they are not the scores themselves.
     highest : array of float, shape (K,), optional
         Of scores in bins, the highest in each, see `ScoreCounts`: between such points the exact curve is only bounded.
+    mask : int, optional
+        Of two-valued predictions, the place of the point that is the mask: all that is measured and drawn of such a
+        curve.
 
     Examples
     --------
@@ -56,6 +60,7 @@ class Curve(Displayed):
     optimistic: bool = False
     threshold_source: str = ""
     highest: NDArray[Any] | None = field(default=None, repr=False)
+    mask: int | None = None
 
     @property
     def positives(self) -> int:
@@ -108,19 +113,24 @@ class Curve(Displayed):
 
     @cached_property
     def area(self) -> float:
-        """The area under the curve: AUC-ROC, or the exact AUC-PR of Davis and Goadrich; nan where undefined."""
+        """The area under the curve: AUC-ROC, or the exact AUC-PR of Davis and Goadrich; nan for masks.
+
+        It is also nan where a class is missing.
+        """
+        if self.mask is not None:
+            return math.nan
         points = (self.tp, self.fp)
         return roc_area(points) if self.space == "roc" else pr_area(points)
 
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
-        """Draw the curve in its space, with lines of equal F or the diagonal behind it.
+        """Draw the curve, or the point of a mask, in its space, with lines of equal F or the diagonal behind it.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure if left out. Curves drawn on the same axes differ in colour.
         label : str, optional
-            What the legend says; the area if left out.
+            What the legend says; the area if left out, or F of a mask.
 
         Returns
         -------

@@ -113,13 +113,13 @@ class RegionTable(Table):
         return figures
 
 
-def region_table(per_image: Mapping[str, RegionCounts]) -> RegionTable:
+def region_table(*sets: Mapping[str, RegionCounts]) -> RegionTable:
     """Lay out the region counts of many images.
 
     Parameters
     ----------
-    per_image : mapping of str to RegionCounts
-        Counts by the image's name, at least one; rows come in sorted order of the names.
+    *sets : mapping of str to RegionCounts
+        Counts by the image's name, at least one; rows come set by set, in sorted order of the names.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def region_table(per_image: Mapping[str, RegionCounts]) -> RegionTable:
     >>> region_table({"a": RegionCounts([0.5], 1, 4, 4, 4 * 2**20, [2**21], [2**22], *([[2**35]] * 6))}).best[:, 0]
     array([4.])
     """
-    images = at_common_thresholds(per_image)
+    images = at_common_thresholds(*sets)
     thresholds = images[0].thresholds
     sums = np.array([[getattr(image, name) for name in SUMS] for image in images], dtype=np.float64)
     best = [

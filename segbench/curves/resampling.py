@@ -25,7 +25,7 @@ from segbench.curves.replicates import draw, leave_one_out
 from segbench.curves.tables import Table, pixel_table
 from segbench.errors import ArgumentError
 
-_LAYOUTS: Mapping[type, Callable[[Mapping[str, Any]], Table]] = MappingProxyType(
+_LAYOUTS: Mapping[type, Callable[..., Table]] = MappingProxyType(
     {ScoreCounts: pixel_table, BoundaryCounts: boundary_table, RegionCounts: region_table, ClassCounts: class_table}
 )
 
@@ -116,19 +116,19 @@ def bootstrap(
     )
 
 
-def table_of(per_image: Mapping[str, Any] | Table) -> Table:
-    """Lay out counts of any kind that can be resampled.
+def table_of(*sets: Mapping[str, Any] | Table) -> Table:
+    """Lay out counts of any kind that can be resampled, those of several methods one after the other.
 
     Raises
     ------
     ArgumentError
         If there are no images, or counts of several kinds or an unknown one.
     """
-    if not isinstance(per_image, Mapping):
-        return per_image
-    kinds = {type(counts) for counts in per_image.values()}
+    if not isinstance(sets[0], Mapping):
+        return sets[0]
+    kinds = {type(counts) for per_image in sets if isinstance(per_image, Mapping) for counts in per_image.values()}
     if len(kinds) == 1 and kinds <= _LAYOUTS.keys():
-        return _LAYOUTS[kinds.pop()](per_image)
+        return _LAYOUTS[kinds.pop()](*sets)
     found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "no images"
     expected = " or all ".join(kind.__name__ for kind in _LAYOUTS)
     raise ArgumentError(f"found {found}; expected at least one image, all {expected}")

@@ -15,23 +15,23 @@ _LISTED = 5
 Measured = TypeVar("Measured", BoundaryCounts, RegionCounts)
 
 
-def at_common_thresholds(per_image: Mapping[str, Measured]) -> list[Measured]:
-    """Give the counts of all images in sorted order of their names, once their thresholds are known to be the same.
+def at_common_thresholds(*sets: Mapping[str, Measured]) -> list[Measured]:
+    """Give the counts of all images, of each set in sorted order of their names, if their thresholds are the same.
 
     Raises
     ------
     ArgumentError
         If images were counted at different thresholds.
     """
-    first, *others = sorted(per_image)
-    thresholds = per_image[first].thresholds
-    for name in others:
-        if not np.array_equal(per_image[name].thresholds, thresholds):
+    named = [(name, per_image[name]) for per_image in sets for name in sorted(per_image)]
+    first, thresholds = named[0][0], named[0][1].thresholds
+    for name, counts in named:
+        if not np.array_equal(counts.thresholds, thresholds):
             raise ArgumentError(
                 f"{first} was counted at {thresholds.size} thresholds, {name} at "
-                f"{per_image[name].thresholds.size} others; count all images at the same thresholds"
+                f"{counts.thresholds.size} others; count all images at the same thresholds"
             )
-    return [per_image[name] for name in (first, *others)]
+    return [counts for _, counts in named]
 
 
 def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:

@@ -12,8 +12,10 @@ import numpy as np
 from segbench.counts import ScoreCounts
 from segbench.curves.areas import auc_roc, average_precision, pr_area
 from segbench.curves.bounds import image_bounds, score_bounds
-from segbench.curves.fmeasure import best_f, f_of, fpr_at_tpr
+from segbench.curves.fmeasure import f_of, fpr_at_tpr
 from segbench.curves.hull import hull_points
+from segbench.curves.masks import AT_THE_MASK, NEED_A_RANKING, TWO_VALUED, mask_point, mask_points, mask_threshold
+from segbench.curves.operating import OperatingPoint, best_iou
 from segbench.curves.points import cumulate
 from segbench.curves.pooled import PooledPixels, pool_pixels
 from segbench.display import Displayed
@@ -22,6 +24,8 @@ _WITHOUT_POSITIVES = "no positive pixels"
 _WITHOUT_NEGATIVES = "no negative pixels"
 WITHOUT_NAMES = "some pixels came without the name of an image, so images are not told apart"
 _OVER_IMAGES = ("ois_f", "ois_precision", "ois_recall", "mean_image_f")
+_NOTHING_PREDICTED = "nothing is predicted positive"
+_ALL_PREDICTED = "ODS: the best F is that of predicting every pixel positive"
 _WITHOUT_SCORES = "scores are not known, the curve was given by its points"
 
 
@@ -98,7 +102,13 @@ def pixel_summary(
         the pooled curve; ``ods_*``, the best F over thresholds common to all images; ``ois_*``, each image at the
         threshold of its own best F, counts added (an image without positives adds the false positives of its highest
         score); ``mean_image_f``, the mean of the images' best F over those that have positives; ``fpr_at_95_tpr``.
-        Precision and recall at a best threshold are exact at that threshold even where scores are binned.
+        Precision and recall at a best threshold are exact at that threshold even where scores are binned. ``iou`` is
+        the intersection over union at the ODS threshold, TP / (P + FP).
+
+        Two-valued predictions are evaluated at the mask (`segbench.curves.masks`): ``ods_*`` and ``iou`` are its
+        values, ``mean_image_f`` is the mean of each image's F at the mask, and areas, ``ois_*`` and
+        ``fpr_at_95_tpr`` are undefined. A note says so, and also where soft maps reach their best F by predicting
+        every pixel positive.
 
     Notes
     -----
@@ -113,9 +123,12 @@ def pixel_summary(
     """
     pool = pool or pool_pixels(per_image, () if unnamed is None else (unnamed,))
     pooled, chosen = pool.counts, pool.chosen
+    mask = mask_threshold(pooled)
+    if mask is not None:
+        chosen = mask_points((per_image[name] for name in sorted(per_image)), mask)
     tp, fp, positives = int(chosen.tp.sum()), int(chosen.fp.sum()), int(chosen.positives.sum())
     each = chosen.f[chosen.positives > 0]
-    ods = best_f(pooled)
+    ods = _chosen_point(pooled, mask)
     points = cumulate(pooled)
     figures: dict[str, float | int] = {
         **_totals(pooled),
@@ -127,6 +140,7 @@ def pixel_summary(
         "ods_precision": ods.precision,
         "ods_recall": ods.recall,
         "ods_threshold": ods.threshold,
+        "iou": ods.iou,
         "ois_f": f_of(tp, fp, positives),
         "ois_precision": tp / (tp + fp) if tp + fp else math.nan,
         "ois_recall": tp / positives if positives else math.nan,
@@ -135,45 +149,67 @@ def pixel_summary(
     }
     bounds = {{"f": "ods_f"}.get(key, key): pair for key, pair in score_bounds(pooled).items()}
     reasons = {} if unnamed is None else dict.fromkeys(_OVER_IMAGES, WITHOUT_NAMES)
+    if mask is not None:
+        reasons |= dict.fromkeys(NEED_A_RANKING, TWO_VALUED)
     figures |= dict.fromkeys(reasons, math.nan)
-    if unnamed is None and pooled.binned:
+    if unnamed is None and pooled.binned and mask is None:
         bounds |= image_bounds((per_image[name] for name in sorted(per_image)), chosen)
     source = ", ".join(sorted(pool.sources - {""}))
-    return _finished(figures, pooled, bounds, ("auc_pr_achievable",), source, reasons=reasons)
+    return _finished(
+        figures, pooled, bounds, ("auc_pr_achievable",), source, reasons=reasons, notes=_notes_on(ods, mask)
+    )
 
 
-def pixel_image_figures(counts: ScoreCounts) -> Summary:
+def _chosen_point(counts: ScoreCounts, mask: float | None) -> OperatingPoint:
+    """Give the point at the mask, or of soft maps the point of the best F, which has the best IoU, too."""
+    return best_iou(counts) if mask is None else mask_point(counts, mask)
+
+
+def _notes_on(ods: OperatingPoint, mask: float | None) -> tuple[str, ...]:
+    if mask is not None:
+        return (AT_THE_MASK,)
+    everything = ods.positives > 0 and ods.negatives > 0 and (ods.tp, ods.fp) == (ods.positives, ods.negatives)
+    return (_ALL_PREDICTED,) if everything else ()
+
+
+def pixel_image_figures(counts: ScoreCounts, of_set: ScoreCounts | None = None) -> Summary:
     """Figures of one image: a row of the table of images.
 
     Parameters
     ----------
     counts : ScoreCounts
         Pixels of the image.
+    of_set : ScoreCounts, optional
+        Pixels of the whole set, which decide whether its predictions are two-valued; by default the image is the set.
 
     Returns
     -------
     Summary
-        ``positives negatives ignored``, ``f precision recall threshold`` at the image's best F, ``auc_roc auc_pr
-        average_precision``.
+        ``positives negatives ignored``, ``f precision recall threshold iou`` at the image's best F, ``auc_roc auc_pr
+        average_precision``. In a set of two-valued predictions they are those at the mask, without areas.
 
     Examples
     --------
     >>> pixel_image_figures(ScoreCounts([0.9, 0.1], [3, 1], [1, 5]))["f"]
     0.75
     """
-    best = best_f(counts)
+    mask = mask_threshold(counts if of_set is None else of_set)
+    best = _chosen_point(counts, mask)
     figures: dict[str, float | int] = {
         **_totals(counts),
         "f": best.f,
         "precision": best.precision,
         "recall": best.recall,
         "threshold": best.threshold,
+        "iou": best.iou,
         "auc_roc": auc_roc(counts),
         "auc_pr": pr_area(cumulate(counts)),
         "average_precision": average_precision(counts),
     }
     bounds = {key: pair for key, pair in score_bounds(counts).items() if key in figures}
-    return _finished(figures, counts, bounds, (), counts.threshold_source)
+    reasons = {} if mask is None else {key: TWO_VALUED for key in NEED_A_RANKING if key in figures}
+    figures |= dict.fromkeys(reasons, math.nan)
+    return _finished(figures, counts, bounds, (), counts.threshold_source, reasons=reasons)
 
 
 def _totals(counts: ScoreCounts) -> dict[str, int]:
@@ -192,6 +228,7 @@ def _finished(
     source: str,
     *,
     reasons: Mapping[str, str] = MappingProxyType({}),
+    notes: tuple[str, ...] = (),
 ) -> Summary:
     undefined: dict[str, str] = {}
     for key, figure in figures.items():
@@ -201,6 +238,11 @@ def _finished(
             figures[key] = math.nan
             undefined[key] = _WITHOUT_POSITIVES if figures["negatives"] else "no pixels"
         elif math.isnan(figure):
-            other = _WITHOUT_NEGATIVES if counts.scores_known or "threshold" not in key else _WITHOUT_SCORES
-            undefined[key] = reasons.get(key, other)
-    return Summary(figures, dict(bounds), undefined, optimistic, source)
+            undefined[key] = reasons.get(key, _why_undefined(key, counts))
+    return Summary(figures, dict(bounds), undefined, optimistic, source, notes)
+
+
+def _why_undefined(key: str, counts: ScoreCounts) -> str:
+    if "precision" in key:
+        return _NOTHING_PREDICTED
+    return _WITHOUT_SCORES if "threshold" in key and not counts.scores_known else _WITHOUT_NEGATIVES

@@ -31,7 +31,7 @@ def pooled_pixel_figures(positives: FloatArray, negatives: FloatArray, scores: F
     """Fill in the figures of pooled curves, one row a replicate; a row stays as it is where it has no positives.
 
     Columns: auc_roc, auc_pr, auc_pr_achievable, average_precision, ods_f, ods_precision, ods_recall, ods_threshold,
-    fpr_at_95_tpr.
+    iou, fpr_at_95_tpr.
     """
     tp, fp = np.zeros(scores.size + 1, np.int64), np.zeros(scores.size + 1, np.int64)
     for r in range(positives.shape[0]):
@@ -53,10 +53,11 @@ def pooled_pixel_figures(positives: FloatArray, negatives: FloatArray, scores: F
         figures[r, 5] = tp[at] / float(tp[at] + fp[at])
         figures[r, 6] = tp[at] / float(P)
         figures[r, 7] = scores[at - 1]
+        figures[r, 8] = tp[at] / float(P + fp[at])
         if N > 0:
             figures[r, 0] = roc_area(tp, fp) / P / N
             needed = (95 * P + 99) // 100
-            figures[r, 8] = fp[np.searchsorted(tp, needed)] / float(N)
+            figures[r, 9] = fp[np.searchsorted(tp, needed)] / float(N)
 
 
 @_compiled

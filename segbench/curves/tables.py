@@ -6,6 +6,7 @@ bootstrap, a zero leaves an image out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 
 from segbench.counts import ScoreCounts
 from segbench.counts.bins import bin_of
-from segbench.curves.pooled import pool_pixels, reduced
+from segbench.curves.imagewise import BestFs
+from segbench.curves.masks import mask_points, mask_threshold
+from segbench.curves.pooled import PooledPixels, pool_pixels, reduced
 
 FloatArray = NDArray[np.float64]
 
@@ -28,6 +31,7 @@ PIXEL_FIGURES = (
     "ods_precision",
     "ods_recall",
     "ods_threshold",
+    "iou",
     "fpr_at_95_tpr",
     "ois_f",
     "ois_precision",
@@ -35,7 +39,7 @@ PIXEL_FIGURES = (
     "mean_image_f",
 )
 
-_POOLED = 9  # of them are figures of the pooled curve
+_POOLED = 10  # of them are figures of the pooled curve
 _AREAS = ("auc_roc", "auc_pr", "average_precision")
 _DENSE_CELLS = 2**24
 _CELLS_AT_ONCE = 2**21
@@ -87,16 +91,20 @@ class PixelTable(Table):
     positives, negatives : matrix of float64, shape (images, L)
         Dense, or sparse where images have few of many scores.
     best : array of float64, shape (images, 5)
-        Of each image's best point TP, FP and P; its F, 0 where undefined; and 1 where it is defined.
-    areas : array of float64, shape (3,)
-        auc_roc, auc_pr and average_precision over all distinct scores.
+        Of each image's best point, or of its mask, TP, FP and P; its F, 0 where undefined; and 1 where it is defined.
+    masks : array of bool, shape (images,)
+        True for the images of sets of two-valued predictions: they have no scores, and are at the mask whatever the
+        threshold of the others.
+    areas : mapping of str to float
+        auc_roc, auc_pr and average_precision over all distinct scores, of a single set of soft maps.
     """
 
     scores: FloatArray
     positives: Any
     negatives: Any
     best: FloatArray
-    areas: FloatArray
+    masks: NDArray[np.bool_]
+    areas: Mapping[str, float]
 
     @property
     def images(self) -> int:
@@ -112,11 +120,14 @@ class PixelTable(Table):
     def estimates(self) -> FloatArray:
         """Every figure of the benchmark itself; the points kept of a curve hold all that areas do not need."""
         figures: FloatArray = super().estimates
-        figures[[PIXEL_FIGURES.index(name) for name in _AREAS]] = self.areas
+        for name, area in self.areas.items():
+            figures[PIXEL_FIGURES.index(name)] = area
         return figures
 
     def measure(self, weights: FloatArray) -> FloatArray:
         """Give every figure for every row of weights, see `Table`."""
+        if self.masks.any():
+            return self._measure_with_masks(weights)
         from segbench.curves import table_kernels
 
         figures = np.full((weights.shape[0], len(PIXEL_FIGURES)), np.nan)
@@ -132,6 +143,34 @@ class PixelTable(Table):
         np.divide(tp, tp + fp, out=columns[1], where=some)
         np.divide(tp, positives, out=columns[2], where=some)
         np.divide(f, defined, out=columns[3], where=defined > 0)
+        return figures
+
+    def _measure_with_masks(self, weights: FloatArray) -> FloatArray:
+        """Give the figures that masks have, too; areas and OIS are nan."""
+        figures = np.full((weights.shape[0], len(PIXEL_FIGURES)), np.nan)
+        fixed = self.best.copy()
+        fixed[~self.masks, :2] = 0  # TP and FP of soft maps depend on the threshold
+        masks_tp, masks_fp, positives, f, defined = (weights @ fixed).T
+
+        def pooled(rows: slice, of_positives: FloatArray, of_negatives: FloatArray) -> None:
+            tp = masks_tp[rows, np.newaxis] + np.cumsum(of_positives, axis=1)
+            fp = masks_fp[rows, np.newaxis] + np.cumsum(of_negatives, axis=1)
+            base = positives[rows]
+            best = np.argmax(np.nan_to_num(_ratio(tp, base[:, np.newaxis] + tp + fp)), axis=1)
+            tp, fp = (counts[np.arange(best.size), best] for counts in (tp, fp))
+            columns = {
+                "ods_f": _ratio(2 * tp, base + tp + fp),
+                "ods_precision": _ratio(tp, tp + fp),
+                "ods_recall": _ratio(tp, base),
+                "ods_threshold": self.scores[best],
+                "iou": _ratio(tp, base + fp),
+            }
+            for name, column in columns.items():
+                figures[rows, PIXEL_FIGURES.index(name)] = column
+
+        self.pooled(weights, pooled)
+        figures[:, PIXEL_FIGURES.index("mean_image_f")] = _ratio(f, defined)
+        figures[positives == 0] = np.nan
         return figures
 
     def pooled(self, weights: FloatArray, use: Callable[[slice, FloatArray, FloatArray], None]) -> None:
@@ -150,13 +189,20 @@ class PixelTable(Table):
             use(rows, *(np.ascontiguousarray(weights[rows] @ part) for part in (self.positives, self.negatives)))
 
 
-def pixel_table(per_image: Mapping[str, ScoreCounts]) -> PixelTable:
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    ratio = np.full(np.broadcast_shapes(part.shape, whole.shape), np.nan)
+    np.divide(part, whole, out=ratio, where=whole > 0)
+    return ratio
+
+
+def pixel_table(*sets: Mapping[str, ScoreCounts]) -> PixelTable:
     """Lay out the pixel counts of many images.
 
     Parameters
     ----------
-    per_image : mapping of str to ScoreCounts
-        Counts by the image's name; rows come in sorted order of the names.
+    *sets : mapping of str to ScoreCounts
+        Counts by the image's name, of each method those of its images: whether predictions are two-valued is decided
+        for each set. Rows come set by set, in sorted order of the names.
 
     Examples
     --------
@@ -164,17 +210,34 @@ def pixel_table(per_image: Mapping[str, ScoreCounts]) -> PixelTable:
     >>> table.positives
     array([[3., 0., 1.], [0., 2., 0.]])
     """
-    pool = pool_pixels(per_image)
-    pooled, best = reduced(pool.counts), pool.chosen
+    pools: list[PooledPixels] = []
+    points: list[BestFs] = []
+    masks: list[float] = []
+    for per_image in sets:
+        pool = pool_pixels(per_image)
+        mask = mask_threshold(pool.counts)
+        named = (per_image[name] for name in sorted(per_image))
+        points.append(pool.chosen if mask is None else mask_points(named, mask))
+        masks += [math.nan if mask is None else mask] * len(per_image)
+        pools += [pool] if mask is None else []
+    pooled = ScoreCounts.sum(reduced(pool.counts) for pool in pools)
+    scores = pooled.scores.astype(np.float64)
+    of_masks = ~np.isnan(masks)
+    if of_masks.any() and not scores.size:
+        scores = np.array([np.nanmax(masks)])
+    images = (per_image[name] for per_image in sets for name in sorted(per_image))
+    none = ScoreCounts.sum(())
+    rows = [_row(none if of_mask else image, pooled) for image, of_mask in zip(images, of_masks, strict=True)]
+    best = BestFs.joined(points)
     defined = best.positives > 0
     f = np.where(defined, np.nan_to_num(best.f), 0.0)
-    rows = [_row(per_image[name], pooled) for name in sorted(per_image)]
     return PixelTable(
-        pooled.scores.astype(np.float64),
-        _matrix([(columns, positives) for columns, positives, _ in rows], pooled.scores.size),
-        _matrix([(columns, negatives) for columns, _, negatives in rows], pooled.scores.size),
+        scores,
+        _matrix([(columns, positives) for columns, positives, _ in rows], scores.size),
+        _matrix([(columns, negatives) for columns, _, negatives in rows], scores.size),
         np.column_stack([best.tp, best.fp, best.positives, f, defined]).astype(np.float64),
-        np.array([getattr(pool, name) for name in _AREAS]),
+        of_masks,
+        {name: getattr(pools[0], name) for name in _AREAS} if len(sets) == len(pools) == 1 else {},
     )
 
 

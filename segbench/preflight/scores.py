@@ -34,10 +34,11 @@ def score_findings(probes: Sequence[Probe], asked: Asked) -> list[Finding]:
     scores = [score for _, score in scored]
     varied = [score for score in scores if not score.constant]
     inverted = _inverted(varied, asked)
-    unscaled = _unscaled(varied)
+    masks = not asked.lines and len(_values(varied)) == 2
+    unscaled = [] if masks else _unscaled(varied)
     found = [*_not_finite(scored), *inverted, *unscaled, *_range(scored, asked), *_constant(scored)]
     if varied and not unscaled:
-        few = _few_levels(varied)
+        few = _few_levels(varied, masks=masks)
         found += few or ([] if inverted else _saturated(varied))
     return [*found, *(_thick(varied) if asked.lines and not asked.suppressed and not inverted else [])]
 
@@ -155,19 +156,28 @@ def _constant(scored: Sequence[tuple[Probe, ScoreProbe]]) -> list[Finding]:
     ]
 
 
-def _few_levels(scores: Sequence[ScoreProbe]) -> list[Finding]:
-    values = sorted({value for score in scores for value in score.values})
+def _values(scores: Sequence[ScoreProbe]) -> list[float]:
+    return sorted({value for score in scores for value in score.values})
+
+
+def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
+    values = _values(scores)
     if len(values) > FEW_LEVELS or sum(score.pixels for score in scores) < SMALL:
         return []
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
+    written = ", ".join(f"{value:g}" for value in values)
+    message = f"predictions hold {len(values)} scores only ({written}): a curve of {points}"
+    mend = "save soft maps, before they are cut at a threshold"
+    if masks:
+        message = f"predictions hold two values only ({written}), so they are evaluated as masks"
+        mend = "for curves and areas save soft maps, before they are cut at a threshold"
     return [
         Finding(
             key="few-levels",
             severity="look",
             about="prediction",
-            message=f"predictions hold {len(values)} scores only ({', '.join(f'{v:g}' for v in values)}): "
-            f"a curve of {points}",
-            mend="save soft maps, before they are cut at a threshold",
+            message=message,
+            mend=mend,
             places=tuple(Place(score.file) for score in scores),
         )
     ]

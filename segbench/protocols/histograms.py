@@ -48,7 +48,8 @@ def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count:
 def counts_of_levels(negatives: NDArray[np.int64], positives: NDArray[np.int64], ignored: int) -> ScoreCounts:
     """Give the counts of levels, from two histograms over all of them."""
     seen = np.flatnonzero(negatives + positives)[::-1]
-    return ScoreCounts(seen / (negatives.size - 1), positives[seen], negatives[seen], ignored)
+    scores = seen / (negatives.size - 1)
+    return ScoreCounts(scores, positives[seen], negatives[seen], ignored, of_predictions=True)
 
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any]) -> ScoreCounts:
@@ -59,7 +60,7 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any]) 
         refuse_not_finite(name, int(np.isnan(broken).sum()), int(np.isinf(broken).sum()))
     values, positives, negatives = distinct_by_class(classes, scores, first=POSITIVE, second=NEGATIVE)
     ignored = int(np.count_nonzero(classes == IGNORED))
-    return ScoreCounts(values, positives, negatives, ignored)
+    return ScoreCounts(values, positives, negatives, ignored, of_predictions=True)
 
 
 def refuse_nan(name: str, nan: int) -> None:

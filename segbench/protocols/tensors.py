@@ -139,7 +139,7 @@ def _count_numbers(
     negatives, positives = (_falling(counts) for counts in table)
     if highest is None and pixels < 2**31:
         negatives, positives = negatives.astype(np.int32), positives.astype(np.int32)
-    return ScoreCounts(_falling(values), positives, negatives, ignored, highest)
+    return ScoreCounts(_falling(values), positives, negatives, ignored, highest, of_predictions=True)
 
 
 def _falling(rising: Tensor) -> NDArray[Any]:

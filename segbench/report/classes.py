@@ -55,12 +55,23 @@ def class_table(classes: Sequence[ClassResult], *, digits: int = DIGITS) -> Text
     spare: tuple[int, ...] = ()
     for name in dict.fromkeys(one.name for one in classes):
         of_name = [one for one in classes if one.name == name]
-        table = method_table([one.result for one in of_name], intervals=_intervals(of_name), digits=digits)
+        table = method_table(
+            [one.result for one in of_name], intervals=_intervals(of_name), digits=digits, remarks=False
+        )
         marks |= _moved(table.marks, down=len(rows))
         rows += [[name, one.method, *row[1:]] for one, row in zip(of_name, table.rows, strict=True)]
         header, notes = ["class", "method", *table.header[1:]], table.notes
         spare = tuple(place + 1 for place in table.spare)
-    return TextTable(header, rows, names=2, marks=marks, notes=notes, spare=spare)
+    return TextTable(header, rows, names=2, marks=marks, notes=(*notes, *_remarks(classes)), spare=spare)
+
+
+def _remarks(classes: Sequence[ClassResult]) -> tuple[str, ...]:
+    """Give what summaries of classes say beside their figures; of several classes of a method alike once."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for one in classes:
+        for note in one.result.summary.notes:
+            alike.setdefault((one.method, note), []).append(one.name)
+    return tuple(f"{method}, {', '.join(names)}: {note}" for (method, note), names in alike.items())
 
 
 def exact_classes(classes: Sequence[ClassResult]) -> TextTable:

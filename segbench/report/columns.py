@@ -30,6 +30,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("ods_precision", "P", spare=7),
         Column("ods_recall", "R", spare=6),
         Column("ods_threshold", "at"),
+        Column("iou", "IoU", "highest", spare=1),
         Column("ois_f", "OIS", "highest"),
         Column("mean_image_f", "mean", "highest", spare=3),
         Column("auc_pr", "AUC-PR", "highest"),
@@ -41,6 +42,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "classes": (
         Column("classes_present", "classes"),
         Column("macro_ods_f", "macro ODS", "highest"),
+        Column("macro_iou", "IoU", "highest", spare=1),
         Column("macro_ois_f", "OIS", "highest", spare=5),
         Column("macro_auc_pr", "AUC-PR", "highest"),
         Column("macro_average_precision", "AP", "highest"),
@@ -85,6 +87,7 @@ IMAGE_COLUMNS: Mapping[str, tuple[str, ...]] = {
         "precision",
         "recall",
         "threshold",
+        "iou",
         "auc_roc",
         "auc_pr",
         "average_precision",
@@ -95,6 +98,7 @@ IMAGE_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "classes": (
         "classes_present",
         "macro_f",
+        "macro_iou",
         "macro_auc_pr",
         "macro_average_precision",
         "macro_auc_roc",
@@ -121,7 +125,7 @@ HEADLINES: Mapping[str, str] = {
 
 FOOTNOTES: Mapping[str, tuple[str, ...]] = {
     "pixels": (
-        "ODS, OIS, mean: best F of the pool, of each image pooled, of each image averaged; P, R, at: of the ODS",
+        "ODS, OIS, mean: best F of the pool, of each image pooled, of each image averaged; P, R, at, IoU: of the ODS",
         "* achievable AUC-PR: thresholds chosen on the very images it describes, so optimistic",
     ),
     "classes": (

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -60,10 +61,18 @@ def comparison_json(comparison: Comparison, *, signature: str) -> str:
 
 
 def comparison_table(comparison: Comparison, *, figures: Sequence[str], digits: int = DIGITS) -> TextTable:
-    """Give a line a figure and pair, of the figures asked for in that order."""
-    rows = [row for row in comparison.differences if row.figure in figures]
-    rows.sort(key=lambda row: figures.index(row.figure))
-    return TextTable(list(_HEADER), [_short_row(row, digits) for row in rows], names=3)
+    """Give a line a figure and pair, of the figures asked for in that order.
+
+    Figures that no pair has are left out, unless there is no other; notes say which figures are undefined, and why.
+    """
+    defined = {row.figure for row in comparison.differences if not math.isnan(row.difference)}
+    kept = [figure for figure in figures if figure in defined] or figures
+    rows = sorted((row for row in comparison.differences if row.figure in kept), key=lambda row: kept.index(row.figure))
+    notes = []
+    for reason in dict.fromkeys(comparison.undefined.values()):
+        without = [figure for figure in figures if comparison.undefined.get(figure) == reason]
+        notes += [f"undefined ({reason}): {', '.join(without)}"] if without else []
+    return TextTable(list(_HEADER), [_short_row(row, digits) for row in rows], names=3, notes=tuple(notes))
 
 
 def exact_comparison(comparison: Comparison, *, figures: Sequence[str] | None = None) -> TextTable:
@@ -80,14 +89,14 @@ def show_comparison(
 ) -> None:
     """Print a comparison: differences with intervals and p-values, then how often each method is first."""
     table = comparison_table(comparison, figures=figures, digits=digits)
-    several = len(table.rows) > len(figures)
+    several = len(table.rows) > len({cells[0] for cells in table.rows})
     # An empty line after the last row of each figure, where a figure has several.
     gaps: dict[int, Sequence[Sequence[str]]] = {
         row: [[]]
         for row, (cells, following) in enumerate(itertools.pairwise(table.rows))
         if several and cells[0] != following[0]
     }
-    show_table(table, console, below=gaps)
+    show_table(replace(table, notes=()), console, below=gaps)
     first = next(iter(comparison.intervals.values()))
 
     def say(text: str, style: str = "dim") -> None:
@@ -105,10 +114,8 @@ def show_comparison(
         f"a - b: the difference with its {100 * first.level:g} % interval over {images}; "
         f"p: two-sided, {ways} ways of swapping images between a and b; Holm: corrected for the number of pairs"
     )
-    for reason in dict.fromkeys(comparison.undefined.values()):
-        without = [figure for figure in figures if comparison.undefined.get(figure) == reason]
-        if without:
-            say(f"undefined ({reason}): {', '.join(without)}", "yellow")
+    for note in table.notes:
+        say(note, "yellow")
     for figure in [figure for figure in figures if figure.endswith("auc_pr_achievable")]:
         say(f"{figure}: of hulls whose thresholds were chosen on the very images they describe: optimistic")
     for note in comparison.notes:

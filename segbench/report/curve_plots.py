@@ -11,6 +11,7 @@ from segbench.report.legends import place_legend
 from segbench.report.numbers import number
 from segbench.report.palette import LineStyle, line_style
 from segbench.report.points import FloatArray, area_bounds, boundary_points, envelope, pr_points, roc_points
+from segbench.report.threshold_tables import pixel_f
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,8 @@ def plot_curve(curve: Curve | BoundaryCurve, *, ax: Axes | None = None, label: s
     ax = ax or new_axes()
     if isinstance(curve, BoundaryCurve):
         figure = f"ODS F {number(boundary_ods(curve).f)}"
+    elif curve.mask is not None:
+        figure = f"F of the mask {number(pixel_f(curve)[curve.mask].item())}"
     else:
         name = "achievable, optimistic" if curve.optimistic else "AUC-PR" if curve.space == "pr" else "AUC-ROC"
         figure = f"{name} {number(curve.area, area_bounds(curve))}"

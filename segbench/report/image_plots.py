@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result
+from segbench.curves import Curve
 from segbench.errors import ArgumentError
 from segbench.report.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
 from segbench.report.columns import IMAGE_COLUMNS
@@ -37,7 +38,8 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
     results : Result or sequence of Result
         Of one protocol. A method known from print has no images: it is named and its row left empty.
     figure : str, optional
-        A figure of `Result.per_image`; by default ``"f"``, of regions ``"covering"``, at the image's best threshold.
+        A figure of `Result.per_image`; by default ``"f"``, of regions ``"covering"``, at the image's best threshold; of
+        two-valued predictions at the mask.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out, as high as its rows need.
 
@@ -69,7 +71,7 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
         _draw_links(ax, [values[k] for k in order], heights)
     names = short_names(names_of(results))
     ax.set_yticks(range(len(order)), [_named(names[k], values[k]) for k in order])
-    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=_title(figure))
+    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=_title(figure, results))
     ax.tick_params(axis="y", length=0)
     low, high = ax.dataLim.intervalx
     if low >= 0 and high <= 1:
@@ -123,7 +125,10 @@ def _named(name: str, values: dict[str, float]) -> str:
     return f"{name}\n({undefined} undefined)" if undefined else name
 
 
-def _title(figure: str) -> str:
+def _title(figure: str, results: Sequence[Result]) -> str:
+    curves = [result.drawn for result in results if result.counts]
+    if figure == "f" and all(isinstance(curve, Curve) and curve.mask is not None for curve in curves):
+        return "F of each image at the mask"
     if figure in ("f", "covering"):
         return f"{figure.capitalize()} of each image at its best threshold"
     return f"{figure.replace('_', ' ')} of each image"

@@ -24,6 +24,7 @@ from segbench.report.comparisons import SHOWN, comparison_table
 from segbench.report.numbers import number
 from segbench.report.points import FloatArray, boundary_points, pr_points, roc_points
 from segbench.report.tables import TextTable
+from segbench.report.threshold_tables import pixel_f
 
 _SIDE, _MARGIN = 200, 24
 _MOST_POINTS = 400
@@ -44,7 +45,8 @@ def _(shown: Result) -> str:
     figures = [
         number(shown.summary[column.key], shown.summary.bounds.get(column.key)) for column in COLUMNS[shown.protocol]
     ]
-    return _table(TextTable(titles, [figures], names=0), caption) + _line(shown.signature)
+    notes = "".join(map(_line, [*shown.summary.notes, shown.signature]))
+    return _table(TextTable(titles, [figures], names=0), caption) + notes
 
 
 @html_of.register
@@ -86,16 +88,17 @@ def _(shown: ScoreCounts) -> str:
 def _(shown: Comparison) -> str:
     known = list(shown.rank_shares)
     figures = next((keys for protocol, keys in SHOWN.items() if _is_of(protocol, known)), tuple(known))
-    return _table(comparison_table(shown, figures=[key for key in figures if key in known])) + "".join(
-        map(_line, shown.notes)
-    )
+    table = comparison_table(shown, figures=[key for key in figures if key in known])
+    return _table(table) + "".join(map(_line, (*table.notes, *shown.notes)))
 
 
 @html_of.register
 def _(shown: Curve) -> str:
     points = pr_points(shown) if shown.space == "pr" else roc_points(shown)
-    name = ("achievable AUC-PR" if shown.optimistic else "AUC-PR") if shown.space == "pr" else "AUC-ROC"
     axes = ("recall", "precision") if shown.space == "pr" else ("false positive rate", "true positive rate")
+    if shown.mask is not None:
+        return _drawing(points, axes, f"F of the mask {number(pixel_f(shown)[shown.mask].item())}")
+    name = ("achievable AUC-PR" if shown.optimistic else "AUC-PR") if shown.space == "pr" else "AUC-ROC"
     return _drawing(points, axes, f"{name} {number(shown.area)}, {shown.tp.size - 1} thresholds")
 
 

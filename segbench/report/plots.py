@@ -9,8 +9,9 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.counts import ScoreCounts
-from segbench.curves import Curve, achievable_pr_curve, curve_band, roc_curve
+from segbench.curves import Curve, achievable_pr_curve, curve_band
 from segbench.curves.boundary import BoundaryCurve
+from segbench.curves.masks import TWO_VALUED
 from segbench.curves.regions import RegionCurve
 from segbench.errors import ArgumentError
 from segbench.report.axes import (
@@ -57,8 +58,8 @@ def plot_pr(
     results : Result or sequence of Result
         Of the pixel or the boundary protocol, not both; of several classes all added up are drawn. A method keeps its
         colour in every plot of the same results.
-        Methods without a defined curve are named in the legend and not drawn; one measured at a single threshold, such
-        as human annotators, is a point.
+        Methods without a defined curve are named in the legend and not drawn; two-valued predictions, and a method
+        measured at a single threshold, such as human annotators, are a point.
     band : float, optional
         Level of a bootstrap band over images around each curve, for instance 0.95; it holds at each point by itself,
         not for the whole curve. A curve known from print has none.
@@ -107,7 +108,7 @@ def plot_roc(
     Parameters
     ----------
     results : Result or sequence of Result
-        Of the pixel protocol; the others know no true negatives.
+        Of the pixel protocol; the others know no true negatives. Two-valued predictions are a point.
     band, replicates, seed, ax
         As for `plot_pr`.
 
@@ -121,7 +122,7 @@ def plot_roc(
         For no results, or a protocol without ROC curves.
     """
     results = of_one_protocol(results)
-    curves = [roc_curve(_scores_of(result, "ROC curve")) for result in results]
+    curves = [_pixel_curve_of(result, "ROC curve").in_space("roc") for result in results]
     ax = ax or new_axes()
     frame_roc(ax)
     for place, label in _ordered(results, "auc_roc", "AUC"):
@@ -142,7 +143,7 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
     Parameters
     ----------
     results : Result or sequence of Result
-        Of the pixel protocol.
+        Of the pixel protocol. Two-valued predictions are a point.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out.
 
@@ -154,20 +155,25 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
     Raises
     ------
     ArgumentError
-        For no results, or another protocol.
+        For no results, another protocol, or two-valued predictions alone.
     """
     results = of_one_protocol(results)
-    hulls = [achievable_pr_curve(_scores_of(result, "achievable curve")) for result in results]
+    curves = [_pixel_curve_of(result, "achievable curve") for result in results]
+    if all(curve.mask is not None for curve in curves):
+        raise ArgumentError("two-valued predictions have no achievable curve; draw their points: --kind pr (plot_pr)")
     ax = ax or new_axes()
     frame_pr(ax)
     for place, label in _ordered(results, "auc_pr", "AUC"):
         style, result = line_style(place), results[place]
+        if curves[place].mask is not None or not isinstance(result.reduced, ScoreCounts):
+            draw_curve(ax, curves[place], style, label)
+            continue
         achievable = three_digits(result.summary["auc_pr_achievable"])
         both = label.replace("]", f", achievable {achievable}]", 1)
-        recall, precision = draw_curve(ax, _pr_curve_of(result), style, both)
-        hull_recall, hull_precision = pr_points(hulls[place])
+        recall, precision = draw_curve(ax, curves[place], style, both)
         if not recall.size:
             continue
+        hull_recall, hull_precision = pr_points(achievable_pr_curve(result.reduced))
         hull = ax.plot(hull_recall, hull_precision, color=style.colour, linewidth=guide_width(), zorder=CURVE_LAYER)
         draw_to_the_frame(ax, *hull)
         at = np.linspace(0, 1, _PLACES)
@@ -186,12 +192,17 @@ def best_first(results: Sequence[Result], key: str) -> list[int]:
 
 
 def _ordered(results: Sequence[Result], key: str, figure: str) -> list[tuple[int, str]]:
-    """Give the places of results, the best first, and their labels as the field writes them: ``[F=.788] HED``."""
+    """Give the places of results, the best first, and their labels as the field writes them: ``[F=.788] HED``.
+
+    Masks have no area: ``[mask] HED``.
+    """
     names = short_names(names_of(results))
-    return [
-        (k, f"[{figure}={three_digits(results[k].summary[key], results[k].summary.bounds.get(key))}] {names[k]}")
-        for k in best_first(results, key)
-    ]
+    labels = []
+    for k in best_first(results, key):
+        summary = results[k].summary
+        said = f"{figure}={three_digits(summary[key], summary.bounds.get(key))}"
+        labels.append((k, f"[{'mask' if summary.undefined.get(key) == TWO_VALUED else said}] {names[k]}"))
+    return labels
 
 
 def _pr_curve_of(result: Result) -> Curve | BoundaryCurve:
@@ -202,10 +213,10 @@ def _pr_curve_of(result: Result) -> Curve | BoundaryCurve:
     return result.drawn
 
 
-def _scores_of(result: Result, what: str) -> ScoreCounts:
-    if result.protocol != "pixels" or not isinstance(result.reduced, ScoreCounts):
+def _pixel_curve_of(result: Result, what: str) -> Curve:
+    if not isinstance(result.drawn, Curve):
         raise ArgumentError(f"the {result.protocol} protocol has no {what}, for it knows no true negatives")
-    return result.reduced
+    return result.drawn
 
 
 def _draw_band(
@@ -218,7 +229,8 @@ def _draw_band(
     replicates: int,
     seed: int,
 ) -> None:
-    if result.counts and not result.unnamed:
+    masks = isinstance(result.drawn, Curve) and result.drawn.mask is not None
+    if result.counts and not result.unnamed and not masks:
         ends = curve_band(result.counts, space=space, level=level, replicates=replicates, seed=seed)
         ax.fill_between(ends.at, ends.low, ends.high, color=style.colour, alpha=0.15, linewidth=0, zorder=2)
 

@@ -29,13 +29,17 @@ class Envelope:
 
 
 def pr_points(curve: Curve) -> tuple[FloatArray, FloatArray]:
-    """Give recall and precision to draw: measured points, and the bent line between distant ones.
+    """Give recall and precision to draw: measured points, and the bent line between distant ones; of a mask its point.
 
     Between two points false positives grow linearly with true positives (Davis and Goadrich 2006, section 4), so that
     precision follows a hyperbola, never a straight line.
     """
     if not curve.positives:
         return np.empty(0), np.empty(0)
+    if curve.mask is not None:
+        # Where nothing is predicted there is no precision to draw.
+        point = slice(curve.mask, curve.mask + 1) if curve.mask else slice(0)
+        return curve.recall[point], curve.precision[point]
     tp, fp = curve.tp.astype(np.float64), curve.fp.astype(np.float64)
     rising = np.append(True, np.diff(tp) > 0)
     between = np.linspace(0, tp[-1], _STEPS + 1)[1:-1]
@@ -58,9 +62,12 @@ def boundary_points(curve: BoundaryCurve) -> tuple[FloatArray, FloatArray]:
 
 
 def roc_points(curve: Curve) -> tuple[FloatArray, FloatArray]:
-    """Give false and true positive rates to draw; straight lines between them are exact."""
+    """Give false and true positive rates to draw; straight lines between them are exact. Of a mask its point."""
     if not curve.positives or not curve.negatives:
         return np.empty(0), np.empty(0)
+    if curve.mask is not None:
+        point = slice(curve.mask, curve.mask + 1)
+        return curve.fpr[point], curve.tpr[point]
     return _thinned(curve.fpr, curve.tpr)
 
 

@@ -65,6 +65,15 @@ def names_of(results: Sequence[Result]) -> list[str]:
     return names
 
 
+def summary_notes(results: Sequence[Result], names: Sequence[str]) -> tuple[str, ...]:
+    """Give what summaries say beside their figures; of several methods alike once."""
+    alike: dict[str, list[str]] = {}
+    for result, name in zip(results, names, strict=True):
+        for note in result.summary.notes:
+            alike.setdefault(note, []).append(name)
+    return tuple(f"{few_names(methods, len(names))}: {note}" for note, methods in alike.items())
+
+
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
     """Give the places of the results of each protocol."""
     places: dict[str, list[int]] = {}
@@ -73,11 +82,17 @@ def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
     return places
 
 
-def method_table(results: Sequence[Result], *, intervals: Sequence[Intervals] = (), digits: int = DIGITS) -> TextTable:
+def method_table(
+    results: Sequence[Result],
+    *,
+    intervals: Sequence[Intervals] = (),
+    digits: int = DIGITS,
+    remarks: bool = True,
+) -> TextTable:
     """Give a line a method, for results of one protocol.
 
     Intervals, one a result, stand behind the figure: ``.8123 [.7901, .8302]``. Where methods were not counted on the
-    same images, the last column is the number of images.
+    same images, the last column is the number of images. With `remarks` the notes of the summaries are among its notes.
     """
     columns = COLUMNS[results[0].protocol]
     names = names_of(results)
@@ -96,9 +111,17 @@ def method_table(results: Sequence[Result], *, intervals: Sequence[Intervals] = 
     if apart:
         header.append("images")
         rows = [[*cells, images_of(result)] for cells, result in zip(rows, results, strict=True)]
-    notes = (*optimistic_notes(results[0].protocol), *failure_notes(results, names), *apart)
-    spare = sorted((column.spare, place) for place, column in enumerate(columns, start=1) if column.spare)
-    return TextTable(header, rows, marks=marks, notes=notes, spare=tuple(place for _, place in spare))
+    protocol = results[0].protocol
+    said = summary_notes(results, names) if remarks else ()
+    notes = (*optimistic_notes(protocol), *said, *failure_notes(results, names), *apart)
+    # Columns without any figure go first, as those of areas do where all predictions are two-valued.
+    empty = [all(math.isnan(result.summary[column.key]) for result in results) for column in columns]
+    spare = sorted(
+        (not empty[place - 1], column.spare, place)
+        for place, column in enumerate(columns, start=1)
+        if column.spare or (empty[place - 1] and not all(empty))
+    )
+    return TextTable(header, rows, marks=marks, notes=notes, spare=tuple(place for *_, place in spare))
 
 
 def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> TextTable:

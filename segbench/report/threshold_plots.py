@@ -45,9 +45,9 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
     Parameters
     ----------
     results : Result or sequence of Result
-        Of one protocol; of regions covering is drawn in place of F. A method of one threshold, as human annotators are,
-        is a level line. One whose thresholds are not known, as of some published curves, is named in the legend and not
-        drawn.
+        Of one protocol; of regions covering is drawn in place of F. Two-valued predictions and a method of one
+        threshold, as human annotators are, are a level line. One whose thresholds are not known, as of some published
+        curves, is named in the legend and not drawn.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out.
 
@@ -76,9 +76,12 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
         result, style = results[k], line_style(k)
         label = f"[{sign}={three_digits(result.summary[key], result.summary.bounds.get(key))}] {names[k]}"
         x, y = _points(result.drawn)
+        mask = isinstance(result.drawn, Curve) and result.drawn.mask is not None
+        if mask:
+            x, y = np.zeros(1), np.array([result.summary[key]])
         if np.isnan(result.summary[key]):  # of no pixel, where the curve's rules say 0
             x, y = x[:0], y[:0]
-        if x.size == 1 and result.drawn.thresholds.size == 1:
+        if x.size == 1 and (mask or result.drawn.thresholds.size == 1):
             ax.axhline(y[0], color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
             continue
         _draw(ax, (x, y), style, label, steps=isinstance(result.drawn, Curve))

@@ -37,14 +37,15 @@ _REGIONS = (
 def threshold_columns(result: Result) -> dict[str, NDArray[Any]]:
     """Give the rows of the pooled curve by column, ``threshold`` first; nan where undefined.
 
-    Of pixels the first row is where nothing is predicted, at an infinite threshold. A published curve has no counts,
-    and the regions protocol has its own figures.
+    Of pixels the first row is where nothing is predicted, at an infinite threshold; two-valued predictions have one
+    row, that of the mask. A published curve has no counts, and the regions protocol has its own figures.
     """
     curve = result.drawn
     columns: dict[str, NDArray[Any]] = {"threshold": curve.thresholds}
     if isinstance(curve, Curve):
         rates = {"recall": curve.recall, "precision": curve.precision, "tpr": curve.tpr, "fpr": curve.fpr}
-        return columns | {"tp": curve.tp, "fp": curve.fp} | rates | {"f": pixel_f(curve)}
+        columns |= {"tp": curve.tp, "fp": curve.fp} | rates | {"f": pixel_f(curve)}
+        return columns if curve.mask is None else _of_mask(result, columns, curve.mask)
     if isinstance(curve, RegionCurve):
         return columns | {name: getattr(curve, name) for name in _REGIONS}
     if not result.published and isinstance(result.pooled, BoundaryCounts):
@@ -53,6 +54,13 @@ def threshold_columns(result: Result) -> dict[str, NDArray[Any]]:
     if result.human and "ods_f" in result.summary.undefined:  # nothing was compared
         rates = {name: np.full_like(values, np.nan) for name, values in rates.items()}
     return columns | rates
+
+
+def _of_mask(result: Result, columns: dict[str, NDArray[Any]], place: int) -> dict[str, NDArray[Any]]:
+    """Keep the row of the mask, with the threshold of the summary, and no precision where nothing is predicted."""
+    columns = {key: values[[place]] for key, values in columns.items()}
+    summary = result.summary
+    return columns | {key: np.array([summary[f"ods_{key}"]]) for key in ("threshold", "precision")}
 
 
 def pixel_f(curve: Curve) -> NDArray[np.float64]:

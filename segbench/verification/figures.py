@@ -24,6 +24,7 @@ _NAMES = {
     "ods_threshold": "ODS threshold",
     "ods_precision": "ODS precision",
     "ods_recall": "ODS recall",
+    "iou": "IoU",
     "ois_f": "OIS F",
     "ois_precision": "OIS precision",
     "ois_recall": "OIS recall",

@@ -1,4 +1,6 @@
+import json
 import sqlite3
+import zlib
 
 import numpy as np
 import pytest
@@ -144,6 +146,7 @@ class TestCodec:
             ScoreCounts.from_points([1, 2], [0, 1], 5, 9),
             ScoreCounts(np.sort(rng.random(500))[::-1], *rng.integers(0, 9, (2, 500))).in_bins(),
             ScoreCounts([0.5, 0.25], [1, 0], [0, 1]),
+            ScoreCounts([1.0, 0.0], [1, 0], [0, 1], of_predictions=True),
             BoundaryCounts(np.arange(1, 100) / 100, *np.arange(4 * 99).reshape(4, 99)[[0, 1, 2, 3]]),
         ],
     )
@@ -155,6 +158,16 @@ class TestCodec:
         if isinstance(counts, ScoreCounts):
             assert again.scores.dtype == counts.scores.dtype
             assert again.threshold_source == counts.threshold_source
+            assert again.of_predictions == counts.of_predictions
+
+    def test_counts_of_version_0_1_are_read_and_are_no_masks(self):
+        packed = encode(ScoreCounts([1.0, 0.0], [1, 0], [0, 1], of_predictions=True))
+        header, _, block = zlib.decompress(packed).partition(b"\n")
+        fields = json.loads(header)
+        del fields["of_predictions"]
+        again = decode(zlib.compress(json.dumps(fields | {"exact": False}).encode() + b"\n" + block))
+        assert again == ScoreCounts([1.0, 0.0], [1, 0], [0, 1])
+        assert not again.two_valued
 
     def test_an_image_of_256_levels_takes_under_two_kilobytes(self):
         counts = ScoreCounts(np.arange(255, -1, -1) / 255, *self.rng.integers(0, 3000, (2, 256)))

@@ -67,8 +67,9 @@ CASES = {
     "scores turned around": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert"),
     "inverted by mistake": Case(None, "inverted", GOES_ON, "leave out --invert", options=("--invert",)),
     "black on white": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert", **LINES),
-    "0 and 1 in 8 bits": Case(
-        each("scores", lambda a: (a > 128).astype(np.uint8)), "levels-unscaled", GOES_ON, "--scale 1"
+    "0 and 1 in 8 bits": Case(each("scores", lambda a: (a > 128).astype(np.uint8)), "few-levels", GOES_ON, "soft maps"),
+    "0 and 1 in 8 bits, boundaries": Case(
+        each("scores", lambda a: (a > 128).astype(np.uint8)), "levels-unscaled", GOES_ON, "--scale 1", **LINES
     ),
     "8 bits in 16": Case(each("scores", lambda a: a.astype(np.uint16)), "levels-unscaled", GOES_ON, "--scale 255"),
     "floats up to 255": Case(

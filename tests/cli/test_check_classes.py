@@ -89,7 +89,8 @@ def test_a_class_that_was_never_written(found):
 
 
 def test_levels_range_and_number_of_scores_are_judged_over_all_classes(found):
-    assert found(lambda stack: (stack > 0.5).astype(np.uint8)).keys() == {"levels-unscaled"}
+    assert found(lambda stack: (stack > 0.5).astype(np.uint8)).keys() == {"few-levels"}
+    assert found(lambda stack: levels(stack).astype(np.uint16)).keys() == {"levels-unscaled"}
     assert found(lambda stack: levels(stack > 0.5)).keys() == {"few-levels"}
     ranged = found(lambda stack: levels(stack).astype(np.float32))
     assert ranged.keys() == {"range"}

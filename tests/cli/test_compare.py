@@ -59,7 +59,7 @@ class TestForms:
 
     def test_csv_has_a_line_a_figure_and_pair_with_all_digits(self, segbench, results):
         rows = list(csv.DictReader(io.StringIO(segbench("compare", results, "--format", "csv").out)))
-        assert len(rows) == 3 * 12
+        assert len(rows) == 3 * 13
         document = strict_json(segbench("compare", results, "--format", "json").out)
         assert [float(row["low"]) for row in rows] == [row["low"] for row in document["differences"]]
 
@@ -81,7 +81,7 @@ class TestChoice:
         [
             (["--methods", "good"], "1 method"),
             (["--methods", "good,gone"], "good, fair, none"),
-            (["--figures", "iou"], "auc_roc"),
+            (["--figures", "dice"], "auc_roc"),
             (["--intervals", "0.95"], "write 95"),
             (["--intervals", "100"], "no level"),
             (["--only", "protocol:regions"], "protocol:pixels"),
@@ -153,15 +153,18 @@ class TestDegenerate:
         assert "undefined (no positive pixels for a, b): ods_f" in table
         assert "in replicates" not in table
 
-    def test_one_score_everywhere_is_a_tie(self, segbench, tmp_path):
+    def test_predicting_everything_is_a_tie_whatever_the_score(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2, "b": 1}, images=11)
         for folder, score in zip(folders[1:], (7, 90), strict=True):
             write_folder(folder, {path.name: np.full((12, 17), score, np.uint8) for path in folder.iterdir()})
         results = counted(segbench, tmp_path / "r.segbench", *folders)
         document = strict_json(segbench("compare", results, "--format", "json").out)
-        for row in document["differences"]:
+        rows = {row["figure"]: row for row in document["differences"]}
+        for figure in ("ods_f", "ods_precision", "ods_recall", "iou", "mean_image_f"):
+            row = rows.pop(figure)
             assert (row["difference"], row["low"], row["high"], row["p_value"]) == (0, 0, 0, 1)
             assert (row["wins"], row["ties"], row["losses"]) == (0, 11, 0)
+        assert document["undefined"] == dict.fromkeys(rows, "two-valued predictions for a, b")
 
 
 def test_boundary_results_are_compared_without_the_annotators(segbench, tmp_path):

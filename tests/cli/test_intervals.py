@@ -94,11 +94,13 @@ class TestDegenerate:
         assert run["intervals"]["auc_pr"] == [None, None]
         assert run["resampling"]["undefined"]["auc_pr"] == "no positive pixels"
 
-    def test_one_score_everywhere_has_a_roc_area_of_one_half(self, segbench, tmp_path):
+    def test_one_score_everywhere_predicts_every_pixel(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2}, images=10)
         write_folder(folders[1], {path.name: np.full((12, 17), 9, np.uint8) for path in folders[1].iterdir()})
         (run,) = runs_of(segbench("run", *folders, "--intervals", "95", "--format", "json"))
-        assert run["intervals"]["auc_roc"] == [0.5, 0.5]
+        assert run["intervals"]["auc_roc"] == [None, None]
+        assert run["resampling"]["undefined"]["auc_roc"] == "two-valued predictions"
+        assert run["intervals"]["ods_recall"] == [1, 1]
         low, high = run["intervals"]["ods_f"]
         assert low < run["summary"]["ods_f"] < high  # the share of positives differs from image to image
 

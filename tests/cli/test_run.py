@@ -18,6 +18,7 @@ PIXEL_KEYS = [
     "ods_precision",
     "ods_recall",
     "ods_threshold",
+    "iou",
     "ois_f",
     "ois_precision",
     "ois_recall",

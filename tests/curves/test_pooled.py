@@ -24,7 +24,7 @@ def images_of(rng, images, *, levels):
     }
 
 
-@given(st.integers(0, 2**32), st.integers(1, 12), st.booleans(), st.sampled_from([1, 7, 30, 100]))
+@given(st.integers(0, 2**32), st.integers(1, 12), st.booleans(), st.sampled_from([3, 7, 30, 100]))
 def test_ranges_of_any_size_give_the_same_metrics_to_the_last_bit(seed, images, levels, at_once):
     counts = images_of(np.random.default_rng(seed), images, levels=levels)
     whole = pixel_summary(counts)

@@ -6,7 +6,7 @@ from segbench.curves import Summary, best_f, pixel_image_figures, pixel_summary
 
 KEYS = (
     "positives negatives ignored auc_roc auc_pr auc_pr_achievable average_precision ods_f ods_precision ods_recall "
-    "ods_threshold ois_f ois_precision ois_recall mean_image_f fpr_at_95_tpr"
+    "ods_threshold iou ois_f ois_precision ois_recall mean_image_f fpr_at_95_tpr"
 )
 COUNTS = ["positives", "negatives", "ignored"]
 
@@ -15,7 +15,7 @@ def test_the_keys_are_the_interface_s_in_its_order():
     image = ScoreCounts([2, 1], [3, 1], [1, 5], ignored=7)
     assert " ".join(pixel_summary({"a": image})) == KEYS
     assert " ".join(pixel_image_figures(image)) == (
-        "positives negatives ignored f precision recall threshold auc_roc auc_pr average_precision"
+        "positives negatives ignored f precision recall threshold iou auc_roc auc_pr average_precision"
     )
 
 

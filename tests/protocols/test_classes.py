@@ -35,10 +35,13 @@ def test_a_drawing_counted_by_hand():
     assert counts.micro == ScoreCounts([1, 0], [8, 5], [1, 25], 9)
     assert (counts.pixels, counts.ignored) == (13, 3)
     summary = class_summary({"a": counts})
-    precisions = [3 / 4 * 3 / 4 + 1 / 4 * 4 / 13, 1, 4 / 13]
-    assert summary["macro_average_precision"] == pytest.approx(np.mean(precisions))
-    assert summary["macro_ods_f"] == pytest.approx(np.mean([6 / 8, 1, 8 / 17]))
+    # Each map is a mask, that of class 2 an empty one.
+    assert summary["macro_ods_f"] == pytest.approx(np.mean([6 / 8, 1, 0]))
+    assert summary["macro_iou"] == pytest.approx(np.mean([3 / 5, 1, 0]))
     assert summary["micro_ods_f"] == pytest.approx(16 / 22)
+    assert summary["micro_iou"] == pytest.approx(8 / 14)
+    assert summary.undefined["macro_average_precision"] == "two-valued predictions"
+    assert summary.undefined["micro_auc_roc"] == "two-valued predictions"
     assert (summary["micro_positives"], summary["micro_negatives"]) == (13, 26)
 
 

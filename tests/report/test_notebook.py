@@ -5,6 +5,7 @@ import pytest
 from pictures import boundary_results, pixel_results, region_results
 
 from segbench import (
+    Accumulator,
     BoundaryCurve,
     PublishedCurve,
     Result,
@@ -112,3 +113,18 @@ def test_a_million_points_are_a_small_drawing():
 def test_a_published_curve_is_a_table():
     published = PublishedCurve(boundary_results()[0].curve)
     assert "table" in tags(Result(HOSTILE, "boundaries", {}, "data:0", {}, published=published))
+
+
+def test_masks_show_their_point_and_what_they_lack():
+    accumulator = Accumulator(method="hard")
+    accumulator.update([[0, 1], [1, 1]], [[0, 1], [1, 0]], names=["a", "b"])
+    result = accumulator.compute()
+    assert "those at the mask" in result._repr_html_()
+    assert "two-valued predictions" in result.summary._repr_html_()
+    drawn = result.curve._repr_html_()
+    assert "<circle" in drawn
+    assert "F of the mask .8000" in drawn
+    soft = Accumulator(method="soft")
+    soft.update([[0, 1], [1, 1]], [[0.1, 0.9], [0.8, 0.2]], names=["a", "b"])
+    shown = compare_results([result, soft.compute()], replicates=20, permutations=20)._repr_html_()
+    assert "undefined (two-valued predictions for hard): ois_f, auc_pr, auc_roc" in shown

@@ -94,7 +94,7 @@ class TestTables:
 
     def test_an_undefined_figure_is_a_dash_with_its_reason(self, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": np.full((3, 3), 255, np.uint8)})
-        prediction = write_folder(tmp_path / "p", {"a.png": np.zeros((3, 3), np.uint8)})
+        prediction = write_folder(tmp_path / "p", {"a.png": np.arange(9, dtype=np.uint8).reshape(3, 3)})
         page = write_page(tmp_path, [evaluate(gt, prediction, Pixels(positive="255"))]).read_text()
         assert 'data-v="" title="undefined: no negative pixels"><span>-<' in page
         assert "auc_roc, fpr_at_95_tpr undefined: no negative pixels" in page
@@ -173,12 +173,14 @@ class TestPictures:
         truth = np.zeros((1200, 1600), np.uint8)
         truth[::100, 777] = 255
         gt = write_folder(tmp_path / "gt", {"a.png": truth})
-        prediction = write_folder(tmp_path / "p", {"a.png": truth // 2})
+        soft = truth // 2
+        soft[0, 0] = 1
+        prediction = write_folder(tmp_path / "p", {"a.png": soft})
         (panel,) = embedded(write_page(tmp_path, [evaluate(gt, prediction)]).read_text(), "panel-")
         method = panel["methods"][0]
         assert (method["side"], method["size"]) == (4, [1600, 1200])
         assert decoded(panel["truths"][0]).shape == (300, 400)
-        assert states_at(panel, 0, 1) == [12, 0, 0]
+        assert states_at(panel, 0, 2) == [12, 0, 0]
 
     def test_boundaries_are_matched_here_at_a_few_thresholds(self, tmp_path):
         drawn = np.zeros((20, 30), np.uint8)

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from cases import write_papers
+from cases import write_folder, write_papers
 from pictures import boundary_results, pixel_results
 
 from segbench import (
@@ -164,7 +164,55 @@ class TestImages:
         with pytest.raises(ArgumentError, match="published curves have none"):
             plot_images([Result("HED", "boundaries", {}, "data:0", {}, published=curve)])
         with pytest.raises(ArgumentError, match="expected one of f, precision"):
-            plot_images(pixel_results(1), figure="iou")
+            plot_images(pixel_results(1), figure="dice")
+
+
+class TestMasks:
+    """Two-valued predictions are points and level lines, beside the curves of soft maps."""
+
+    @pytest.fixture
+    def results(self, tmp_path):
+        truth, soft = write_papers(tmp_path)
+        masks = {path.name: np.load(path) >= 0.5 for path in soft.iterdir()}
+        return [
+            evaluate(truth, soft, method="soft"),
+            evaluate(truth, write_folder(tmp_path / "masks", masks), method="hard"),
+        ]
+
+    def test_a_point_in_both_spaces_without_a_band(self, results):
+        for draw, point in ((plot_pr, (4 / 9, 4 / 7)), (plot_roc, (3 / 23, 4 / 9))):
+            ax = draw(results, band=0.95, replicates=20)
+            (dot,) = [line for line in ax.lines if line.get_marker() == "o" and "hard" in str(line.get_label())]
+            np.testing.assert_allclose(dot.get_xydata(), [point])
+            assert len(ax.collections) == 1, "the band of the soft maps alone"
+        assert labels_of(plot_roc(results))[1] == "[mask] hard"
+        assert labels_of(plot_pr(results))[1].startswith("[F=.500] hard")
+
+    def test_a_level_line_against_the_threshold_and_no_hull(self, results):
+        level = plot_f_threshold(results[1]).lines[0]
+        assert set(level.get_ydata()) == {0.5}
+        ax = plot_achievable(results)
+        assert labels_of(ax)[1] == "[mask] hard"
+        with pytest.raises(ArgumentError, match="no achievable curve"):
+            plot_achievable(results[1:])
+
+    def test_images_are_at_the_mask(self, results):
+        assert plot_images(results[1:]).get_xlabel() == "F of each image at the mask"
+        assert plot_images(results).get_xlabel() == "F of each image at its best threshold"
+
+    def test_the_curve_of_a_result_is_its_point(self, results):
+        curve = results[1].curve
+        assert np.isnan(curve.area)
+        assert curve.in_space("roc").plot().lines[-1].get_xydata().tolist() == [[3 / 23, 4 / 9]]
+        assert labels_of(curve.plot())[0] == "F of the mask .5000"
+
+    def test_an_empty_mask_is_named_and_not_drawn(self, results, tmp_path):
+        truth = tmp_path / "gt"
+        nothing = {path.with_suffix(".npy").name: np.zeros((4, 4), bool) for path in truth.iterdir()}
+        empty = evaluate(truth, write_folder(tmp_path / "nothing", nothing), method="empty")
+        ax = plot_pr([results[0], empty])
+        assert labels_of(ax)[1] == "[F=.000] empty"
+        assert not [line for line in ax.lines if "empty" in str(line.get_label()) and line.get_xdata().size]
 
 
 class TestComparison:
@@ -182,8 +230,8 @@ class TestComparison:
 
     def test_refuses_what_was_not_compared(self):
         comparison = compare_results(pixel_results(2), replicates=50, permutations=20)
-        with pytest.raises(ArgumentError, match="'iou' is not compared"):
-            plot_comparison(comparison, figure="iou")
+        with pytest.raises(ArgumentError, match="'dice' is not compared"):
+            plot_comparison(comparison, figure="dice")
         with pytest.raises(ArgumentError, match="'theirs' is not among"):
             plot_comparison(comparison, reference="theirs")
 

@@ -6,14 +6,13 @@ Everything is rounded to what a screen can show; the point of best F is exact. U
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.aggregator.result import Result
-from segbench.counts import ScoreCounts
-from segbench.curves import Curve, Intervals, curve_band, roc_curve
+from segbench.curves import Curve, Intervals, curve_band
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.regions import RegionCurve
 from segbench.protocols.states import State
@@ -89,17 +88,13 @@ def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
     both: dict[str, dict[str, Any]] = {}
     spaces: tuple[tuple[Literal["roc", "pr"], Any], ...] = (("pr", pr_points), ("roc", roc_points))
     for space, points in spaces:
-        here = curve if space == "pr" else _roc(result)
+        here = curve.in_space(space)
         x, y = points(here)
         ends = (here.recall, here.precision) if space == "pr" else (here.fpr, here.tpr)
-        probes = _probes(*ends, here.thresholds, keep=result.summary["ods_threshold"]) if x.size else []
+        probes = _probes(*ends, here.thresholds, keep=result.summary["ods_threshold"]) if x.size > 1 else []
         both[space] = {"x": rounded(x), "y": rounded(y), "points": probes, "areas": _areas(result, drawn, space)}
     both["pr"] |= {"best": best, "prevalence": _plain(curve.positives / (curve.positives + curve.negatives))}
     return both
-
-
-def _roc(result: Result) -> Curve:
-    return roc_curve(cast("ScoreCounts", result.reduced))
 
 
 def _levels(curve: RegionCurve) -> dict[str, Any]:
@@ -122,7 +117,7 @@ def _areas(result: Result, drawn: Intervals | None, space: Literal["roc", "pr"])
     """Give areas around a curve as closed outlines: what bins leave open, and the band over images."""
     outlines = []
     if isinstance(result.drawn, Curve):
-        bounds = envelope(result.drawn if space == "pr" else _roc(result))
+        bounds = envelope(result.drawn.in_space(space))
         outlines.append((bounds.at, bounds.low, bounds.high))
     if drawn and len(result.counts) > 1:
         band = curve_band(result.counts, space=space, level=drawn.level, replicates=drawn.replicates, seed=drawn.seed)

@@ -92,7 +92,8 @@ async function show() {
   if (levels) {
     // Of scores that are no shares, the lowest is black and the highest white.
     const [low, high] = [Math.min(0, method.cuts[0]), Math.max(1, method.cuts.at(-1))];
-    const soft = [low, ...method.cuts].map((cut) => grey((cut - low) / (high - low)));
+    // A single threshold is that of a mask, which is black and white whatever its two values.
+    const soft = method.cuts.length === 1 ? [grey(0), grey(1)] : [low, ...method.cuts].map((cut) => grey((cut - low) / (high - low)));
     paint(picture(low < 0 || high > 1 ? `Prediction, scores from ${written(low)} to ${written(high)}` : "Prediction", `Prediction of ${name} for ${panel.name}`), levels, soft);
   }
   if (method.soft) picture("Prediction", `Prediction of ${name} for ${panel.name}`, `data:image/webp;base64,${method.soft}`);

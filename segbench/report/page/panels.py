@@ -16,6 +16,7 @@ from segbench.aggregator.executors import answers
 from segbench.aggregator.rereading import files_of
 from segbench.aggregator.result import Result
 from segbench.counts import ScoreCounts
+from segbench.curves import Curve
 from segbench.errors import SegbenchError
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.source import Source
@@ -168,6 +169,8 @@ def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
         if not scores.size:
             return (), 0
         best = float(result.summary["ods_threshold"])
+        if isinstance(result.drawn, Curve) and result.drawn.mask is not None:
+            return (best,), 0
         if scores.size > MOST_CUTS:
             even = np.searchsorted(scores, np.linspace(scores[0], scores[-1], MOST_CUTS - 1))
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])

@@ -43,6 +43,10 @@ def remarks(results: Sequence[Result], names: Sequence[str], intervals: Sequence
         for reason, keys in reasons.items():
             said = "every figure" if len(keys) == figures else ", ".join(keys)
             found.append(Remark(f"{name}: {said} undefined: {reason}", "undefined"))
-    noted = [f"{name}: {note}" for name, result in zip(names, results, strict=True) for note in result.notes]
+    noted = [
+        f"{name}: {note}"
+        for name, result in zip(names, results, strict=True)
+        for note in (*result.notes, *result.summary.notes)
+    ]
     noted += with_names([drawn.notes for drawn in intervals], names) if intervals else []
     return found + [Remark(text) for text in dict.fromkeys(noted)]

@@ -1,0 +1,90 @@
+"""Two-valued predictions: hard masks, evaluated at the mask itself.
+
+Conventions
+-----------
+1. The values of prediction files or arrays decide, over the whole set and among the pixels that count
+   (`ScoreCounts.two_valued`): an image whose mask is empty is a mask among masks and a soft map among soft maps. Counts
+   of curves given by their points, or taken at chosen thresholds, are never two-valued.
+2. Pixels with the larger of the two values are predicted positive. Where the whole set holds a single value, all pixels
+   are if it is above 0, and none otherwise.
+3. Precision, recall, F and IoU are those of the mask. Figures that need a ranking of pixels or a choice of thresholds
+   (areas, OIS, the false positive rate at a recall) are nan for the reason `TWO_VALUED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from segbench.counts import ScoreCounts
+from segbench.curves.curve import Curve, pr_curve
+from segbench.curves.imagewise import BestFs
+from segbench.curves.operating import OperatingPoint
+
+TWO_VALUED = "two-valued predictions"
+AT_THE_MASK = "two-valued predictions: ODS, P, R, IoU and mean are those at the mask"
+NEED_A_RANKING = (
+    "auc_roc",
+    "auc_pr",
+    "auc_pr_achievable",
+    "average_precision",
+    "ois_f",
+    "ois_precision",
+    "ois_recall",
+    "fpr_at_95_tpr",
+)
+"""Figures that masks do not have."""
+
+
+def mask_threshold(pooled: ScoreCounts) -> float | None:
+    """Threshold at which two-valued predictions are their masks.
+
+    Parameters
+    ----------
+    pooled : ScoreCounts
+        Counts of the whole set.
+
+    Returns
+    -------
+    float or None
+        The larger value; 1 where the only value is 0 or less, so that nothing is predicted. None for soft maps.
+
+    Examples
+    --------
+    >>> from segbench.protocols.pixels import count_pixels
+    >>> mask_threshold(count_pixels([0, 1, 1], [0, 255, 0]))
+    255.0
+    >>> mask_threshold(count_pixels([0, 1, 1], [0.1, 0.9, 0.5])) is None
+    True
+    """
+    if not pooled.two_valued:
+        return None
+    highest = float(pooled.scores[0])
+    return highest if pooled.scores.size == 2 or highest > 0 else 1.0
+
+
+def pixel_curve(pooled: ScoreCounts) -> Curve:
+    """Give the precision-recall curve of a whole set, of two-valued predictions the point of the mask."""
+    threshold = mask_threshold(pooled)
+    curve = pr_curve(pooled)
+    if threshold is None:
+        return curve
+    return replace(curve, mask=int(np.count_nonzero(pooled.scores >= threshold)))
+
+
+def mask_point(counts: ScoreCounts, threshold: float) -> OperatingPoint:
+    """Give the confusion counts of an image, or of many, at the mask."""
+    above = slice(int(np.searchsorted(-counts.scores, -threshold, "right")))
+    tp, fp = (int(part[above].sum(dtype=np.int64)) for part in (counts.positives, counts.negatives))
+    return OperatingPoint(threshold, tp, fp, counts.total_positives, counts.total_negatives)
+
+
+def mask_points(images: Iterable[ScoreCounts], threshold: float) -> BestFs:
+    """Give the point of each image at the mask, where soft maps have that of their best F."""
+    points = [mask_point(image, threshold) for image in images]
+    tp, fp, positives = (
+        np.array([getattr(point, name) for point in points], np.int64) for name in ("tp", "fp", "positives")
+    )
+    return BestFs(tp, fp, positives, np.full(tp.size, threshold))

@@ -1,0 +1,219 @@
+"""The whole command line on hard masks of the demo's objects, in every form that masks are saved in."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_score
+
+from segbench import evaluate, load_results
+
+OBJECTS = Path(__file__).parents[2] / "datasets/demo/objects"
+TRUTH = OBJECTS / "ground_truth"
+NAMES = ("camera", "coins", "horse", "rocket")
+FORMS = ("0 and 255", "0 and 1", "1 bit", "bool")
+AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision", "ois_f", "fpr_at_95_tpr")
+
+
+def mask_of(name, method="random_walker"):
+    return np.asarray(Image.open(OBJECTS / f"predictions/{method}/{name}.png").convert("L")) >= 128
+
+
+def save(mask, folder, name, form):
+    folder.mkdir(parents=True, exist_ok=True)
+    if form == "bool":
+        np.save(folder / f"{name}.npy", mask)
+    elif form == "1 bit":
+        Image.fromarray(mask).convert("1").save(folder / f"{name}.png")
+    else:
+        Image.fromarray(mask.astype(np.uint8) * (255 if form == "0 and 255" else 1)).save(folder / f"{name}.png")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Give ground truth and a folder of masks for each form; that of coins is empty."""
+    root = tmp_path_factory.mktemp("masks")
+    truth = root / "gt"
+    truth.mkdir()
+    for name in NAMES:
+        (truth / f"{name}.png").write_bytes((TRUTH / f"{name}.png").read_bytes())
+        for form in FORMS:
+            save(mask_of(name) & (name != "coins"), root / form, name, form)
+        save(mask_of(name, "soft_otsu"), root / "otsu", name, "0 and 255")
+    return truth, {form: root / form for form in (*FORMS, "otsu")}
+
+
+@pytest.fixture(scope="module")
+def results(folders, tmp_path_factory):
+    """Count the masks in every form, and those of another method."""
+    truth, masks = folders
+    file = tmp_path_factory.mktemp("results") / "r.segbench"
+    for name, folder in masks.items():
+        evaluate(truth, folder, method=name, results=file)
+    return file
+
+
+def pooled():
+    truths = [np.asarray(Image.open(TRUTH / f"{name}.png")) > 0 for name in NAMES]
+    masks = [mask_of(name) & (name != "coins") for name in NAMES]
+    return [np.concatenate([one.ravel() for one in some]) for some in (truths, masks)]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_gives_what_scikit_learn_gives(segbench, folders, form):
+    truth, masks = folders
+    answer = segbench("run", truth, masks[form], "--format", "json", "--intervals", "95")
+    assert answer.code == 0
+    assert "evaluated as masks" in answer.err
+    (run,) = json.loads(answer.out)["runs"]
+    summary, expected = run["summary"], pooled()
+    assert summary["ods_f"] == pytest.approx(f1_score(*expected), rel=1e-12)
+    assert summary["iou"] == pytest.approx(jaccard_score(*expected), rel=1e-12)
+    assert summary["ods_precision"] == pytest.approx(precision_score(*expected), rel=1e-12)
+    assert summary["ods_recall"] == pytest.approx(recall_score(*expected), rel=1e-12)
+    assert summary["ods_threshold"] == (1 / 255 if form == "0 and 1" else 1)
+    for key in AREAS:
+        assert summary[key] is None
+        assert run["undefined"][key] == "two-valued predictions"
+        assert run["intervals"][key] == [None, None]
+    assert run["intervals"]["iou"][0] < summary["iou"] < run["intervals"]["iou"][1]
+    assert any("at the mask" in note for note in run["notes"])
+
+
+def test_the_table_has_the_iou_and_says_what_it_is_of(segbench, results):
+    answer = segbench("show", results, "--only", "bool")
+    header, row = answer.out.splitlines()[:2]
+    found = dict(zip(header.split(), row.split(), strict=True))
+    assert float(found["IoU"]) == pytest.approx(jaccard_score(*pooled()), abs=5e-5)
+    assert found["OIS"] == found["AUC-PR"] == found["FPR95"] == "-"
+    assert "undefined (two-valued predictions): auc_roc, auc_pr" in answer.out
+    for form in ("markdown", "latex"):
+        assert "two-valued predictions" in segbench("show", results, "--format", form).out
+
+
+def test_an_image_with_an_empty_mask_has_f_0(segbench, results):
+    (run,) = json.loads(segbench("show", results, "--only", "1 bit", "--per-image", "--format", "json").out)["runs"]
+    coins = run["per_image"]["coins"]
+    assert (coins["f"], coins["recall"], coins["iou"], coins["precision"]) == (0, 0, 0, None)
+    assert run["per_image"]["horse"]["f"] == pytest.approx(
+        f1_score((np.asarray(Image.open(TRUTH / "horse.png")) > 0).ravel(), mask_of("horse").ravel())
+    )
+    assert run["summary"]["mean_image_f"] == pytest.approx(np.mean([image["f"] for image in run["per_image"].values()]))
+
+
+def test_masks_have_one_threshold(segbench, results):
+    (run,) = json.loads(segbench("show", results, "--only", "bool", "--per-threshold", "--format", "json").out)["runs"]
+    assert run["per_threshold"]["threshold"] == [1.0]
+    assert run["per_threshold"]["f"] == pytest.approx([run["summary"]["ods_f"]])
+
+
+def test_compare_leaves_areas_out_and_says_why(segbench, results):
+    answer = segbench("compare", results, "--methods", "0 and 1,otsu", "--replicates", "200")
+    assert answer.code == 0
+    assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == ["ods_f", "mean_image_f"]
+    assert "undefined (two-valued predictions for 0 and 1, otsu): ois_f, auc_pr, auc_roc" in answer.out
+    same = segbench("compare", results, "--methods", "0 and 1,bool", "--format", "json", "--replicates", "50")
+    rows = {row["figure"]: row for row in json.loads(same.out)["differences"]}
+    assert (rows["ods_f"]["difference"], rows["ods_f"]["p_value"]) == (0, 1)
+    assert rows["iou"]["ties"] == 4
+
+
+@pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "comparison"])
+def test_every_kind_of_plot_but_the_hull_can_be_drawn(segbench, results, tmp_path, kind):
+    band = ("--intervals", "95", "--replicates", "20") if kind in ("pr", "roc") else ()
+    assert segbench("plot", results, "-o", tmp_path / "plot.svg", "--kind", kind, *band).code == 0
+
+
+def test_a_hull_of_masks_is_refused(segbench, results, tmp_path):
+    answer = segbench("plot", results, "-o", tmp_path / "plot.svg", "--kind", "achievable")
+    assert answer.code == 2
+    assert "two-valued predictions have no achievable curve" in answer.err
+
+
+def test_tuning_on_masks_is_refused(segbench, folders):
+    truth, masks = folders
+    answer = segbench("run", truth, masks["bool"], "--tuning-set", truth, masks["bool"])
+    assert answer.code == 1
+    assert "two-valued predictions, expected soft maps" in answer.err
+
+
+def test_overlays_are_drawn_at_the_mask(segbench, results, tmp_path):
+    for form in ("0 and 1", "bool"):
+        assert segbench("overlay", results, "-o", tmp_path, "--image", "horse", "--only", form).code == 0
+    pictures = [np.asarray(Image.open(path)) for path in sorted(tmp_path.rglob("*.png"))]
+    assert len(pictures) == 2
+    for picture in pictures:
+        # 1 is true and 2 false: together the mask.
+        np.testing.assert_array_equal(np.isin(picture, (1, 2)), mask_of("horse"))
+
+
+def test_export_and_report_take_masks(segbench, results, tmp_path):
+    assert segbench("export", results, "--csv", tmp_path / "csv").code == 0
+    rows = (tmp_path / "csv/bool_thresholds.csv").read_text().splitlines()
+    assert len(rows) == 2
+    page = tmp_path / "report.html"
+    assert segbench("report", results, "-o", page, "--images", OBJECTS.parent / "images").code == 0
+    text = page.read_text()
+    assert "auc_roc, auc_pr, auc_pr_achievable" in text
+    assert "those at the mask" in text
+
+
+def test_the_results_file_keeps_what_decides(results, tmp_path):
+    from segbench import merge_results
+
+    merge_results([results], tmp_path / "merged.segbench")
+    for run in load_results(tmp_path / "merged.segbench"):
+        assert run.pooled.two_valued
+        assert all(counts.of_predictions for counts in run.counts.values())
+
+
+def test_jpeg_masks_are_soft_maps(segbench, folders, tmp_path):
+    truth, _ = folders
+    for name in NAMES:
+        (tmp_path / "jpeg").mkdir(exist_ok=True)
+        Image.fromarray(mask_of(name).astype(np.uint8) * 255).save(tmp_path / f"jpeg/{name}.jpg")
+    (run,) = json.loads(segbench("run", truth, tmp_path / "jpeg", "--format", "json").out)["runs"]
+    assert run["summary"]["auc_pr"] is not None
+
+
+def test_soft_maps_that_do_best_by_calling_everything_positive_say_so(segbench, folders, tmp_path):
+    truth, _ = folders
+    for name in NAMES:
+        soft = 255 - np.asarray(Image.open(truth / f"{name}.png")) // 255 * np.uint8(200)
+        soft[::2] //= 2
+        (tmp_path / "bad").mkdir(exist_ok=True)
+        Image.fromarray(soft).save(tmp_path / f"bad/{name}.png")
+    note = "ODS: the best F is that of predicting every pixel positive"
+    kept = tmp_path / "r.segbench"
+    answer = segbench("run", truth, tmp_path / "bad", "-o", kept)
+    assert f"bad: {note}" in answer.out
+    (run,) = json.loads(segbench("show", kept, "--format", "json").out)["runs"]
+    assert note in run["notes"]
+    assert segbench("report", kept, "-o", tmp_path / "r.html", "--images", OBJECTS.parent / "images").code == 0
+    assert note in (tmp_path / "r.html").read_text()
+    assert note in segbench("show", kept, "--format", "markdown").out
+
+
+def test_masks_of_classes(segbench, tmp_path):
+    labels = np.zeros((20, 30), np.uint8)
+    labels[:, 10:], labels[:, 20:] = 1, 2
+    predicted = np.zeros((3, 20, 30), bool)
+    for label in range(2):
+        predicted[label] = np.roll(labels == label, 2, axis=1)
+    folders = tmp_path / "gt", tmp_path / "pred"
+    for folder in folders:
+        folder.mkdir()
+    for k in range(3):
+        Image.fromarray(labels).save(folders[0] / f"{k}.png")
+        np.save(folders[1] / f"{k}.npy", predicted)
+    kept = tmp_path / "r.segbench"
+    answer = segbench("run", *folders, "--classes", "0-2", "-o", kept, "--format", "json")
+    (run,) = json.loads(answer.out)["runs"]
+    each = [jaccard_score((labels == label).ravel(), predicted[label].ravel()) for label in range(3)]
+    assert run["summary"]["macro_iou"] == pytest.approx(np.mean(each))
+    assert run["undefined"]["macro_auc_pr"] == run["undefined"]["micro_auc_pr"] == "two-valued predictions"
+    table = segbench("show", kept, "--per-class")
+    assert "two-valued predictions" in table.out
+    assert segbench("plot", kept, "-o", tmp_path / "pr.svg").code == 0

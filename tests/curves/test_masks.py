@@ -1,0 +1,327 @@
+"""Two-valued predictions are masks: what is evaluated, and from what that is decided."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, jaccard_score
+
+from segbench import (
+    Accumulator,
+    ArgumentError,
+    ClassCounts,
+    ScoreCounts,
+    auc_pr,
+    bootstrap,
+    compare,
+    count_pixels,
+    curve_band,
+)
+from segbench.curves import pixel_image_figures, pixel_summary, pr_curve
+from segbench.curves.classes import class_image_figures, class_summary
+from segbench.curves.tables import pixel_table
+
+NEED_A_RANKING = [
+    "auc_roc",
+    "auc_pr",
+    "auc_pr_achievable",
+    "average_precision",
+    "ois_f",
+    "ois_precision",
+    "ois_recall",
+    "fpr_at_95_tpr",
+]
+FORMS = {
+    "bool": lambda mask: mask,
+    "0 and 255": lambda mask: mask.astype(np.uint8) * 255,
+    "0 and 1 in 8 bits": lambda mask: mask.astype(np.uint8),
+    "floats": lambda mask: mask.astype(np.float32),
+    "any two floats": lambda mask: np.where(mask, -1.5, -7.25),
+    "integers": lambda mask: mask.astype(np.int64),
+}
+
+
+def drawn(images=6, seed=0):
+    """Give truths and masks of some images; the first mask is empty, and the last image has nothing to find."""
+    rng = np.random.default_rng(seed)
+    truths = [rng.random((9, 11)) < 0.7 for _ in range(images)]
+    masks = [truth & (rng.random((9, 11)) < 0.4) for truth in truths]
+    masks[0][:] = False
+    truths[-1][:] = False
+    masks[-1][0, :4] = True
+    return truths, masks
+
+
+def counted(truths, predictions, **options):
+    pairs = zip(truths, predictions, strict=True)
+    return {str(k): count_pixels(truth, scores, **options) for k, (truth, scores) in enumerate(pairs)}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_masks_have_the_values_of_the_mask_and_no_areas(form):
+    truths, masks = drawn()
+    summary = pixel_summary(counted(truths, map(form, masks)))
+    truth, mask = np.concatenate(truths).ravel(), np.concatenate(masks).ravel()
+    assert summary["ods_f"] == pytest.approx(f1_score(truth, mask))
+    assert summary["iou"] == pytest.approx(jaccard_score(truth, mask))
+    assert summary["ods_precision"] == (truth & mask).sum() / mask.sum()
+    assert summary["ods_recall"] == (truth & mask).sum() / truth.sum()
+    assert {key: summary.undefined[key] for key in NEED_A_RANKING} == dict.fromkeys(
+        NEED_A_RANKING, "two-valued predictions"
+    )
+    assert np.isnan([summary[key] for key in NEED_A_RANKING]).all()
+    assert set(summary.undefined) == set(NEED_A_RANKING)
+    # An empty mask has F 0 where there is something to find; an image without positives has no F.
+    each = [f1_score(t.ravel(), m.ravel()) for t, m in zip(truths[:-1], masks[:-1], strict=True)]
+    assert each[0] == 0
+    assert summary["mean_image_f"] == pytest.approx(np.mean(each))
+    assert "at the mask" in summary.notes[0]
+
+
+def test_calling_everything_positive_is_no_choice_that_masks_have():
+    truth = np.arange(10) < 7
+    summary = pixel_summary({"a": count_pixels(truth, np.arange(10) < 3)})
+    assert summary["ods_f"] == 6 / 10  # and 14 / 17 with every pixel
+    assert (summary["ods_threshold"], summary["iou"]) == (1, 3 / 7)
+
+
+def test_soft_maps_have_the_iou_of_their_best_f():
+    truths, _ = drawn()
+    rng = np.random.default_rng(3)
+    images = counted(truths, [np.round(rng.random(truth.shape) + truth, 1) for truth in truths])
+    summary = pixel_summary(images)
+    assert summary["iou"] == pytest.approx(summary["ods_f"] / (2 - summary["ods_f"]))
+    assert bootstrap(images, replicates=20).estimates["iou"] == pytest.approx(summary["iou"], rel=1e-12)
+
+
+def test_soft_maps_that_do_best_by_calling_everything_positive_say_so():
+    truth, scores = np.arange(10) < 8, np.arange(10) % 5
+    assert pixel_summary({"a": count_pixels(truth, scores)}).notes == (
+        "ODS: the best F is that of predicting every pixel positive",
+    )
+    assert pixel_summary({"a": count_pixels(truth, truth + scores / 10)}).notes == ()
+    assert pixel_summary({"a": count_pixels(np.ones(10, bool), scores)}).notes == (), "nothing can be wrong"
+
+
+@pytest.mark.parametrize(
+    ("value", "f", "precision"), [(0.0, 0, np.nan), (-3.0, 0, np.nan), (1.0, 2 * 2 / 7, 0.4), (0.2, 2 * 2 / 7, 0.4)]
+)
+def test_one_value_is_nothing_or_everything(value, f, precision):
+    summary = pixel_summary({"a": count_pixels([1, 0, 1, 0, 0], np.full(5, value))})
+    assert summary["ods_f"] == pytest.approx(f)
+    assert summary["ods_precision"] == pytest.approx(precision, nan_ok=True)
+    assert np.isfinite(summary["ods_threshold"])
+    if np.isnan(precision):
+        assert summary.undefined["ods_precision"] == "nothing is predicted positive"
+
+
+def test_the_set_decides_and_not_the_image():
+    soft = {"a": count_pixels([0, 1, 1], [0.1, 0.5, 0.9]), "b": count_pixels([0, 1, 1], [0.0, 0.0, 0.0])}
+    of_set = ScoreCounts.sum(soft.values())
+    assert "auc_pr" not in pixel_summary(soft).undefined
+    assert pixel_image_figures(soft["b"], of_set)["f"] == pytest.approx(4 / 5)
+    masks = {"a": count_pixels([0, 1, 1], [0, 1, 1]), "b": count_pixels([0, 1, 1], [0, 0, 0])}
+    row = pixel_image_figures(masks["b"], ScoreCounts.sum(masks.values()))
+    assert (row["f"], row["recall"], row["iou"], row["threshold"]) == (0, 0, 0, 1)
+    assert row.undefined == {
+        "precision": "nothing is predicted positive",
+        **dict.fromkeys(("auc_roc", "auc_pr", "average_precision"), "two-valued predictions"),
+    }
+    assert pixel_image_figures(soft["b"])["f"] == 0, "an image alone is its own set"
+
+
+def test_counts_alone_are_no_masks():
+    point = ScoreCounts.from_points([5], [2], 20, 2000)
+    by_hand = ScoreCounts([1, 0], [5, 15], [2, 1998])
+    for counts in (point, by_hand, count_pixels([0, 1, 1, 0], [0, 1, 0, 0]).at([1.0])):
+        assert not counts.two_valued
+        assert "auc_pr" not in pixel_image_figures(counts).undefined
+    masks = count_pixels([0, 1, 1, 0], [0, 1, 0, 0])
+    assert (masks.two_valued, (masks + by_hand).two_valued) == (True, False)
+    assert auc_pr(masks) == pr_curve(masks).area > 0, "curves of counts are what they were"
+
+
+def test_values_that_do_not_count_do_not_decide():
+    valid = np.array([True, True, True, False])
+    assert count_pixels([0, 1, 1, 0], [0.0, 1.0, 0.0, np.nan], valid).two_valued
+    nothing = count_pixels([0, 1], [0.2, 0.7], np.zeros(2, bool))
+    assert not nothing.two_valued
+    assert (nothing + count_pixels([0, 1], [0, 1])).two_valued
+
+
+def test_masks_on_two_scales_are_soft_maps():
+    counts = count_pixels([0, 1], np.array([0, 1], np.uint8)) + count_pixels([0, 1], np.array([0, 255], np.uint8))
+    assert not counts.two_valued
+
+
+def test_two_values_of_one_bin_are_not_told_apart():
+    close = count_pixels([0, 1], [0.1, 0.1 + 1e-9])
+    assert close.two_valued
+    assert not close.in_bins().two_valued
+    assert count_pixels([0, 1], [0.1, 0.9]).in_bins().two_valued
+
+
+def test_the_table_of_counts_gives_the_summary():
+    truths, masks = drawn()
+    images = counted(truths, masks)
+    table = pixel_table(images)
+    summary = pixel_summary(images)
+    found = dict(zip(table.figures, table.measure(np.ones((1, 6)))[0], strict=True))
+    assert found == pytest.approx({key: summary[key] for key in found}, rel=1e-12, nan_ok=True)
+
+
+def test_resamples_are_evaluated_at_the_mask_too():
+    """A resample of empty masks has F 0, not that of calling everything positive."""
+    truths, masks = drawn()
+    images = counted(truths, masks)
+    table = pixel_table(images)
+    weights = np.eye(6)[[0, 1]]
+    empty, other = table.measure(weights)[:, table.figures.index("ods_f")]
+    assert empty == 0
+    assert other == pytest.approx(f1_score(truths[1].ravel(), masks[1].ravel()))
+    drawn_again = bootstrap(images, replicates=100)
+    assert drawn_again["ods_threshold"] == (1, 1)
+    assert drawn_again["ods_f"][1] < 0.7
+    assert np.isnan(drawn_again["auc_pr"]).all()
+    assert np.isnan(curve_band(images, replicates=20).low).all()
+
+
+def test_masks_of_any_two_values_are_compared():
+    truths, masks = drawn(10)
+    worse = [mask & (np.arange(11) % 2 == 0) for mask in masks]
+    methods = {
+        "0 and 1": counted(truths, map(FORMS["0 and 1 in 8 bits"], masks)),
+        "0 and 255": counted(truths, map(FORMS["0 and 255"], masks)),
+        "worse": counted(truths, map(FORMS["any two floats"], worse)),
+    }
+    result = compare(methods, replicates=50, permutations=500)
+    rows = {(row.a, row.b): row for row in result.differences if row.figure == "ods_f"}
+    same = rows["0 and 1", "0 and 255"]
+    assert (same.difference, same.low, same.high, same.p_value) == (0, 0, 0, 1)
+    # By hand: a swapped set is a set of masks, too.
+    better = rows["0 and 255", "worse"]
+    rng = np.random.default_rng(0)
+    points = [
+        [((t & m).sum(), (m & ~t).sum(), t.sum()) for t, m in zip(truths, some, strict=True)] for some in (masks, worse)
+    ]
+
+    def f(chosen):
+        tp, fp, positives = np.sum(chosen, axis=0)
+        return 2 * tp / (positives + tp + fp)
+
+    found = f(points[0]) - f(points[1])
+    assert better.difference == pytest.approx(found)
+    swaps = rng.integers(0, 2, (500, 10)).astype(bool)
+    differences = [
+        f(np.where(s[:, None], points[1], points[0])) - f(np.where(s[:, None], points[0], points[1])) for s in swaps
+    ]
+    expected = (1 + np.sum(np.abs(differences) >= abs(found) - 1e-12)) / 501
+    assert better.p_value == pytest.approx(expected)
+    assert set(result.undefined) == set(NEED_A_RANKING)
+
+
+def test_masks_are_compared_with_soft_maps_at_the_mask():
+    truths, masks = drawn(8)
+    rng = np.random.default_rng(5)
+    soft = [np.round(0.6 * truth + rng.random(truth.shape), 1) for truth in truths]
+    methods = {"masks": counted(truths, masks), "soft": counted(truths, soft)}
+    result = compare(methods, replicates=50)
+    row = next(row for row in result.differences if row.figure == "ods_f")
+    summaries = [pixel_summary(images)["ods_f"] for images in methods.values()]
+    assert row.difference == pytest.approx(summaries[0] - summaries[1])
+    assert 0 < row.p_value <= 1
+    # All ways of swapping: images at the mask stay there, the others share one threshold.
+    assert result.exact
+    differences = []
+    for way in range(2**8):
+        swapped = [bool(way >> k & 1) for k in range(8)]
+        differences.append(_mixed_f(methods, swapped) - _mixed_f(methods, [not each for each in swapped]))
+    assert row.p_value == pytest.approx(np.mean(np.abs(differences) >= abs(differences[0]) - 1e-12))
+
+
+def _mixed_f(methods, swapped):
+    chosen = [("soft" if swap else "masks", str(k)) for k, swap in enumerate(swapped)]
+    levels = sorted({score for name, k in chosen if name == "soft" for score in methods["soft"][k].scores.tolist()})
+    best = 0.0
+    for level in levels or [1.0]:
+        tp = fp = positives = 0
+        for name, k in chosen:
+            counts = methods[name][k]
+            above = counts.scores >= (level if name == "soft" else 1.0)
+            tp, fp = tp + int(counts.positives[above].sum()), fp + int(counts.negatives[above].sum())
+            positives += counts.total_positives
+        best = max(best, 2 * tp / (positives + tp + fp))
+    return best
+
+
+def test_each_class_decides_for_itself():
+    mask, soft = count_pixels([0, 1, 1, 0], [0, 1, 0, 0]), count_pixels([1, 0, 0, 1], [0.1, 0.2, 0.3, 0.15])
+    one = ClassCounts(("cat", "dog"), (mask, soft))
+    summary = class_summary({"a": one})
+    assert summary["macro_ods_f"] == pytest.approx((2 / 3 + 2 * 2 / 6) / 2)
+    assert "macro_auc_pr" not in summary.undefined
+    assert any(note.endswith("without cat (two-valued predictions)") for note in summary.notes)
+    assert "dog: ODS: the best F is that of predicting every pixel positive" in summary.notes
+    both = ClassCounts(("cat", "dog"), (mask, count_pixels([1, 0, 0, 1], [0, 0, 0, 0])))
+    summary = class_summary({"a": both})
+    assert summary.undefined["macro_auc_pr"] == summary.undefined["micro_auc_pr"] == "two-valued predictions"
+    assert summary["macro_ods_f"] == pytest.approx((2 / 3 + 0) / 2)
+    assert class_image_figures(both)["macro_f"] == pytest.approx((2 / 3 + 0) / 2)
+
+
+def test_an_accumulator_decides_over_all_it_was_given():
+    accumulator = Accumulator()
+    accumulator.update([0, 1, 1], [0, 0, 0], name="empty")
+    accumulator.update([0, 1, 1], [1, 1, 0], name="mask")
+    result = accumulator.compute()
+    assert result.summary["ods_f"] == pytest.approx(2 * 1 / (4 + 1 + 1))
+    assert (result.per_image["empty"]["f"], result.per_image["mask"]["f"]) == (0, 0.5)
+    assert np.isnan(result.curve.area)
+    assert np.isnan(result.intervals(replicates=10)["auc_pr"]).all()
+    accumulator.update([0, 1, 1], [0.5, 1, 0], name="soft")
+    assert "auc_pr" not in accumulator.compute().summary.undefined
+
+
+def test_pixels_without_names_are_masks_as_well():
+    accumulator = Accumulator()
+    accumulator.update([0, 1, 1], [1, 1, 0])
+    summary = accumulator.compute().summary
+    assert summary["ods_f"] == 0.5
+    assert summary.undefined["ois_f"] == "two-valued predictions"
+    assert "name of an image" in summary.undefined["mean_image_f"]
+
+
+def test_the_mask_of_inverted_predictions():
+    from segbench import Pixels
+
+    accumulator = Accumulator(Pixels(invert=True))
+    accumulator.update([0, 1, 1, 0], np.array([255, 0, 255, 255], np.uint8), name="black on white")
+    assert accumulator.compute().summary["ods_f"] == pytest.approx(2 / 3)
+
+
+def test_tuning_takes_soft_maps():
+    from segbench import DataError, tuned_thresholds
+
+    accumulator = Accumulator()
+    accumulator.update([0, 1, 1], [1, 1, 0], name="mask")
+    with pytest.raises(DataError, match="two-valued predictions, expected soft maps"):
+        tuned_thresholds(accumulator.compute())
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_tensors_are_masks_as_well(library):
+    torch = pytest.importorskip("torch")
+    for scores in (torch.tensor([0, 255, 0], dtype=torch.uint8), torch.tensor([0.0, 1.0, 0.0])):
+        accumulator = Accumulator(count_on="device" if library == "torch" else "host")
+        accumulator.update(torch.tensor([0, 1, 1]), scores, name="a")
+        assert accumulator.compute().pooled.two_valued
+
+
+def test_only_masks_have_no_achievable_curve():
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from segbench import plot_achievable
+
+    accumulator = Accumulator()
+    accumulator.update([0, 1, 1], [1, 1, 0], name="mask")
+    with pytest.raises(ArgumentError, match="no achievable curve"):
+        plot_achievable(accumulator.compute())
