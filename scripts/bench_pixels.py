@@ -3,8 +3,9 @@
     python scripts/bench_pixels.py [--quick]
 
 Prints, against the goal of each: the time of ``evaluate`` over the time of decoding the same bytes with the same
-decoder, for 8-bit PNGs of 481x321 and of 8 megapixels; twice the images; two processes; memory; and the memory of a
-curve from ten million float32 scores. Machines are noisy: each ratio is the median of several taken side by side.
+decoder, for 8-bit PNGs of 481x321 and of 8 megapixels; twice the images; two processes; memory; average precision from
+ten million float32 scores, beside scikit-learn; and the memory of their curve. Machines are noisy: each ratio is the
+median of several taken side by side.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 import imageio.v3 as iio
 import numpy as np
 from measuring import machine, paired, versions
+from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, zoom
 
 import segbench
@@ -92,11 +94,35 @@ def bench_growth(root: Path, count: int, rounds: int) -> None:
     report("one process / two", ratio, ">= 1.7", f"{one:.2f} s, {two:.2f} s")
 
 
-def bench_memory(size: int) -> None:
-    """Measure the memory of an exact curve from float32 scores."""
+def float_scores(size: int) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+    """Make labels, a tenth of them positive, and float32 scores."""
     rng = np.random.default_rng(0)
     labels = rng.random(size) < 0.1
-    scores = np.clip(rng.normal(0.3, 0.2, size) + 0.3 * labels, 0, 1).astype(np.float32)
+    return labels, np.clip(rng.normal(0.3, 0.2, size) + 0.3 * labels, 0, 1).astype(np.float32)
+
+
+def bench_floats(size: int, rounds: int) -> None:
+    """Compare average precision from float32 scores with scikit-learn's, from all points of its curve."""
+    from sklearn.metrics import precision_recall_curve
+
+    labels, scores = float_scores(size)
+
+    def ours() -> float:
+        return segbench.average_precision(segbench.count_pixels(labels, scores))
+
+    def theirs() -> float:
+        precision, recall, _ = precision_recall_curve(labels, scores)
+        return float(-np.sum(np.diff(recall) * precision[:-1]))
+
+    difference = abs(ours() - theirs())
+    other, own, ratio = paired(theirs, ours, rounds)
+    detail = f"{other * 1000:.0f} ms, {own * 1000:.0f} ms; AP differs by {difference:.0e}, goal <= 1e-12"
+    report(f"scikit-learn / segbench, AP of {size:.0e} scores", ratio, ">= 10", detail)
+
+
+def bench_memory(size: int) -> None:
+    """Measure the memory of an exact curve from float32 scores."""
+    labels, scores = float_scores(size)
 
     def curve() -> float:
         return segbench.pr_curve(segbench.count_pixels(labels, scores)).area
@@ -123,8 +149,9 @@ def main() -> None:
         bench_folders(root, count, SMALL, "<= 1.5", rounds)
         bench_growth(root, count, rounds)
         bench_folders(root, large, LARGE, "<= 1.15", rounds)
+        bench_floats(size, rounds)
         bench_memory(size)
-    print(versions(["numpy", "numba", "pillow"]), machine(), sep="\n")
+    print(versions(["numpy", "numba", "pillow", "scikit-learn"]), machine(), sep="\n")
 
 
 if __name__ == "__main__":

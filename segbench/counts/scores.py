@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ class ScoreCounts(Displayed):
 
     def __post_init__(self) -> None:
         scores = _as_scores(self.scores, "scores")
-        if not np.all(np.isnan(scores)) and not np.all(scores[1:] < scores[:-1]):
+        if not np.all(scores[1:] < scores[:-1]) and not np.all(np.isnan(scores)):
             raise ArgumentError("scores must fall, each once")
         object.__setattr__(self, "scores", scores)
         for name in ("positives", "negatives"):
@@ -85,6 +85,15 @@ class ScoreCounts(Displayed):
         object.__setattr__(self, "ignored", int(self.ignored))
         if self.ignored < 0:
             raise ArgumentError(f"ignored is {self.ignored}; counts are not negative")
+
+    @classmethod
+    def of_valid(cls, **values: Any) -> ScoreCounts:  # noqa: ANN401  of several types
+        """Build counts from values that are valid by construction, without checking them: that reads long arrays."""
+        counts = object.__new__(cls)
+        for field in fields(cls):
+            value = values.get(field.name, field.default)
+            object.__setattr__(counts, field.name, frozen(value) if isinstance(value, np.ndarray) else value)
+        return counts
 
     @property
     def total_positives(self) -> int:

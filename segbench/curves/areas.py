@@ -105,8 +105,8 @@ def average_precision(counts: ScoreCounts) -> float:
     """
     from segbench.curves import kernels
 
-    tp, fp = cumulate(counts)
-    return float(kernels.precision_steps(tp, fp) / tp[-1]) if tp[-1] else math.nan
+    total, positives = kernels.precision_steps_of_counts(counts.positives, counts.negatives)
+    return total / positives if positives else math.nan
 
 
 def roc_area(points: Points) -> float:

@@ -152,6 +152,22 @@ def precision_steps(tp: Counts, fp: Counts) -> float:
 
 
 @_compiled
+def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[float, int]:
+    """Give `precision_steps` and the number of positives from counts per score, without arrays of cumulative counts."""
+    total = lost = 0.0
+    tp = fp = np.int64(0)
+    for k in range(positives.size):
+        tp += positives[k]
+        fp += negatives[k]
+        if positives[k] > 0:
+            part = float(positives[k]) * (tp / (float(tp) + float(fp))) - lost
+            new = total + part
+            lost = (new - total) - part
+            total = new
+    return total, int(tp)
+
+
+@_compiled
 def lowest_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> float:
     """Give the lowest that `precision_steps` can be when the order inside loose bins is not known.
 

@@ -1,6 +1,7 @@
-"""The distinct values of an array and how often each occurs in two classes, by sorting each class.
+"""The distinct values of an array and how often each occurs in two classes, by sorting each class and merging.
 
-No index is sorted along and nothing is looked up by value: for float32, 16 bytes a pixel at most, the result included.
+Scores are sorted negated, so that the rising order of `numpy.sort` is falling score. No index is sorted along, and the
+scores of the result replace the sorted ones in memory: float32 takes 16 bytes per pixel at most, the result included.
 """
 
 from __future__ import annotations
@@ -10,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.protocols.kernels import count_distinct, fill_distinct, radix_sort, rising_keys, scores_of
+from segbench.protocols.kernels import count_runs, count_two, merge_negated, split_negated
+
+INTEGER_LIMIT = 2**53 - 1
+"""Up to here float64 holds every integer."""
+
+
+class BeyondLimitError(ValueError):
+    """A score is NaN or infinite, or an integer beyond `INTEGER_LIMIT`."""
 
 
 def distinct_by_class(
@@ -23,7 +31,7 @@ def distinct_by_class(
     classes : array of uint8, shape (n,)
         The class of each pixel; other classes than `first` and `second` are passed over.
     scores : array of numbers, shape (n,)
-        Finite where the class is one of the two.
+        Floats are float32 or float64.
 
     Returns
     -------
@@ -31,26 +39,30 @@ def distinct_by_class(
         Distinct scores, falling, of the dtype of `scores` if that is float32 or float64, else float64.
     in_first, in_second : array of int32, or int64 for 2**31 pixels and more
         How many pixels of either class have that score.
+
+    Raises
+    ------
+    BeyondLimitError
+        If a score of the two classes is not finite, or an integer that float64 may not hold exactly.
     """
-    as_keys = scores.dtype == np.float32
-    if as_keys:
-        rising = [_sorted_keys(classes, scores, wanted) for wanted in (first, second)]
-    else:
-        rising = [np.sort(scores[classes == wanted]) for wanted in (first, second)]
-    distinct = count_distinct(rising[0], rising[1])
+    kept = np.float32 if scores.dtype == np.float32 else np.float64
+    limit = float(np.finfo(kept).max) if scores.dtype.kind == "f" else INTEGER_LIMIT
+    wanted = first, second
+    size_first, size_second = count_two(classes, wanted)
+    negated_first = np.empty(size_first + 1, kept)
+    values: NDArray[Any] = np.empty(size_first + size_second + 1, kept)
+    negated_second = values[size_first:]
+    split_negated(classes, scores, wanted, negated_first, negated_second)
+    for negated in (negated_first, negated_second):
+        negated[-1] = np.inf
+        negated.sort()  # NaN goes to the end
+        if negated.size > 1 and not (-limit <= negated[0] and negated[-2] <= limit):
+            raise BeyondLimitError
     counted = np.int32 if scores.size < 2**31 else np.int64
-    values: NDArray[Any] = np.empty(distinct, rising[0].dtype)
-    in_first, in_second = np.empty(distinct, counted), np.empty(distinct, counted)
-    fill_distinct(rising[0], rising[1], values, in_first, in_second)
-    del rising
-    if as_keys:
-        scores_of(values)
-        return values.view(np.float32), in_first, in_second
-    return values.astype(np.float64, copy=False) + 0.0, in_first, in_second  # -0.0 + 0.0 is 0.0
-
-
-def _sorted_keys(classes: NDArray[np.uint8], scores: NDArray[np.float32], wanted: int) -> NDArray[np.uint32]:
-    keys = np.empty(np.count_nonzero(classes == wanted), np.uint32)
-    rising_keys(classes, scores.view(np.uint32), wanted, keys)
-    radix_sort(keys, np.empty_like(keys))
-    return keys
+    at_most = count_runs(negated_first) + count_runs(negated_second) - 2
+    in_first, in_second = np.empty(at_most, counted), np.empty(at_most, counted)
+    distinct = merge_negated(negated_first, negated_second, values, in_first, in_second)
+    del negated, negated_second
+    for array in (values, in_first, in_second):
+        array.resize(distinct, refcheck=False)  # in place; a slice would keep the rest in memory
+    return values, in_first, in_second

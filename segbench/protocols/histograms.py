@@ -53,14 +53,23 @@ def counts_of_levels(negatives: NDArray[np.int64], positives: NDArray[np.int64],
 
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any]) -> ScoreCounts:
-    from segbench.protocols.distinct import distinct_by_class
+    from segbench.protocols.distinct import BeyondLimitError, distinct_by_class
 
-    if scores.dtype.kind == "f" and not np.isfinite(scores).all():
+    try:
+        values, positives, negatives = distinct_by_class(classes, scores, first=POSITIVE, second=NEGATIVE)
+    except BeyondLimitError:
         broken = scores[classes != IGNORED]
         refuse_not_finite(name, int(np.isnan(broken).sum()), int(np.isinf(broken).sum()))
-    values, positives, negatives = distinct_by_class(classes, scores, first=POSITIVE, second=NEGATIVE)
+        raise DataError(
+            name,
+            f"integer scores from {broken.min()} to {broken.max()}, expected none of 2**53 or more in magnitude, which "
+            "float64 does not hold exactly",
+            "convert the scores to float64 if rounding them is acceptable",
+        ) from None
     ignored = int(np.count_nonzero(classes == IGNORED))
-    return ScoreCounts(values, positives, negatives, ignored, of_predictions=True)
+    return ScoreCounts.of_valid(
+        scores=values, positives=positives, negatives=negatives, ignored=ignored, of_predictions=True
+    )
 
 
 def refuse_nan(name: str, nan: int) -> None:

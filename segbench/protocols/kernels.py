@@ -31,80 +31,83 @@ def histogram(classes: NDArray[Any], levels: NDArray[Any], level_count: int) -> 
 
 
 @compiled()
-def rising_keys(classes: NDArray[Any], bits: NDArray[Any], wanted: int, keys: NDArray[Any]) -> None:
-    """Write the bits of the float32 scores of one class as uint32 numbers that rise with the score."""
-    sign = np.uint32(1 << 31)
-    j = 0
-    for i in range(bits.size):
-        if classes[i] == wanted:
-            b = np.uint32(0) if bits[i] == sign else bits[i]  # -0.0 is 0.0
-            keys[j] = ~b if b & sign else b | sign
-            j += 1
+def count_two(classes: NDArray[Any], wanted: tuple[int, int]) -> tuple[int, int]:
+    """Count the pixels of two classes."""
+    first, second = wanted
+    in_first = in_second = 0
+    for pixel in classes:
+        in_first += pixel == first
+        in_second += pixel == second
+    return in_first, in_second
 
 
 @compiled()
-def scores_of(keys: NDArray[Any]) -> None:
-    """Turn keys made by `rising_keys` back into the bits of float32 scores, in place."""
-    sign = np.uint32(1 << 31)
-    for i in range(keys.size):
-        keys[i] = keys[i] ^ sign if keys[i] & sign else ~keys[i]
+def split_negated(
+    classes: NDArray[Any],
+    scores: NDArray[Any],
+    wanted: tuple[int, int],
+    into_first: NDArray[Any],
+    into_second: NDArray[Any],
+) -> None:
+    """Write the negated scores of two classes into two arrays, each with room for one entry more than its class.
+
+    Every score is written into both arrays, and overwritten by the next one where it is not of the class: a branch on
+    the class would often be mispredicted.
+    """
+    first, second = wanted
+    i = j = np.uintp(0)
+    for k in range(scores.size):
+        negated = 0.0 - scores[k]
+        into_first[i] = negated
+        into_second[j] = negated
+        i += np.uintp(classes[k] == first)
+        j += np.uintp(classes[k] == second)
 
 
 @compiled()
-def radix_sort(keys: NDArray[Any], spare: NDArray[Any]) -> None:
-    """Sort uint32 keys in place, a byte at a time; `spare` is scratch of the same size."""
-    byte = np.uint32(255)
-    starts = np.zeros((4, 256), np.int64)
-    for key in keys:
-        for digit in range(4):
-            starts[digit, (key >> np.uint32(8 * digit)) & byte] += 1
-    for digit in range(4):
-        position = 0
-        for bucket in range(256):
-            count = starts[digit, bucket]
-            starts[digit, bucket] = position
-            position += count
-    source, target = keys, spare
-    for digit in range(4):
-        shift, next_free = np.uint32(8 * digit), starts[digit]
-        for key in source:
-            bucket = (key >> shift) & byte
-            target[next_free[bucket]] = key
-            next_free[bucket] += 1
-        source, target = target, source
+def count_runs(ordered: NDArray[Any]) -> int:
+    """Count the runs of equal values."""
+    runs = min(1, ordered.size)
+    for i in range(1, ordered.size):
+        runs += ordered[i] != ordered[i - 1]
+    return runs
 
 
 @compiled()
-def count_distinct(first: NDArray[Any], second: NDArray[Any]) -> int:
-    """Count the distinct values of two rising arrays together."""
-    i = j = distinct = 0
-    while i < first.size or j < second.size:
-        value = first[i] if j == second.size or (i < first.size and first[i] <= second[j]) else second[j]
-        while i < first.size and first[i] == value:
-            i += 1
-        while j < second.size and second[j] == value:
-            j += 1
-        distinct += 1
-    return distinct
-
-
-@compiled()
-def fill_distinct(
+def merge_negated(
     first: NDArray[Any],
     second: NDArray[Any],
-    values: NDArray[Any],
+    scores: NDArray[Any],
     in_first: NDArray[Any],
     in_second: NDArray[Any],
-) -> None:
-    """Write the distinct values of two rising arrays, falling, and how often each stands in either."""
-    i, j = first.size - 1, second.size - 1
-    for k in range(values.size):
-        value = first[i] if j < 0 or (i >= 0 and first[i] >= second[j]) else second[j]
-        i_end, j_end = i, j
-        while i >= 0 and first[i] == value:
-            i -= 1
-        while j >= 0 and second[j] == value:
-            j -= 1
-        values[k] = value
-        in_first[k] = i_end - i
-        in_second[k] = j_end - j
+) -> int:
+    """Merge two rising arrays of negated scores, each ending in infinity, and return how many are distinct.
+
+    Writes the distinct scores, falling, and how often each occurs in either array. `scores` may share memory with
+    `second` if it starts ``first.size - 1`` entries before it: only entries that have been read are overwritten.
+    """
+    end = last = first[first.size - 1]
+    i = j = np.uintp(0)
+    k = np.intp(-1)
+    times_first = times_second = np.intp(0)
+    while True:
+        # Branch on the array, as scores of one class often follow each other, but not on ties.
+        if second[j] < first[i]:
+            negated = second[j]
+            j += np.uintp(1)
+            fresh = np.intp(negated != last)
+            times_first = times_first & (fresh - 1)
+            times_second = (times_second & (fresh - 1)) + 1
+        else:
+            negated = first[i]
+            if negated == end:
+                return int(k + 1)
+            i += np.uintp(1)
+            fresh = np.intp(negated != last)
+            times_first = (times_first & (fresh - 1)) + 1
+            times_second = times_second & (fresh - 1)
+        k += fresh
+        scores[np.uintp(k)] = 0.0 - negated  # 0.0, not -0.0
+        in_first[np.uintp(k)] = times_first
+        in_second[np.uintp(k)] = times_second
+        last = negated

@@ -221,7 +221,7 @@ def count_pixels(
     ArgumentError
         If shapes differ, labels hold anything but 0 and 1, or `annotators` is no rule.
     DataError
-        If a valid score is NaN or infinite.
+        If a valid score is NaN or infinite, or an integer of 2**53 or more, which float64 may not hold exactly.
 
     Examples
     --------

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
@@ -20,6 +22,38 @@ from segbench import (
 from segbench.sample import Sample
 
 images = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+def numbers_of(dtype):
+    """Numbers of a type that float64 holds, those at its edges among them."""
+    if dtype.kind == "f":
+        edges = [
+            0.0,
+            -0.0,
+            np.finfo(dtype).smallest_subnormal,
+            -np.finfo(dtype).smallest_subnormal,
+            np.finfo(dtype).max,
+        ]
+        anything = st.floats(width=8 * dtype.itemsize, allow_nan=False, allow_infinity=False)
+        return st.sampled_from([float(edge) for edge in edges]) | anything
+    least, most = max(np.iinfo(dtype).min, 1 - 2**53), min(np.iinfo(dtype).max, 2**53 - 1)
+    return st.sampled_from([least, most, 0, 1]) | st.integers(least, most)
+
+
+def assert_counted_like_unique(labels, scores, valid):
+    """Compare counts with NumPy's distinct values of each class, bit by bit."""
+    counts = count_pixels(labels, scores, valid)
+    kept = scores.astype(np.float32 if scores.dtype in (np.float16, np.float32) else np.float64)[valid] + 0.0
+    distinct = np.unique(kept)[::-1]
+    assert counts.scores.dtype == distinct.dtype
+    assert counts.scores.tobytes() == distinct.tobytes()
+    for found, wanted in ((counts.positives, labels[valid]), (counts.negatives, ~labels[valid])):
+        values, times = np.unique(kept[wanted], return_counts=True)
+        expected = np.zeros(distinct.size, np.int64)
+        expected[np.searchsorted(-distinct, -values)] = times
+        assert found.tolist() == expected.tolist()
+    assert counts.ignored == np.sum(~valid)
+    assert counts == ScoreCounts(counts.scores, counts.positives, counts.negatives, counts.ignored)
 
 
 def counted(truth, scores, field=None, **settings):
@@ -79,6 +113,55 @@ class TestCountPixels:
         assert not exact.binned
         assert exact.scores.size == np.unique(scores).size
         assert exact.scores.dtype == np.float32
+
+    @given(st.data(), st.sampled_from(["f2", "f4", "f8", "i1", "i2", "i4", "u4", "i8", "u8"]), images)
+    def test_exact_counts_are_those_of_unique_for_each_class(self, data, dtype, rng):
+        scores = data.draw(hnp.arrays(dtype, st.integers(0, 40), elements=numbers_of(np.dtype(dtype))))
+        scores = rng.choice(scores, 2 * scores.size)  # every other one is taken: not contiguous, and many ties
+        shares = data.draw(st.tuples(*[st.sampled_from([0, 0.1, 0.5, 1])] * 2))
+        labels, valid = (rng.random(scores.size) < share for share in shares)
+        assert_counted_like_unique(labels[::2], scores[::2], valid[::-2])
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+    @pytest.mark.parametrize("distinct", [1, 300, 10**9])
+    @pytest.mark.parametrize("share", [0, 0.03, 0.5, 1])
+    def test_long_arrays_are_counted_like_unique(self, dtype, distinct, share):
+        rng = np.random.default_rng(0)
+        scores = rng.integers(-distinct, distinct, 30_000)
+        scores = (scores / 7).astype(dtype) if dtype.startswith("f") else scores.astype(dtype)
+        labels, valid = rng.random(scores.size) < share, rng.random(scores.size) < 0.9
+        assert_counted_like_unique(labels, scores, valid)
+
+    @given(
+        hnp.arrays(np.float32, st.integers(1, 30), elements=st.sampled_from([np.nan, np.inf, -np.inf, 0.5, -0.5])),
+        images,
+    )
+    def test_scores_that_are_not_finite_are_refused_where_they_count(self, scores, rng):
+        labels, valid = rng.random((2, scores.size)) < 0.5
+        nan, infinite = np.isnan(scores[valid]).sum(), np.isinf(scores[valid]).sum()
+        if nan or infinite:
+            with pytest.raises(DataError, match=f"{nan} NaN and {infinite} infinite"):
+                count_pixels(labels, scores, valid)
+        else:
+            assert_counted_like_unique(labels, scores, valid)
+
+    @pytest.mark.parametrize("large", [2**53, -(2**53) - 1, 2**63 - 1])
+    def test_integers_that_floats_cannot_tell_apart_are_refused(self, large):
+        scores = np.array([large, large - 1 if large > 0 else large + 1, 0])
+        with pytest.raises(DataError, match=r"integer scores from .* float64 .*convert the scores"):
+            count_pixels([1, 0, 1], scores)
+        assert count_pixels([1, 0, 1], scores, np.array([False, False, True])).scores.tolist() == [0.0]
+
+    @pytest.mark.parametrize(("share", "distinct"), [(0.1, 2**30), (0.5, 2**30), (1, 2**30), (0.1, 10)])
+    def test_float32_takes_little_memory(self, share, distinct):
+        rng = np.random.default_rng(0)
+        labels, scores = rng.random(10**6) < share, rng.integers(0, distinct, 10**6).astype(np.float32)
+        count_pixels(labels, scores)
+        tracemalloc.start()
+        count_pixels(labels, scores)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < (17.1 if distinct > 10 else 6) * scores.size  # one byte of it for the class
 
     def test_inputs_are_not_changed(self):
         labels, scores = np.array([1, 0, 1]), np.array([0.5, -0.0, 0.25], np.float32)
