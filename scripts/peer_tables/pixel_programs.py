@@ -30,12 +30,12 @@ class Contestant:
     answer: Callable[[str], Answer]
 
 
-def by_segbench(work: str, *, exact: bool) -> Answer:
+def by_segbench(work: str, *, bins: bool) -> Answer:
     """Count, then ask for the curve or area."""
     import segbench
 
     def answer(labels: NDArray[np.bool_], scores: NDArray[Any]) -> Any:  # noqa: ANN401 - arrays or a number
-        counts = segbench.count_pixels(labels, scores, exact=exact)
+        counts = segbench.count_pixels(labels, scores, bins=bins)
         if work == "AP":
             return segbench.average_precision(counts)
         if work == "AUC-ROC":
@@ -84,8 +84,8 @@ def by_torchmetrics(work: str, *, thresholds: int | None) -> Answer:
 
 
 CONTESTANTS = (
-    Contestant("segbench", SEGBENCH, partial(by_segbench, exact=False)),
-    Contestant("segbench, exact", SEGBENCH, partial(by_segbench, exact=True)),
+    Contestant("segbench", SEGBENCH, partial(by_segbench, bins=False)),
+    Contestant("segbench, bins", SEGBENCH, partial(by_segbench, bins=True)),
     Contestant("scikit-learn", SCIKIT_LEARN, by_scikit_learn),
     Contestant("torchmetrics", TORCHMETRICS, partial(by_torchmetrics, thresholds=None)),
     Contestant(f"torchmetrics, {LEVELS} thresholds", TORCHMETRICS, partial(by_torchmetrics, thresholds=LEVELS)),

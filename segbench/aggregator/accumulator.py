@@ -52,9 +52,9 @@ class Accumulator:
     -----
     - **Thread-safe**: any method may be called from any thread. Counting runs side by side, adding takes a lock.
     - **Pickles** hold the counts, compressed. Unpickle only what you wrote yourself, as ever with Python's pickles.
-    - **Memory** is that of the counts: of named images 1 to 2 KB each for 8-bit levels and about 30 KB for 512x512
-      float32 scores; of unnamed pixels one pooled histogram, however many there are. ``Pixels(bins=True)`` bounds
-      the memory of either, at the price of exact metrics.
+    - **Memory** is that of the counts: a named image takes 1 to 2 KB with 8-bit levels, and about half the size of its
+      scores with float32 (.5 MB for 512x512). Unnamed pixels are pooled, at 20 bytes per distinct score. With
+      ``Pixels(bins=True)`` an image takes at most about 30 KB and the pool about 1 MB, and metrics have bounds.
     - Tensors on a GPU are counted there and only counts are copied. That code is tested with PyTorch on the CPU, bit
       for bit against NumPy's; it has not been run on a GPU.
 

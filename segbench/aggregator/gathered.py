@@ -12,6 +12,7 @@ from typing import Literal
 from segbench.aggregator.codec import Counts, decode, encode
 from segbench.aggregator.figures import PROTOCOLS
 from segbench.counts import ScoreCounts
+from segbench.counts.scores import Pool
 from segbench.errors import ArgumentError
 from segbench.protocols.counted import Counted, swapped
 from segbench.protocols.labels import agree_on_positive
@@ -20,7 +21,6 @@ Repeated = Literal["refuse", "add", "once"]
 LabelValues = tuple[float, ...]
 Packed = Mapping[LabelValues, bytes]
 
-_POOLED_AT_ONCE = 16
 _WITHOUT_NAME = "pixels without the name of an image"
 
 
@@ -43,7 +43,9 @@ class Gathered:
     ) -> None:
         self._pool = PROTOCOLS[protocol].pool
         self._images = dict(images or {})
-        self._unnamed = {values: [_scores(decode(data))] for values, data in (unnamed or {}).items()}
+        self._unnamed: dict[LabelValues, Pool] = {}
+        for values, data in (unnamed or {}).items():
+            self._unnamed.setdefault(values, Pool()).add(_scores(decode(data)))
         self._values = set().union(*self._found().values())
 
     def __len__(self) -> int:
@@ -76,14 +78,11 @@ class Gathered:
         self._values = found
         self._images.update(fresh)
         for part in unnamed:
-            waiting = self._unnamed.setdefault(part.label_values, [])
-            waiting.append(_scores(part.counts))
-            if len(waiting) == _POOLED_AT_ONCE:
-                waiting[:] = [ScoreCounts.sum(waiting)]
+            self._unnamed.setdefault(part.label_values, Pool()).add(_scores(part.counts))
 
     def packed(self) -> tuple[dict[str, Packed], dict[LabelValues, bytes]]:
         """Give all counts packed: what `Gathered` is made from again, or others add."""
-        unnamed = {values: encode(ScoreCounts.sum(waiting)) for values, waiting in self._unnamed.items()}
+        unnamed = {values: encode(pool.total()) for values, pool in self._unnamed.items()}
         return dict(self._images), unnamed
 
     def settled(self) -> tuple[dict[str, bytes], ScoreCounts | None]:
@@ -103,7 +102,7 @@ class Gathered:
                 images[name] = encode(self._pool([_agreed(part, positive) for part in unpacked(held)]))
         if not self._unnamed:
             return images, None
-        parts = (Counted(counts, values) for values, waiting in self._unnamed.items() for counts in waiting)
+        parts = (Counted(pool.total(), values) for values, pool in self._unnamed.items())
         return images, ScoreCounts.sum(_scores(_agreed(part, positive)) for part in parts)
 
     def _joined(self, name: str, held: Packed | None, fresh: Packed, repeated: Repeated) -> Packed:

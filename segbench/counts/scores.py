@@ -233,16 +233,9 @@ class ScoreCounts(Displayed):
 
     def part(self, start: int, stop: int) -> ScoreCounts:
         """Give the counts of the scores from one index to another; ignored pixels belong to the first score."""
-        some = slice(start, stop)
-        return ScoreCounts(
-            self.scores[some],
-            self.positives[some],
-            self.negatives[some],
-            self.ignored if start == 0 else 0,
-            None if self.highest is None else self.highest[some],
-            self.threshold_source,
-            self.of_predictions,
-        )
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        some = {name: value[start:stop] for name, value in values.items() if isinstance(value, np.ndarray)}
+        return ScoreCounts.of_valid(**{**values, **some, "ignored": self.ignored if start == 0 else 0})
 
     def between(self, lowest: float, below: float) -> ScoreCounts:
         """Give the counts of the scores from `lowest` up to, not including, `below`, without ignored pixels."""

@@ -231,8 +231,8 @@ class TestWithoutNames:
         axes = plot_pr([accumulator.compute()], band=0.95)
         assert not axes.collections
 
-    def test_what_it_holds_does_not_grow(self):
-        accumulator = Accumulator()
+    def test_in_bins_what_it_holds_does_not_grow(self):
+        accumulator = Accumulator(Pixels(bins=True))
         sizes = []
         for seed in range(40):
             labels, scores = noise(seed, 1, (200, 200))
