@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from segbench.counts import ScoreCounts
-from segbench.curves.points import Points, cumulate
+from segbench.curves.points import Points, cumulate, inexact
 from segbench.display import Displayed
 from segbench.errors import ArgumentError
 
@@ -130,6 +130,8 @@ def best_point(points: Points, *, beta: float = 1.0) -> int:
 def fpr_at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> float:
     """False positive rate at the highest threshold whose true positive rate reaches `tpr`.
 
+    Inside a bin of several scores it is interpolated, linear in true positives.
+
     Parameters
     ----------
     counts : ScoreCounts
@@ -152,15 +154,21 @@ def fpr_at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> float:
     >>> fpr_at_tpr(ScoreCounts([3, 2, 1], [10, 9, 1], [0, 1, 3]))
     0.25
     """
-    points = cumulate(counts)
-    k = first_reaching(points, tpr)
-    negatives = int(points[1][-1])
-    return int(points[1][k]) / negatives if negatives and points[0][-1] else math.nan
+    from segbench.curves import kernels
+
+    tp, fp = cumulate(counts)
+    needed, negatives = _needed(int(tp[-1]), tpr), int(fp[-1])
+    if not (negatives and tp[-1]):
+        return math.nan
+    return float(kernels.false_positives_at(tp, fp, inexact(counts), needed)) / negatives
 
 
 def first_reaching(points: Points, share: float) -> int:
     """Number the first point whose recall reaches `share`, by comparing integers."""
+    return int(np.searchsorted(points[0], _needed(int(points[0][-1]), share)))
+
+
+def _needed(positives: int, share: float) -> int:
     if not 0 <= share <= 1:
         raise ArgumentError(f"a rate of {share!r} was asked for; expected 0 to 1")
-    needed = math.ceil(Fraction(repr(float(share))) * int(points[0][-1]))
-    return int(np.searchsorted(points[0], needed))
+    return math.ceil(Fraction(repr(float(share))) * positives)

@@ -23,6 +23,7 @@ _IMAGES_AT_ONCE = 256
 _WITHOUT_POSITIVES = "no positive pixels"
 _WITHOUT_NEGATIVES = "no negative pixels"
 WITHOUT_NAMES = "some pixels came without the name of an image, so images are not told apart"
+_AT_ODS = {key: f"ods_{key}" for key in ("f", "precision", "recall", "threshold")}
 _OVER_IMAGES = ("ois_f", "ois_precision", "ois_recall", "mean_image_f")
 _WITHOUT_SCORES = "scores are not known, the curve was given by its points"
 
@@ -96,7 +97,7 @@ def pixel_summary(per_image: Mapping[str, ScoreCounts], *, unnamed: ScoreCounts 
         the pooled curve; ``ods_*``, the best F over thresholds common to all images; ``ois_*``, each image at the
         threshold of its own best F, counts added (an image without positives adds the false positives of its highest
         score); ``mean_image_f``, the mean of the images' best F over those that have positives; ``fpr_at_95_tpr``.
-        Precision and recall at a best threshold are exact at that threshold even where scores are binned.
+        Of binned scores, a best F is that at the best edge of a bin, and ``bounds`` covers all that exact scores allow.
 
     Notes
     -----
@@ -132,7 +133,7 @@ def pixel_summary(per_image: Mapping[str, ScoreCounts], *, unnamed: ScoreCounts 
         "mean_image_f": float(np.mean(each)) if each.size else math.nan,
         "fpr_at_95_tpr": fpr_at_tpr(pooled),
     }
-    bounds = {{"f": "ods_f"}.get(key, key): pair for key, pair in score_bounds(pooled).items()}
+    bounds = {_AT_ODS.get(key, key): pair for key, pair in score_bounds(pooled).items()}
     reasons = {} if unnamed is None else dict.fromkeys(_OVER_IMAGES, WITHOUT_NAMES)
     figures |= dict.fromkeys(reasons, math.nan)
     if unnamed is None and pooled.binned:
@@ -188,8 +189,7 @@ def pixel_image_figures(counts: ScoreCounts) -> Summary:
         "auc_pr": pr_area(cumulate(counts)),
         "average_precision": average_precision(counts),
     }
-    bounds = {key: pair for key, pair in score_bounds(counts).items() if key in figures}
-    return _finished(figures, counts, bounds, (), counts.threshold_source)
+    return _finished(figures, counts, score_bounds(counts), (), counts.threshold_source)
 
 
 def _totals(counts: ScoreCounts) -> dict[str, int]:
@@ -219,4 +219,5 @@ def _finished(
         elif math.isnan(figure):
             other = _WITHOUT_NEGATIVES if counts.scores_known or "threshold" not in key else _WITHOUT_SCORES
             undefined[key] = reasons.get(key, other)
-    return Summary(figures, dict(bounds), undefined, optimistic, source)
+    known = {key: pair for key, pair in bounds.items() if key in figures and key not in undefined}
+    return Summary(figures, known, undefined, optimistic, source)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from segbench.counts import ScoreCounts
 from segbench.counts.bins import bin_of
 from segbench.curves.imagewise import best_fs
+from segbench.curves.points import inexact
 
 FloatArray = NDArray[np.float64]
 
@@ -78,12 +79,15 @@ class PixelTable:
         Dense, or sparse where images have few of many scores.
     best : array of float64, shape (images, 5)
         Of each image's best point TP, FP and P; its F, 0 where undefined; and 1 where it is defined.
+    loose : array of bool, shape (L,)
+        Bins that hold more than one score; none where counts are exact.
     """
 
     scores: FloatArray
     positives: Any
     negatives: Any
     best: FloatArray
+    loose: NDArray[np.bool_]
 
     @property
     def images(self) -> int:
@@ -102,7 +106,7 @@ class PixelTable:
         figures = np.full((weights.shape[0], len(PIXEL_FIGURES)), np.nan)
 
         def pooled(rows: slice, positives: FloatArray, negatives: FloatArray) -> None:
-            table_kernels.pooled_pixel_figures(positives, negatives, self.scores, figures[rows, :_POOLED])
+            table_kernels.pooled_pixel_figures(positives, negatives, self.scores, self.loose, figures[rows, :_POOLED])
 
         self.pooled(weights, pooled)
         tp, fp, positives, f, defined = (weights @ self.best).T
@@ -155,6 +159,7 @@ def pixel_table(per_image: Mapping[str, ScoreCounts]) -> PixelTable:
         _matrix([image.positives for image in images], columns, pooled.scores.size),
         _matrix([image.negatives for image in images], columns, pooled.scores.size),
         np.column_stack([best.tp, best.fp, best.positives, f, defined]).astype(np.float64),
+        inexact(pooled),
     )
 
 

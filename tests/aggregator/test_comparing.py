@@ -55,9 +55,7 @@ def test_accumulators_of_one_name_are_asked_for_names():
 
 def test_every_setting_that_differs_is_named(results, tmp_path):
     other = evaluate(tmp_path / "gt", tmp_path / "b", Pixels(positive="255", bins=True))
-    with pytest.raises(
-        ArgumentError, match=r"positive is larger in a, 255 in b; floats is exact in a, bins in b"
-    ):
+    with pytest.raises(ArgumentError, match=r"positive is larger in a, 255 in b; floats is exact in a, bins in b"):
         compare_results([results[0], other])
 
 
