@@ -78,7 +78,7 @@ def score_bounds(counts: ScoreCounts) -> dict[str, Interval]:
     pairs |= region.rates()
     bounds = {key: outward(*pair) for key, pair in pairs.items() if pair[0] < pair[1]}
     edge = float(counts.scores[k - 1])
-    low, high = min([edge, *region.lowest_scores]), max([edge, *region.highest_scores])
+    low, high = min([edge, *region.lowest_scores.tolist()]), max([edge, *region.highest_scores.tolist()])
     return bounds | ({"threshold": (low, high)} if low < high else {})
 
 

@@ -32,21 +32,12 @@ def weights_of_draws(images: int, replicates: int, seed: int) -> Iterator[FloatA
 
 
 def leave_one_out(table: Table) -> FloatArray:
-    """Measure the benchmark without each of its images in turn: rows of figures, one an image."""
-    return _image_by_image(table, others=1.0, itself=0.0)
-
-
-def one_by_one(table: Table) -> FloatArray:
-    """Measure each image as a benchmark of its own: rows of figures, one an image."""
-    return _image_by_image(table, others=0.0, itself=1.0)
-
-
-def _image_by_image(table: Table, *, others: float, itself: float) -> FloatArray:
+    """Measure the benchmark without each of its images in turn: one row of metrics per image."""
     step = max(_WEIGHTS_AT_ONCE // max(table.images, 1), 1)
     parts: list[FloatArray] = []
     for start in range(0, table.images, step):
         rows = np.arange(start, min(start + step, table.images))
-        weights = np.full((rows.size, table.images), others)
-        weights[np.arange(rows.size), rows] = itself
+        weights = np.ones((rows.size, table.images))
+        weights[np.arange(rows.size), rows] = 0.0
         parts.append(table.measure(weights))
     return np.concatenate(parts)

@@ -162,7 +162,7 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
     frame_pr(ax)
     for place, label in _ordered(results, "auc_pr", "AUC"):
         style, result = line_style(place), results[place]
-        achievable = three_digits(result.summary["auc_pr_achievable"])
+        achievable = _written(result, "auc_pr_achievable")
         both = label.replace("]", f", achievable {achievable}]", 1)
         recall, precision = draw_curve(ax, _pr_curve_of(result), style, both)
         hull_recall, hull_precision = pr_points(hulls[place])
@@ -188,10 +188,11 @@ def best_first(results: Sequence[Result], key: str) -> list[int]:
 def _ordered(results: Sequence[Result], key: str, figure: str) -> list[tuple[int, str]]:
     """Give the places of results, the best first, and their labels as the field writes them: ``[F=.788] HED``."""
     names = short_names(names_of(results))
-    return [
-        (k, f"[{figure}={three_digits(results[k].summary[key], results[k].summary.bounds.get(key))}] {names[k]}")
-        for k in best_first(results, key)
-    ]
+    return [(k, f"[{figure}={_written(results[k], key)}] {names[k]}") for k in best_first(results, key)]
+
+
+def _written(result: Result, key: str) -> str:
+    return three_digits(result.summary[key], result.summary.bounds.get(key))
 
 
 def _pr_curve_of(result: Result) -> Curve | BoundaryCurve:

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from segbench.aggregator.result import Result
-from segbench.curves import Intervals
+from segbench.curves import Intervals, Summary
 from segbench.report.columns import COLUMNS, IMAGE_COLUMNS, optimistic_notes
 from segbench.report.image_sets import failure_notes, images_of, set_notes
 from segbench.report.numbers import DIGITS, exact, number
-from segbench.report.ranking import Mark, column_marks
+from segbench.report.ranking import BINS_NOTE, Mark, bin_notes, column_marks
 
 
 @dataclass(frozen=True)
@@ -94,14 +94,19 @@ def method_table(results: Sequence[Result], *, intervals: Sequence[Intervals] = 
     if apart:
         header.append("images")
         rows = [[*cells, images_of(result)] for cells, result in zip(rows, results, strict=True)]
-    notes = (*optimistic_notes(results[0].protocol), *failure_notes(results, names), *apart)
+    failures, bounds = failure_notes(results, names), bin_notes(results, names)
+    notes = (*optimistic_notes(results[0].protocol), *bounds, *failures, *apart)
     spare = sorted((column.spare, place) for place, column in enumerate(columns, start=1) if column.spare)
     return TextTable(header, rows, marks=marks, notes=notes, spare=tuple(place for _, place in spare))
 
 
 def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> TextTable:
-    """Give a line a method: every key of the summary, ends of intervals, number of images, signature."""
+    """Give a line a method: every key of the summary, ends of intervals and of bounds, number of images, signature.
+
+    Bounds have the columns ``KEY_bound_low`` and ``KEY_bound_high``, only where a value is not exact.
+    """
     keys = list(dict.fromkeys(key for result in results for key in result.summary))
+    uncertain = _bounded([result.summary for result in results])
     bounded = [key for key in keys if any(key in drawn for drawn in intervals)]
     ends = [f"{key}_{end}" for key in bounded for end in ("low", "high")]
     rows = []
@@ -109,27 +114,53 @@ def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] =
         figures = [exact(result.summary.get(key, math.nan)) for key in keys]
         limits = [exact(end) for key in bounded for end in intervals[place].get(key, (math.nan, math.nan))]
         totals = [str(len(result.counts)), str(len(result.failed)), result.signature]
-        rows.append([result.method, *figures, *limits, *totals])
-    return TextTable(["method", *keys, *ends, "images", "failed", "signature"], rows)
+        rows.append([result.method, *figures, *limits, *_bound_cells(result.summary, uncertain), *totals])
+    return TextTable(["method", *keys, *ends, *_bound_titles(uncertain), "images", "failed", "signature"], rows)
 
 
 def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable:
     """Give a line an image and method, for results of one protocol."""
     keys = IMAGE_COLUMNS[results[0].protocol]
-    rows = [
-        [method, name, *(number(figures[key], figures.bounds.get(key), digits=digits) for key in keys)]
-        for method, result in zip(names_of(results), results, strict=True)
-        for name, figures in result.per_image.items()
-    ]
-    return TextTable(["method", "image", *keys], rows, names=2, spare=tuple(range(len(keys) + 1, 2, -1)))
+    rows = []
+    bounded = False
+    for method, result in zip(names_of(results), results, strict=True):
+        for name, figures in result.per_image.items():
+            bounded |= bool(figures.bounds)
+            rows.append([method, name, *(number(figures[key], figures.bounds.get(key), digits=digits) for key in keys)])
+    notes = (BINS_NOTE,) if bounded else ()
+    return TextTable(["method", "image", *keys], rows, names=2, notes=notes, spare=tuple(range(len(keys) + 1, 2, -1)))
 
 
 def exact_images(results: Sequence[Result]) -> TextTable:
-    """Give a line an image and method."""
+    """Give a line an image and method; bounds have columns as those of `exact_methods`."""
     keys = list(dict.fromkeys(key for result in results for key in IMAGE_COLUMNS[result.protocol]))
-    rows = [
-        [method, name, *(exact(figures.get(key, math.nan)) for key in keys)]
+    images = [
+        (method, name, summary)
         for method, result in zip(names_of(results), results, strict=True)
-        for name, figures in result.per_image.items()
+        for name, summary in result.per_image.items()
     ]
-    return TextTable(["method", "image", *keys], rows, names=2)
+    uncertain = [key for key in _bounded([summary for _, _, summary in images]) if key in keys]
+    rows = [
+        [
+            method,
+            name,
+            *(exact(summary.get(key, math.nan)) for key in keys),
+            *_bound_cells(summary, uncertain),
+        ]
+        for method, name, summary in images
+    ]
+    return TextTable(["method", "image", *keys, *_bound_titles(uncertain)], rows, names=2)
+
+
+def _bounded(summaries: Sequence[Summary]) -> list[str]:
+    """Name the metrics that have bounds in any of some summaries."""
+    bounded = {key for summary in summaries for key in summary.bounds}
+    return [key for key in dict.fromkeys(key for summary in summaries for key in summary) if key in bounded]
+
+
+def _bound_titles(keys: Sequence[str]) -> list[str]:
+    return [f"{key}_bound_{end}" for key in keys for end in ("low", "high")]
+
+
+def _bound_cells(summary: Summary, keys: Sequence[str]) -> list[str]:
+    return [exact(end) for key in keys for end in summary.bounds.get(key, (math.nan, math.nan))]
