@@ -28,7 +28,8 @@ def compare_results(
     ----------
     results : sequence of Result
         At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
-        is not known; images and their totals must be the same.
+        is not known; images and their totals must be the same. Runs counted exactly and runs counted in bins can be
+        compared: values of the latter carry bounds.
     method, level, replicates, permutations, seed
         As in `segbench.compare`.
 
@@ -74,7 +75,11 @@ def _why(figure: str, results: Sequence[Result]) -> str:
 
 
 def _refuse_different_settings(results: Sequence[Result]) -> None:
-    settings = [{"protocol": result.protocol, **result.settings} for result in results]
+    # Bins or not is a property of the counts: values of binned counts carry bounds, so that they can be compared.
+    settings = [
+        {"protocol": result.protocol, **{key: value for key, value in result.settings.items() if key != "floats"}}
+        for result in results
+    ]
     differing = {
         key: {result.method: fields.get(key, "none") for result, fields in zip(results, settings, strict=True)}
         for key in dict.fromkeys(key for fields in settings for key in fields)

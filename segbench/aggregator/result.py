@@ -90,8 +90,11 @@ class Result(Displayed):
         images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
         images = "known from print" if self.published else "pixels without names" if self.unnamed else images
         failed = f", {len(self.failed)} failed" if self.failed else ""
-        ranked = [f", {key} {self.summary[key]:.4f}" for key in _HEADLINES if key in self.summary]
+        ranked = [f", {key} {self.summary[key]:.4f}{self._bounds_of(key)}" for key in _HEADLINES if key in self.summary]
         return f"Result({self.method!r}, {self.protocol}, {images}{failed}{''.join(ranked)})"
+
+    def _bounds_of(self, key: str) -> str:
+        return " ({:.4f} to {:.4f})".format(*self.summary.bounds[key]) if key in self.summary.bounds else ""
 
     @property
     def data(self) -> str:
@@ -131,7 +134,8 @@ class Result(Displayed):
             return Intervals(nothing, self.summary, {}, method, level, replicates, seed, 0, (note,), undefined)
         drawn = bootstrap(self._resampled(), level=level, method=method, replicates=replicates, seed=seed)
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in drawn.undefined.items()}
-        return replace(drawn, undefined=reasons)
+        notes = (*drawn.notes, "intervals are those of binned values") if self.summary.bounds else drawn.notes
+        return replace(drawn, undefined=reasons, notes=notes)
 
     def _resampled(self) -> Mapping[str, Counts]:
         """Give the images to resample: of annotators, those that compare at least two."""

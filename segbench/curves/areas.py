@@ -23,7 +23,7 @@ import math
 from typing import Literal, get_args
 
 from segbench.counts import ScoreCounts
-from segbench.curves.points import Points, cumulate
+from segbench.curves.points import Points, cumulate, inexact
 from segbench.errors import ArgumentError
 
 Method = Literal["exact", "trapezoid", "linear"]
@@ -86,7 +86,8 @@ def auc_pr(counts: ScoreCounts, *, method: Method = "exact") -> float:
 def average_precision(counts: ScoreCounts) -> float:
     """Average precision: the precision at each positive's own score, averaged over the positives.
 
-    Not an area of the curve: ties can raise it above the area. Equal to scikit-learn's ``average_precision_score``.
+    Not an area of the curve: ties can raise it above the area. Equal to scikit-learn's ``average_precision_score``
+    for exact counts. Inside a bin of several scores, positives and negatives are taken to be mixed evenly.
 
     Parameters
     ----------
@@ -105,6 +106,9 @@ def average_precision(counts: ScoreCounts) -> float:
     """
     from segbench.curves import kernels
 
+    if counts.binned:
+        tp, fp = cumulate(counts)
+        return float(kernels.precision_steps(tp, fp, inexact(counts)) / tp[-1]) if tp[-1] else math.nan
     total, positives = kernels.precision_steps_of_counts(counts.positives, counts.negatives)
     return total / positives if positives else math.nan
 

@@ -1,18 +1,23 @@
-"""Certain bounds of figures drawn from binned scores.
+"""Certain bounds of the metrics of binned scores.
 
-A bin of the histogram holds several scores, of which only the lowest and the highest are known. Whatever the order
-inside it, the exact curve passes between two others: one on which the positives of every such bin come first, and one
-on which its negatives do. Every figure of the exact curve lies between the same figure of these two. The figure itself
-is that of the curve through the bins' edges, which are points of the exact curve.
+Of the scores in a bin, only the lowest and the highest are known. Whatever their order, the exact curve passes between
+two others: one on which the positives of every such bin come first, and one on which its negatives do. Every area of
+the exact curve lies between the same area of these two. The curve through the edges of bins consists of points of the
+exact curve.
 
-A bin whose highest score is its lowest adds no uncertainty, nor does one without positives; one without negatives adds
-some to average precision alone, which ties can raise.
+The point with the best F is bounded together with its precision, recall and threshold. F rises with TP / (P + FP), so
+inside a bin all points at least as good as the best edge lie in a triangle: between the corner where the bin's
+positives come first and the line on which F equals that of the best edge. A bin with a corner below that line is out.
+
+A bin that holds one score adds no uncertainty. A bin without positives, or without negatives, adds some to average
+precision alone, which ties can raise.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,10 +25,10 @@ from numpy.typing import NDArray
 
 from segbench.counts import ScoreCounts
 from segbench.curves.areas import pr_area, roc_area
-from segbench.curves.fmeasure import best_point, f_of, first_reaching
+from segbench.curves.fmeasure import best_point, first_reaching
 from segbench.curves.hull import hull_points
 from segbench.curves.imagewise import BestFs
-from segbench.curves.points import Points, cumulate
+from segbench.curves.points import Points, cumulate, inexact
 
 Interval = tuple[float, float]
 FloatArray = NDArray[np.float64]
@@ -32,17 +37,18 @@ _ROUNDING = 2.0**-46  # of float sums and logarithms; the bounds are moved outwa
 
 
 def score_bounds(counts: ScoreCounts) -> dict[str, Interval]:
-    """Bounds of the figures of one curve, where they are not exact.
+    """Bounds of the metrics of one curve, where they are not exact.
 
     Parameters
     ----------
     counts : ScoreCounts
-        Pixels of an image or of many.
+        Pixels of one image or of many.
 
     Returns
     -------
     dict of (low, high)
-        For any of auc_roc, auc_pr, auc_pr_achievable, average_precision, f, fpr_at_95_tpr; empty for exact counts.
+        For any of auc_roc, auc_pr, auc_pr_achievable, average_precision, fpr_at_95_tpr, and at the best F: f,
+        precision, recall, threshold, dice, iou. Empty for exact counts.
 
     Examples
     --------
@@ -50,6 +56,8 @@ def score_bounds(counts: ScoreCounts) -> dict[str, Interval]:
     >>> low, high = score_bounds(bins)["auc_roc"]
     >>> round(low, 6), round(high, 6)
     (0.65625, 0.84375)
+    >>> score_bounds(bins)["threshold"]
+    (0.5, 0.9)
     """
     loose = inexact(counts)
     if not loose.any() or not counts.total_positives:
@@ -59,54 +67,108 @@ def score_bounds(counts: ScoreCounts) -> dict[str, Interval]:
         "auc_pr": (pr_area(worst), pr_area(best)),
         "auc_pr_achievable": (pr_area(hull_points(edges)), pr_area(hull_points(best))),
         "average_precision": (_lowest_average_precision(counts, loose), _average_precision(best)),
-        "f": (_best_f(edges), _best_f(best)),
     }
     if counts.total_negatives:
         pairs["auc_roc"] = (roc_area(worst), roc_area(best))
         reached = (int(points[1][first_reaching(points, 0.95)]) for points in (best, edges))
         low, high = (fp / counts.total_negatives for fp in reached)
         pairs["fpr_at_95_tpr"] = (low, high)
-    return {key: outward(*pair) for key, pair in pairs.items() if pair[0] < pair[1]}
+    k = best_point(edges)
+    region = _best_region(counts, int(edges[0][k]), int(edges[1][k]))
+    pairs |= region.rates()
+    bounds = {key: outward(*pair) for key, pair in pairs.items() if pair[0] < pair[1]}
+    edge = float(counts.scores[k - 1])
+    low, high = min([edge, *region.lowest_scores.tolist()]), max([edge, *region.highest_scores.tolist()])
+    return bounds | ({"threshold": (low, high)} if low < high else {})
 
 
 def image_bounds(images: Iterable[ScoreCounts], chosen: BestFs) -> dict[str, Interval]:
-    """Bounds of the figures that take each image at its own best threshold: ois_f and mean_image_f.
-
-    The pooled F is the mean of the images' F weighted by P + TP + FP; F and weight of each image lie in an interval.
+    """Bounds of the metrics that take each image at its own best threshold: ``ois_*`` and mean_image_f.
 
     Parameters
     ----------
     images : iterable of ScoreCounts
         Images in the order of `chosen`.
     chosen : BestFs
-        Their best points among bin edges.
+        Their best points among the edges of bins.
     """
-    low_f = np.where(chosen.positives > 0, chosen.f, 0.0)
-    high_f = low_f.copy()
-    low_weight = (chosen.positives + chosen.tp + chosen.fp).astype(np.float64)
-    high_weight = low_weight.copy()
-    for i, image in enumerate(images):
-        if image.binned:
-            high_f[i], low_weight[i], high_weight[i] = _best_f_range(image, low_f[i], low_weight[i])
-    bounds: dict[str, Interval] = {}
     if not chosen.positives.any():
-        return bounds
+        return {}
+    points = zip(chosen.tp.tolist(), chosen.fp.tolist(), strict=True)
+    regions = [_best_region(image, *point) for image, point in zip(images, points, strict=True)]
+    sizes = np.array([region.tp.size for region in regions])
+    if not np.any(sizes > 1):
+        return {}
+    starts = np.cumsum(sizes) - sizes
+    tp, fp = (np.concatenate([getattr(region, name) for region in regions]) for name in ("tp", "fp"))
+    positives = chosen.positives.sum()
+    least = np.array([region.least_tp for region in regions]).sum()
     defined = chosen.positives > 0
-    means = float(low_f[defined].mean()), float(high_f[defined].mean())
-    pooled = _lowest_mean(low_f, low_weight, high_weight), -_lowest_mean(-high_f, low_weight, high_weight)
-    if means[0] < means[1]:
-        bounds["mean_image_f"] = outward(*means)
-    if np.any(low_f < high_f) or np.any(low_weight < high_weight):
-        bounds["ois_f"] = outward(*pooled)
-    return bounds
+    top = np.maximum.reduceat(2 * tp / np.maximum(np.repeat(chosen.positives, sizes) + tp + fp, 1), starts)
+    pairs = {
+        "ois_f": _range_of_ratio(2 * tp, tp + fp, starts, positives),
+        "ois_precision": _range_of_ratio(tp, tp + fp, starts, 0),
+        "ois_recall": (least / positives, np.maximum.reduceat(tp, starts).sum() / positives),
+        "mean_image_f": (chosen.f[defined].mean(), top[defined].mean()),
+    }
+    return {key: outward(float(low), float(high)) for key, (low, high) in pairs.items() if low < high}
 
 
-def inexact(counts: ScoreCounts) -> NDArray[np.bool_]:
-    """Mark the bins that hold more than one score."""
-    if counts.highest is None:
-        return np.zeros(counts.scores.size, dtype=bool)
-    loose: NDArray[np.bool_] = counts.highest > counts.scores
-    return loose
+@dataclass(frozen=True, eq=False)
+class _BestRegion:
+    """Where the exact point with the best F can be: at the first (tp, fp), or in the hull of the others.
+
+    `least_tp` is the lowest whole number of true positives there. Scores are those of the bins that can hold the point.
+    """
+
+    positives: int
+    tp: FloatArray
+    fp: FloatArray
+    least_tp: float
+    lowest_scores: FloatArray
+    highest_scores: FloatArray
+
+    def rates(self) -> dict[str, Interval]:
+        """Give the range of each rate at the best F."""
+        f = 2 * self.tp / (self.positives + self.tp + self.fp)
+        precision = self.tp / (self.tp + self.fp)
+        low, high = float(f[0]), float(f.max())
+        return {
+            "f": (low, high),
+            "precision": (float(precision.min()), float(precision.max())),
+            "recall": (self.least_tp / self.positives, float(self.tp.max()) / self.positives),
+            "dice": (low, high),
+            "iou": (low / (2 - low), high / (2 - high)),
+        }
+
+
+def _best_region(counts: ScoreCounts, best_tp: int, best_fp: int) -> _BestRegion:
+    """Find where the exact best F can be, given the best point among the edges of bins."""
+    known = np.array([best_tp], np.float64), np.array([best_fp], np.float64)
+    none = np.empty(0)
+    loose = inexact(counts)
+    if not counts.total_positives:
+        # The point is the one of the highest score, which takes at least one pixel.
+        fp = np.append(known[1], np.minimum(known[1], 1.0)) if loose.any() and loose[0] else known[1]
+        return _BestRegion(0, np.zeros(fp.size), fp, 0.0, none, none)
+    mixed = np.flatnonzero(loose & (counts.positives > 0) & (counts.negatives > 0))
+    positives = counts.total_positives
+    if not mixed.size:
+        return _BestRegion(positives, *known, best_tp, none, none)
+    tp, fp = (values.astype(np.float64) for values in cumulate(counts))
+    ratio = best_tp / (positives + best_fp)
+    mixed = mixed[tp[mixed + 1] >= ratio * (1 - _ROUNDING) * (positives + fp[mixed])]
+    most_tp, least_fp = tp[mixed + 1], fp[mixed]
+    least_tp = np.maximum(ratio * (positives + least_fp) * (1 - _ROUNDING), tp[mixed])
+    most_fp = np.minimum((most_tp / ratio - positives) * (1 + _ROUNDING), fp[mixed + 1])
+    return _BestRegion(
+        positives,
+        np.concatenate([known[0], most_tp, least_tp, most_tp]),
+        np.concatenate([known[1], least_fp, least_fp, np.maximum(most_fp, least_fp)]),
+        float(np.ceil(least_tp).min(initial=best_tp)),
+        counts.scores[mixed].astype(np.float64),
+        np.asarray(counts.highest, np.float64)[mixed],
+    )
 
 
 def best_case(counts: ScoreCounts, loose: NDArray[np.bool_]) -> Points:
@@ -141,15 +203,10 @@ def _running(counts: NDArray[Any]) -> NDArray[np.int64]:
     return running
 
 
-def _best_f(points: Points) -> float:
-    k = best_point(points)
-    return f_of(int(points[0][k]), int(points[1][k]), int(points[0][-1]))
-
-
 def _average_precision(points: Points) -> float:
     from segbench.curves import kernels
 
-    return float(kernels.precision_steps(*points) / points[0][-1])
+    return float(kernels.precision_steps(*points, np.zeros(points[0].size - 1, np.bool_)) / points[0][-1])
 
 
 def _lowest_average_precision(counts: ScoreCounts, loose: NDArray[np.bool_]) -> float:
@@ -158,31 +215,18 @@ def _lowest_average_precision(counts: ScoreCounts, loose: NDArray[np.bool_]) -> 
     return float(kernels.lowest_precision_steps(*cumulate(counts), loose) / counts.total_positives)
 
 
-def _best_f_range(image: ScoreCounts, f: float, weight: float) -> tuple[float, float, float]:
-    """Give the highest F of an image, and the lowest and highest P + TP + FP where its best F can be."""
-    tp, fp = (np.append(0, np.cumsum(part, dtype=np.int64)) for part in (image.positives, image.negatives))
-    loose = inexact(image) & (image.negatives > 0)
-    positives = int(tp[-1])
-    if positives == 0:
-        lowest = 1.0 if loose.size and loose[0] else weight
-        return f, lowest, weight
-    loose &= image.positives > 0
-    corner = 2.0 * tp[1:] / (positives + tp[1:] + fp[:-1])
-    edge = 2.0 * tp[1:] / (positives + tp[1:] + fp[1:])
-    close = f * (1 - _ROUNDING)
-    inside, at_edge = loose & (corner >= close), edge >= close
-    low = np.concatenate([(tp[:-1] + fp[:-1])[inside], (tp[1:] + fp[1:])[at_edge]])
-    high = np.concatenate([(tp[1:] + fp[1:])[inside], (tp[1:] + fp[1:])[at_edge]])
-    top = float(corner[inside].max(initial=f))
-    return top, positives + float(low.min()), positives + float(high.max())
+def _range_of_ratio(top: FloatArray, bottom: FloatArray, starts: NDArray[np.int64], base: float) -> Interval:
+    """Give the range of sum(top) / (base + sum(bottom)), where each group gives one of its corners, or one between."""
+    return _lowest_ratio(top, bottom, starts, base), -_lowest_ratio(-top, bottom, starts, base)
 
 
-def _lowest_mean(values: FloatArray, low_weight: FloatArray, high_weight: FloatArray) -> float:
-    """Give the lowest weighted mean that weights in their intervals allow: heavy below the mean, light above it."""
-    mean = math.inf
+def _lowest_ratio(top: FloatArray, bottom: FloatArray, starts: NDArray[np.int64], base: float) -> float:
+    """Minimize a ratio of sums by Dinkelbach's iteration."""
+    groups = np.repeat(np.arange(starts.size), np.diff(starts, append=top.size))
+    taken, lowest = starts, math.inf
     while True:
-        weight = np.where(values < mean, high_weight, low_weight)
-        lower = float(values @ weight / weight.sum())
-        if not lower < mean:
-            return mean
-        mean = lower
+        ratio = float(top[taken].sum() / (base + bottom[taken].sum()))
+        if not ratio < lowest:
+            return lowest
+        lowest = ratio
+        taken = np.lexsort((top - ratio * bottom, groups))[starts]

@@ -40,6 +40,11 @@ class ClassTable(Table):
         return CLASS_FIGURES
 
     @property
+    def whole(self) -> bool:
+        """Whether the tables hold all there is of each image."""
+        return all(table.whole for table in (*self.classes, self.micro))
+
+    @property
     def estimates(self) -> FloatArray:
         """Every figure of the benchmark itself."""
         return np.append(_means(table.estimates[np.newaxis] for table in self.classes)[0], self.micro.estimates)

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.curves.class_table import ClassTable
 from segbench.curves.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.curves.permutation import SwapTest, holm, swap_test
 from segbench.curves.replicates import leave_one_out, one_by_one
-from segbench.curves.resampling import bootstrap, table_of
+from segbench.curves.resampling import bootstrap, bounds_of, table_of
 from segbench.curves.same_images import refuse_different
-from segbench.curves.tables import Table
+from segbench.curves.tables import PixelTable, Table
 from segbench.display import Displayed
 from segbench.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
+Interval = tuple[float, float]
 
 LOWER_IS_BETTER = frozenset(
     {
@@ -59,7 +61,12 @@ class Difference:
     p_value, p_holm : float
         Two-sided, by swapping images; and corrected for the number of pairs.
     wins, ties, losses : int
-        Images whose own figure is better for a, the same, or better for b; an image on which it is undefined is none.
+        Images with a better value for a, the same, or a better one for b, each by the image's own counts. An image on
+        which the metric is undefined is none of these.
+    undecided : int
+        Images on which bounds of binned scores overlap, so that they are none of these either.
+    bounds_a, bounds_b : tuple of float, optional
+        Certain bounds of the estimates where scores were counted in bins; None where an estimate is exact.
     """
 
     figure: str
@@ -75,6 +82,18 @@ class Difference:
     wins: int
     ties: int
     losses: int
+    undecided: int = 0
+    bounds_a: Interval | None = None
+    bounds_b: Interval | None = None
+
+    @property
+    def bounds(self) -> Interval | None:
+        """Certain bounds of the difference; None where it is exact."""
+        if self.bounds_a is None and self.bounds_b is None:
+            return None
+        low_a, high_a = self.bounds_a or (self.estimate_a, self.estimate_a)
+        low_b, high_b = self.bounds_b or (self.estimate_b, self.estimate_b)
+        return low_a - high_b, high_a - low_b
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +152,8 @@ def compare(
     Returns
     -------
     Comparison
-        One `Difference` a pair and figure.
+        One `Difference` a pair and figure. Exact counts and counts in bins can be compared with each other: values in
+        bins carry bounds, and intervals, p-values and rank shares are those of the binned values, which a note says.
 
     Raises
     ------
@@ -156,7 +176,7 @@ def compare(
         raise ArgumentError(f"permutations is {permutations}; expected at least 1")
     refuse_different(methods)
     measured = {
-        name: _measure(table_of(per_image), method=method, level=level, replicates=replicates, seed=seed)
+        name: _measure(per_image, method=method, level=level, replicates=replicates, seed=seed)
         for name, per_image in methods.items()
     }
     intervals = {name: one.intervals for name, one in measured.items()}
@@ -178,7 +198,11 @@ def compare(
         first.images,
         tests[0].permutations,
         tests[0].exact,
-        (*_notes(tests[0], first.images), *dict.fromkeys(note for one in intervals.values() for note in one.notes)),
+        (
+            *_notes(tests[0], first.images),
+            *_bin_notes(measured, rows),
+            *dict.fromkeys(note for one in intervals.values() for note in one.notes),
+        ),
         {figure: reason for _, figure in compared if (reason := _undefined(figure, intervals))},
     )
 
@@ -187,6 +211,21 @@ def _notes(test: SwapTest, images: int) -> Iterator[str]:
     least = 2 / test.permutations
     if test.exact and least > _SIGNIFICANT:
         yield f"{images} image{'s'[: images > 1]}: no p-value can be below {min(least, 1):g}"
+
+
+def _bin_notes(measured: Mapping[str, _Measured], rows: Sequence[Difference]) -> Iterator[str]:
+    binned = [name for name, one in measured.items() if one.bounds]
+    if binned:
+        yield (
+            f"scores counted in bins: {', '.join(binned)}; ± gives certain bounds of the exact value, and intervals, "
+            "p-values and rank shares are those of the binned values"
+        )
+    undecided: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row.bounds and row.bounds[0] <= 0 <= row.bounds[1]:
+            undecided.setdefault((row.a, row.b), []).append(row.figure)
+    for (a, b), figures in undecided.items():
+        yield f"bins leave open which of {a} and {b} is higher, and so their ranks: {', '.join(figures)}"
 
 
 def _undefined(figure: str, intervals: Mapping[str, Intervals]) -> str:
@@ -199,18 +238,52 @@ def _undefined(figure: str, intervals: Mapping[str, Intervals]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
-    """One method: its intervals, and its figures without each image (for BCa) and of each image by itself."""
+    """One method: its intervals and bounds, and its values without each image (for BCa) and of each image by itself.
+
+    Values of images have the shape (images, metrics); the lowest and the highest are equal where the image is exact.
+    """
 
     intervals: Intervals
     left_out: FloatArray
-    alone: FloatArray
+    bounds: Mapping[str, Interval]
+    lowest: FloatArray
+    highest: FloatArray
 
 
-def _measure(table: Table, *, method: IntervalMethod, level: float, replicates: int, seed: int) -> _Measured:
+def _measure(
+    per_image: Mapping[str, Any], *, method: IntervalMethod, level: float, replicates: int, seed: int
+) -> _Measured:
+    table = table_of(per_image)
     intervals = bootstrap(table, method=method, level=level, replicates=replicates, seed=seed)
     needed = method == "bca" and table.images > 1
     left_out = leave_one_out(table) if needed else np.empty((0, len(table.figures)))
-    return _Measured(intervals, left_out, one_by_one(table))
+    if table.whole:
+        lowest = highest = one_by_one(table)
+    else:
+        lowest, highest = _image_by_image(per_image, table)
+    return _Measured(intervals, left_out, bounds_of(per_image), lowest, highest)
+
+
+def _image_by_image(per_image: Mapping[str, Any], table: Table) -> tuple[FloatArray, FloatArray]:
+    """Measure each image by its own counts: the lowest and the highest value of each metric, one row per image."""
+    lowest, highest = [], []
+    for name in sorted(per_image):
+        image = {name: _as_in_its_set(per_image[name], table)}
+        values, bounds = table_of(image).estimates, bounds_of(image)
+        pairs = [bounds.get(key, (value, value)) for key, value in zip(table.figures, values, strict=True)]
+        lowest.append([low for low, _ in pairs])
+        highest.append([high for _, high in pairs])
+    return np.array(lowest), np.array(highest)
+
+
+def _as_in_its_set(counts: Any, table: Table) -> Any:  # noqa: ANN401  counts of any kind
+    """Give an image's counts as those of a soft map where its set has soft maps, even if it holds two values."""
+    if isinstance(table, PixelTable):
+        return counts if table.masks.any() else replace(counts, of_predictions=False)
+    if isinstance(table, ClassTable):
+        parts = zip(counts.counts, table.classes, strict=True)
+        return replace(counts, counts=tuple(_as_in_its_set(part, of_class) for part, of_class in parts))
+    return counts
 
 
 def _difference(
@@ -225,13 +298,20 @@ def _difference(
         out = one.left_out[:, k] - other.left_out[:, k]
         chosen, level = method_for(name, one.intervals.method), one.intervals.level
         low, high = interval(drawn[~np.isnan(drawn)], difference, out, method=chosen, level=level)
-    wins, ties, losses = _tally(one.alone[:, k] - other.alone[:, k], lower=name in LOWER_IS_BETTER)
-    return Difference(name, name_a, name_b, *estimates, difference, low, high, *p_values, wins, ties, losses)
+    bounds = one.bounds.get(name), other.bounds.get(name)
+    tally = _tally(one.lowest[:, k] - other.highest[:, k], one.highest[:, k] - other.lowest[:, k])
+    wins, ties, losses, undecided = tally if name not in LOWER_IS_BETTER else (tally[2], tally[1], tally[0], tally[3])
+    return Difference(
+        name, name_a, name_b, *estimates, difference, low, high, *p_values, wins, ties, losses, undecided, *bounds
+    )
 
 
-def _tally(differences: FloatArray, *, lower: bool) -> tuple[int, int, int]:
-    better = -differences if lower else differences
-    return int(np.sum(better > _TIED)), int(np.sum(np.abs(better) <= _TIED)), int(np.sum(better < -_TIED))
+def _tally(lowest: FloatArray, highest: FloatArray) -> tuple[int, int, int, int]:
+    """Count images that are higher for a, equal, higher for b, or undecided, given the ends of each difference."""
+    higher, lower = lowest > _TIED, highest < -_TIED
+    equal = (lowest >= -_TIED) & (highest <= _TIED)
+    undecided = ~(higher | lower | equal | np.isnan(lowest))
+    return int(higher.sum()), int(equal.sum()), int(lower.sum()), int(undecided.sum())
 
 
 def _rank_shares(figure: str, intervals: Mapping[str, Intervals]) -> dict[str, tuple[float, ...]]:

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.counts import ScoreCounts
-from segbench.curves.bounds import inexact
-from segbench.curves.points import cumulate
+from segbench.curves.points import cumulate, inexact
 from segbench.errors import ArgumentError
 
 Leader = Literal["a", "b", "equal"]

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from segbench.counts import ScoreCounts
-from segbench.curves.points import Points, cumulate
+from segbench.curves.points import Points, cumulate, inexact
 from segbench.display import Displayed
 from segbench.errors import ArgumentError
 
@@ -130,6 +130,8 @@ def best_point(points: Points, *, beta: float = 1.0) -> int:
 def fpr_at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> float:
     """False positive rate at the highest threshold whose true positive rate reaches `tpr`.
 
+    Inside a bin of several scores it is interpolated, linear in true positives.
+
     Parameters
     ----------
     counts : ScoreCounts
@@ -152,10 +154,13 @@ def fpr_at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> float:
     >>> fpr_at_tpr(ScoreCounts([3, 2, 1], [10, 9, 1], [0, 1, 3]))
     0.25
     """
-    points = cumulate(counts)
-    k = first_reaching(points, tpr)
-    negatives = int(points[1][-1])
-    return int(points[1][k]) / negatives if negatives and points[0][-1] else math.nan
+    from segbench.curves import kernels
+
+    tp, fp = cumulate(counts)
+    needed, negatives = needed_for(tpr, int(tp[-1])), int(fp[-1])
+    if not (negatives and tp[-1]):
+        return math.nan
+    return float(kernels.false_positives_at(tp, fp, inexact(counts), needed)) / negatives
 
 
 def first_reaching(points: Points, share: float) -> int:

@@ -130,13 +130,27 @@ def pr_area_linear(tp: Counts, fp: Counts) -> float:
 
 
 @_compiled
-def add_precision_steps(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
+def precisions_between(a: float, f: float, b: float, g: float) -> float:
+    """Sum t / (t + FP(t)) over the whole t after a up to b, FP(t) running straight from f to g."""
+    width = b - a
+    first = a / (a + f) if a + f > 0.0 else width / (width + (g - f))
+    return segment_trapezoid(a, f, b, g) + (b / (b + g) - first) / 2
+
+
+@_compiled
+def add_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_], sums: NDArray[np.float64]) -> None:
     """Go on with the sum of `precision_steps` over more points, the first of which is the last of those before."""
     total, lost = sums
     for k in range(1, tp.size):
-        gained = float(tp[k] - tp[k - 1])
+        before, now, false = float(tp[k - 1]), float(tp[k]), float(fp[k])
+        gained = now - before
         if gained > 0.0:
-            part = gained * (tp[k] / (float(tp[k]) + float(fp[k]))) - lost
+            if loose[k - 1]:
+                above = float(fp[k - 1])
+                part = precisions_between(before, above, now, above + (false - above) * (gained / (gained + 1)))
+            else:
+                part = gained * (now / (now + false))
+            part -= lost
             new = total + part
             lost = (new - total) - part
             total = new
@@ -144,10 +158,14 @@ def add_precision_steps(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> No
 
 
 @_compiled
-def precision_steps(tp: Counts, fp: Counts) -> float:
-    """Sum precision over the positives, each at the threshold of its own score: average precision times P."""
+def precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> float:
+    """Sum precision over the positives, each at the threshold of its own score: average precision times P.
+
+    In a loose bin the order of scores is not known: each of its p positives takes the false positives that a random
+    order puts above it on average, i / (p + 1) of those in the bin for the i-th.
+    """
     sums = np.zeros(2)
-    add_precision_steps(tp, fp, sums)
+    add_precision_steps(tp, fp, loose, sums)
     return float(sums[0])
 
 
@@ -168,6 +186,16 @@ def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[flo
 
 
 @_compiled
+def false_positives_at(tp: Counts, fp: Counts, loose: NDArray[np.bool_], needed: Integer | int) -> float:
+    """Give the false positives where as many true positives as needed are reached; inside a loose bin, linear in TP."""
+    k = np.searchsorted(tp, needed)
+    if k == 0 or not loose[k - 1]:
+        return float(fp[k])
+    share = float(needed - tp[k - 1]) / float(tp[k] - tp[k - 1])
+    return float(fp[k - 1]) + share * float(fp[k] - fp[k - 1])
+
+
+@_compiled
 def lowest_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> float:
     """Give the lowest that `precision_steps` can be when the order inside loose bins is not known.
 
@@ -179,9 +207,8 @@ def lowest_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> 
         if now == before:
             continue
         part = (now - before) * (now / (now + false))
-        if loose[k - 1] and false > 0.0:
-            ends = now / (now + false) - before / (before + false)
-            part = segment_trapezoid(before, false, now, false) + ends / 2
+        if loose[k - 1]:
+            part = precisions_between(before, false, now, false)
         part -= lost
         new = total + part
         lost = (new - total) - part

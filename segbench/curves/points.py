@@ -31,6 +31,14 @@ def cumulate(counts: ScoreCounts) -> Points:
     return _running(counts.positives), _running(counts.negatives)
 
 
+def inexact(counts: ScoreCounts) -> NDArray[np.bool_]:
+    """Mark the bins that hold more than one score."""
+    if counts.highest is None:
+        return np.zeros(counts.scores.size, dtype=bool)
+    loose: NDArray[np.bool_] = counts.highest > counts.scores
+    return loose
+
+
 def _running(counts: NDArray[Any]) -> NDArray[Any]:
     small = counts.dtype == np.int32 and counts.sum(dtype=np.int64) < _FITS_INT32
     running = np.zeros(counts.size + 1, dtype=np.int32 if small else np.int64)

@@ -20,7 +20,7 @@ from segbench.curves.areas import auc_roc, average_precision, pr_area
 from segbench.curves.fmeasure import needed_for
 from segbench.curves.hull import hull_vertices
 from segbench.curves.imagewise import BestFs, best_fs
-from segbench.curves.points import cumulate
+from segbench.curves.points import cumulate, inexact
 
 _IMAGES_WAITING, _SCORES_WAITING = 256, 2**20
 _CUTS = 2**13
@@ -99,10 +99,11 @@ def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tup
     roc, pr, steps = np.zeros((3, 2))
     for whole in ranges:
         for start in range(0, max(whole.scores.size, 1), _SCORES_WAITING):  # which keeps what is made of them small
-            tp, fp = kept.add(whole.part(start, start + _SCORES_WAITING))
+            some = whole.part(start, start + _SCORES_WAITING)
+            tp, fp = kept.add(some)
             kernels.add_roc_area(tp, fp, roc)
             kernels.add_pr_area_exact(tp, fp, pr)
-            kernels.add_precision_steps(tp, fp, steps)
+            kernels.add_precision_steps(tp, fp, inexact(some), steps)
     if not positives:
         return kept.counts(), math.nan, math.nan, math.nan
     area = float(roc[0] / positives / negatives) if negatives else math.nan

@@ -32,12 +32,12 @@ def weights_of_draws(images: int, replicates: int, seed: int) -> Iterator[FloatA
 
 
 def leave_one_out(table: Table) -> FloatArray:
-    """Measure the benchmark without each of its images in turn: rows of figures, one an image."""
+    """Measure the benchmark without each of its images in turn: one row of metrics per image."""
     return _image_by_image(table, others=1.0, itself=0.0)
 
 
 def one_by_one(table: Table) -> FloatArray:
-    """Measure each image as a benchmark of its own: rows of figures, one an image."""
+    """Measure each image as a benchmark of its own: one row of metrics per image."""
     return _image_by_image(table, others=0.0, itself=1.0)
 
 

@@ -10,7 +10,7 @@ and counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, get_args
 
@@ -19,9 +19,11 @@ import numpy as np
 from segbench.counts import BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts
 from segbench.curves.boundary_table import boundary_table
 from segbench.curves.class_table import class_table
+from segbench.curves.classes import class_summary
 from segbench.curves.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.curves.region_table import region_table
 from segbench.curves.replicates import draw, leave_one_out
+from segbench.curves.summary import pixel_summary
 from segbench.curves.tables import Table, pixel_table
 from segbench.errors import ArgumentError
 
@@ -132,6 +134,21 @@ def table_of(*sets: Mapping[str, Any] | Table) -> Table:
     found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "no images"
     expected = " or all ".join(kind.__name__ for kind in _LAYOUTS)
     raise ArgumentError(f"found {found}; expected at least one image, all {expected}")
+
+
+def bounds_of(per_image: Mapping[str, Any]) -> Mapping[str, tuple[float, float]]:
+    """Give the certain bounds of metrics of counts kept in bins, by the names that the table gives them."""
+    first = next(iter(per_image.values()))
+    if isinstance(first, ScoreCounts):
+        return pixel_summary(per_image).bounds if _any_binned(per_image.values()) else {}
+    if isinstance(first, ClassCounts):
+        parts = (part for counts in per_image.values() for part in counts.counts)
+        return class_summary(per_image).bounds if _any_binned(parts) else {}
+    return {}
+
+
+def _any_binned(counts: Iterable[ScoreCounts]) -> bool:
+    return any(part.binned for part in counts)
 
 
 def notes_on(images: int) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from segbench.display import Displayed
 _WITHOUT_POSITIVES = "no positive pixels"
 _WITHOUT_NEGATIVES = "no negative pixels"
 WITHOUT_NAMES = "some pixels came without the name of an image, so images are not told apart"
+_AT_ODS = {key: f"ods_{key}" for key in ("f", "precision", "recall", "threshold")}
 _OVER_IMAGES = ("ois_f", "ois_precision", "ois_recall", "mean_image_f")
 _NOTHING_PREDICTED = "nothing is predicted positive"
 _ALL_PREDICTED = "ODS: the best F is that of predicting every pixel positive"
@@ -102,8 +103,8 @@ def pixel_summary(
         the pooled curve; ``ods_*``, the best F over thresholds common to all images; ``ois_*``, each image at the
         threshold of its own best F, counts added (an image without positives adds the false positives of its highest
         score); ``mean_image_f``, the mean of the images' best F over those that have positives; ``fpr_at_95_tpr``.
-        Precision and recall at a best threshold are exact at that threshold even where scores are binned. ``iou`` is
-        the intersection over union at the ODS threshold, TP / (P + FP).
+        Of binned scores, a best F is that at the best edge of a bin, and ``bounds`` covers all that exact scores allow.
+        ``iou`` is the intersection over union at the ODS threshold, TP / (P + FP).
 
         Two-valued predictions are evaluated at the mask (`segbench.curves.masks`): ``ods_*`` and ``iou`` are its
         values, ``mean_image_f`` is the mean of each image's F at the mask, and areas, ``ois_*`` and
@@ -147,7 +148,7 @@ def pixel_summary(
         "mean_image_f": float(np.mean(each)) if each.size else math.nan,
         "fpr_at_95_tpr": fpr_at_tpr(pooled),
     }
-    bounds = {{"f": "ods_f"}.get(key, key): pair for key, pair in score_bounds(pooled).items()}
+    bounds = {_AT_ODS.get(key, key): pair for key, pair in score_bounds(pooled).items()}
     reasons = {} if unnamed is None else dict.fromkeys(_OVER_IMAGES, WITHOUT_NAMES)
     if mask is not None:
         reasons |= dict.fromkeys(NEED_A_RANKING, TWO_VALUED)
@@ -206,7 +207,7 @@ def pixel_image_figures(counts: ScoreCounts, of_set: ScoreCounts | None = None) 
         "auc_pr": pr_area(cumulate(counts)),
         "average_precision": average_precision(counts),
     }
-    bounds = {key: pair for key, pair in score_bounds(counts).items() if key in figures}
+    bounds = {} if mask is not None else score_bounds(counts)
     reasons = {} if mask is None else {key: TWO_VALUED for key in NEED_A_RANKING if key in figures}
     figures |= dict.fromkeys(reasons, math.nan)
     return _finished(figures, counts, bounds, (), counts.threshold_source, reasons=reasons)
@@ -239,7 +240,8 @@ def _finished(
             undefined[key] = _WITHOUT_POSITIVES if figures["negatives"] else "no pixels"
         elif math.isnan(figure):
             undefined[key] = reasons.get(key, _why_undefined(key, counts))
-    return Summary(figures, dict(bounds), undefined, optimistic, source, notes)
+    known = {key: pair for key, pair in bounds.items() if key in figures and key not in undefined}
+    return Summary(figures, known, undefined, optimistic, source, notes)
 
 
 def _why_undefined(key: str, counts: ScoreCounts) -> str:

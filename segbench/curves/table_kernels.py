@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.compiling import compiled
-from segbench.curves.kernels import hull_vertices, pr_area_exact, precision_steps, roc_area
+from segbench.curves.kernels import false_positives_at, hull_vertices, pr_area_exact, precision_steps, roc_area
 
 FloatArray = NDArray[np.float64]
 Counts = NDArray[Any]
@@ -27,8 +27,10 @@ def running(counts: FloatArray, into: Counts) -> None:
 
 
 @_compiled
-def pooled_pixel_figures(positives: FloatArray, negatives: FloatArray, scores: FloatArray, figures: FloatArray) -> None:
-    """Fill in the figures of pooled curves, one row a replicate; a row stays as it is where it has no positives.
+def pooled_pixel_figures(
+    positives: FloatArray, negatives: FloatArray, scores: FloatArray, loose: NDArray[np.bool_], figures: FloatArray
+) -> None:
+    """Fill in the metrics of pooled curves, one row per replicate; a row without positives is left as it is.
 
     Columns: auc_roc, auc_pr, auc_pr_achievable, average_precision, ods_f, ods_precision, ods_recall, ods_threshold,
     iou, fpr_at_95_tpr.
@@ -43,7 +45,7 @@ def pooled_pixel_figures(positives: FloatArray, negatives: FloatArray, scores: F
         figures[r, 1] = pr_area_exact(tp, fp) / P
         vertices = hull_vertices(tp, fp)
         figures[r, 2] = pr_area_exact(tp[vertices], fp[vertices]) / P
-        figures[r, 3] = precision_steps(tp, fp) / P
+        figures[r, 3] = precision_steps(tp, fp, loose) / P
         best, at = 0.0, 0
         for k in range(1, tp.size):
             f = 2.0 * tp[k] / float(P + tp[k] + fp[k])
@@ -57,7 +59,7 @@ def pooled_pixel_figures(positives: FloatArray, negatives: FloatArray, scores: F
         if N > 0:
             figures[r, 0] = roc_area(tp, fp) / P / N
             needed = (95 * P + 99) // 100
-            figures[r, 9] = fp[np.searchsorted(tp, needed)] / float(N)
+            figures[r, 9] = false_positives_at(tp, fp, loose, needed) / float(N)
 
 
 @_compiled

@@ -18,6 +18,7 @@ from segbench.counts import ScoreCounts
 from segbench.counts.bins import bin_of
 from segbench.curves.imagewise import BestFs
 from segbench.curves.masks import mask_points, mask_threshold
+from segbench.curves.points import inexact
 from segbench.curves.pooled import PooledPixels, pool_pixels, reduced
 
 FloatArray = NDArray[np.float64]
@@ -57,6 +58,11 @@ class Table(Protocol):
         """Names of the figures, in the order of the columns of `measure`."""
 
     @property
+    def whole(self) -> bool:
+        """Whether the table holds all there is of each image, so that `measure` is exact for one alone, too."""
+        return True
+
+    @property
     def estimates(self) -> FloatArray:
         """Every figure of the benchmark itself, each image counted once."""
         row: FloatArray = self.measure(np.ones((1, self.images)))[0]
@@ -92,19 +98,25 @@ class PixelTable(Table):
         Dense, or sparse where images have few of many scores.
     best : array of float64, shape (images, 5)
         Of each image's best point, or of its mask, TP, FP and P; its F, 0 where undefined; and 1 where it is defined.
+    loose : array of bool, shape (L,)
+        Bins that hold more than one score; none where counts are exact.
     masks : array of bool, shape (images,)
         True for the images of sets of two-valued predictions: they have no scores, and are at the mask whatever the
         threshold of the others.
     areas : mapping of str to float
         auc_roc, auc_pr and average_precision over all distinct scores, of a single set of soft maps.
+    every_score : bool
+        Whether `scores` holds every distinct score, so that the metrics of a single image can be read off, too.
     """
 
     scores: FloatArray
     positives: Any
     negatives: Any
     best: FloatArray
+    loose: NDArray[np.bool_]
     masks: NDArray[np.bool_]
     areas: Mapping[str, float]
+    every_score: bool
 
     @property
     def images(self) -> int:
@@ -115,6 +127,11 @@ class PixelTable(Table):
     def figures(self) -> tuple[str, ...]:
         """Names of the figures."""
         return PIXEL_FIGURES
+
+    @property
+    def whole(self) -> bool:
+        """Whether the table holds all there is of each image."""
+        return self.every_score
 
     @property
     def estimates(self) -> FloatArray:
@@ -133,7 +150,7 @@ class PixelTable(Table):
         figures = np.full((weights.shape[0], len(PIXEL_FIGURES)), np.nan)
 
         def pooled(rows: slice, positives: FloatArray, negatives: FloatArray) -> None:
-            table_kernels.pooled_pixel_figures(positives, negatives, self.scores, figures[rows, :_POOLED])
+            table_kernels.pooled_pixel_figures(positives, negatives, self.scores, self.loose, figures[rows, :_POOLED])
 
         self.pooled(weights, pooled)
         tp, fp, positives, f, defined = (weights @ self.best).T
@@ -220,7 +237,8 @@ def pixel_table(*sets: Mapping[str, ScoreCounts]) -> PixelTable:
         points.append(pool.chosen if mask is None else mask_points(named, mask))
         masks += [math.nan if mask is None else mask] * len(per_image)
         pools += [pool] if mask is None else []
-    pooled = ScoreCounts.sum(reduced(pool.counts) for pool in pools)
+    kept_of = [reduced(pool.counts) for pool in pools]
+    pooled = ScoreCounts.sum(kept_of)
     scores = pooled.scores.astype(np.float64)
     of_masks = ~np.isnan(masks)
     if of_masks.any() and not scores.size:
@@ -236,8 +254,10 @@ def pixel_table(*sets: Mapping[str, ScoreCounts]) -> PixelTable:
         _matrix([(columns, positives) for columns, positives, _ in rows], scores.size),
         _matrix([(columns, negatives) for columns, _, negatives in rows], scores.size),
         np.column_stack([best.tp, best.fp, best.positives, f, defined]).astype(np.float64),
+        inexact(pooled) if pooled.scores.size else np.zeros(scores.size, np.bool_),
         of_masks,
         {name: getattr(pools[0], name) for name in _AREAS} if len(sets) == len(pools) == 1 else {},
+        every_score=not pooled.binned and all(kept is pool.counts for kept, pool in zip(kept_of, pools, strict=True)),
     )
 
 

@@ -39,8 +39,9 @@ def plot_comparison(
     Returns
     -------
     matplotlib Axes
-        Dots are differences, bars their intervals over images; on the right stand the p-values, corrected by Holm for
-        all pairs that were compared. A pair without a defined difference has an empty row.
+        Dots are differences, bars their intervals over images, wide light bars the certain bounds of differences where
+        scores were counted in bins. The p-values on the right are corrected by Holm for all pairs that were compared. A
+        pair without a defined difference has an empty row.
 
     Raises
     ------
@@ -100,6 +101,8 @@ def _minus(row: Difference, reference: str) -> Difference:
         high=-row.low,
         wins=row.losses,
         losses=row.wins,
+        bounds_a=row.bounds_b,
+        bounds_b=row.bounds_a,
     )
 
 
@@ -108,6 +111,8 @@ def _draw_row(ax: Axes, place: int, row: Difference) -> None:
     ax.annotate(text, (1, place), xycoords=ax.get_yaxis_transform(), va="center", fontsize="small")
     if math.isnan(row.difference):
         return
+    if row.bounds:
+        ax.hlines(place, *row.bounds, color=COLOURS[0], alpha=0.3, linewidth=12 * guide_width(), zorder=2)
     if not math.isnan(row.low):
         ax.hlines(place, row.low, row.high, color=COLOURS[0], linewidth=3 * guide_width(), zorder=2)
     ax.plot(row.difference, place, "o", color=COLOURS[0], markersize=1.2 * dot_size(), zorder=3)
@@ -119,4 +124,5 @@ def _title(comparison: Comparison, figure: str, reference: str) -> str:
     what = f"{name} minus that of {reference}" if reference else f"Difference of {name}"
     better = ", lower is better" if figure in LOWER_IS_BETTER else ""
     images = f"{comparison.images} image{'s'[: comparison.images != 1]}"
-    return f"{what}{better}\n({100 * level:g} % interval over {images})"
+    bins = "; light: what bins leave open" if any(row.bounds for row in comparison.differences) else ""
+    return f"{what}{better}\n({100 * level:g} % interval over {images}{bins})"

@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rich.console import Console
 
@@ -35,10 +36,14 @@ SHOWN: Mapping[str, tuple[str, ...]] = {
 _HEADER = ("figure", "a", "b", "of a", "of b", "a - b", "p", "p (Holm)", "wins", "ties", "losses")
 
 
+_BOUNDED = ("estimate_a", "estimate_b", "difference")
+
+
 def comparison_json(comparison: Comparison, *, signature: str) -> str:
     """Write a comparison as JSON: ``differences``, one object a figure and pair, ``rank_shares``, how it was drawn.
 
-    What is not defined is null, with the reason under ``undefined``.
+    What is not defined is null, with the reason under ``undefined``. ``bounds``, ``bounds_a`` and ``bounds_b`` of the
+    difference and the two estimates are [low, high] where scores were counted in bins, and null where exact.
     """
     first = next(iter(comparison.intervals.values()))
     document = {
@@ -72,16 +77,26 @@ def comparison_table(comparison: Comparison, *, figures: Sequence[str], digits: 
     for reason in dict.fromkeys(comparison.undefined.values()):
         without = [figure for figure in figures if comparison.undefined.get(figure) == reason]
         notes += [f"undefined ({reason}): {', '.join(without)}"] if without else []
-    return TextTable(list(_HEADER), [_short_row(row, digits) for row in rows], names=3, notes=tuple(notes))
+    undecided = any(row.undecided for row in rows)
+    header = [*_HEADER, *(["undecided"] if undecided else [])]
+    cells = [[*_short_row(row, digits), *([str(row.undecided)] if undecided else [])] for row in rows]
+    return TextTable(header, cells, names=3, notes=tuple(notes))
 
 
 def exact_comparison(comparison: Comparison, *, figures: Sequence[str] | None = None) -> TextTable:
-    """Give a line a figure and pair, every field with all its digits, for other programs; None asks for all figures."""
-    names = [field.name for field in dataclasses.fields(Difference)]
+    """Give a line a figure and pair, every field with all its digits, for other programs; None asks for all figures.
+
+    Bounds have columns only where some value has bounds.
+    """
+    names = [field.name for field in dataclasses.fields(Difference) if not field.name.startswith("bounds")]
     rows = [row for row in comparison.differences if figures is None or row.figure in figures]
     if figures is not None:
         rows.sort(key=lambda row: figures.index(row.figure))
-    return TextTable(names, [[_plain(getattr(row, name)) for name in names] for row in rows], names=3)
+    cells = [[_plain(getattr(row, name)) for name in names] for row in rows]
+    if any(row.bounds for row in rows):
+        names += [f"{name}_bound_{end}" for name in _BOUNDED for end in ("low", "high")]
+        cells = [[*line, *_bound_cells(row)] for line, row in zip(cells, rows, strict=True)]
+    return TextTable(names, cells, names=3)
 
 
 def show_comparison(
@@ -129,9 +144,9 @@ def _short_row(row: Difference, digits: int) -> list[str]:
         row.figure,
         row.a,
         row.b,
-        number(row.estimate_a, digits=digits),
-        number(row.estimate_b, digits=digits),
-        signed(row.difference, digits=digits) + ends,
+        number(row.estimate_a, row.bounds_a, digits=digits),
+        number(row.estimate_b, row.bounds_b, digits=digits),
+        signed(row.difference, row.bounds, digits=digits) + ends,
         number(row.p_value),
         number(row.p_holm),
         str(row.wins),
@@ -144,5 +159,11 @@ def _plain(value: float | str) -> str:
     return value if isinstance(value, str) else exact(value)
 
 
-def _finite_row(row: Difference) -> dict[str, float | str | None]:
-    return {key: value if isinstance(value, str) else finite(value) for key, value in dataclasses.asdict(row).items()}
+def _bound_cells(row: Difference) -> list[str]:
+    pairs = (row.bounds_a, row.bounds_b, row.bounds)
+    return [exact(end) for pair in pairs for end in pair or (math.nan, math.nan)]
+
+
+def _finite_row(row: Difference) -> dict[str, Any]:
+    fields = {**dataclasses.asdict(row), "bounds": row.bounds}
+    return {key: finite(value) if isinstance(value, float) else value for key, value in fields.items()}

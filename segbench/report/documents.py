@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from segbench.aggregator.result import Result
-from segbench.curves import Intervals
+from segbench.curves import Intervals, Summary
 from segbench.report.classes import ClassResult
 from segbench.report.threshold_tables import threshold_columns
 
@@ -25,21 +25,23 @@ def json_document(
 ) -> str:
     """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
 
-    Undefined figures are null, with the reason under ``undefined``; figures known within limits only have them under
-    ``bounds``. ``images`` and ``failed`` are numbers, ``failures`` says why; ``optimistic`` names figures whose
-    thresholds were chosen on the images they describe. ``intervals`` maps figures to [low, high], ``resampling`` says
-    how they were drawn. Where asked for, ``per_image`` and ``image_undefined`` hold the figures of each image and
-    why some are undefined, ``image_notes`` what was done to it, and ``per_threshold`` a list a column of
-    `segbench.report.threshold_tables.threshold_columns`; an infinite threshold is null there. ``per_class`` holds the
-    figures of each of `classes`.
+    Undefined metrics are null, with the reason under ``undefined``. ``bounds`` maps metrics that are not exact, because
+    scores were counted in bins, to [low, high]. ``images`` and ``failed`` are numbers, ``failures`` says why;
+    ``optimistic`` names metrics with thresholds chosen on the images they describe. ``intervals`` maps metrics to
+    [low, high], ``resampling`` says how they were drawn. On request, ``per_image`` holds the metrics of each image,
+    ``image_undefined`` why some are undefined, ``image_bounds`` their bounds (only of images that have any) and
+    ``image_notes`` what was done to the image; ``per_threshold`` has one list per column of
+    `segbench.report.threshold_tables.threshold_columns`, where an infinite threshold is null; and ``per_class`` holds
+    the metrics of each of `classes`.
     """
     runs = [_run(result) for result in results]
     for run, result in zip(runs, results, strict=True):
         if per_image:
             run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
-            figures = dict(result.per_image)
-            run["per_image"] = {name: _finite(one) for name, one in figures.items()}
-            run["image_undefined"] = {name: dict(one.undefined) for name, one in figures.items() if one.undefined}
+            summaries = dict(result.per_image)
+            run["per_image"] = {name: _finite(summary) for name, summary in summaries.items()}
+            run["image_undefined"] = {name: dict(one.undefined) for name, one in summaries.items() if one.undefined}
+            run["image_bounds"] = {name: _bounds(summary) for name, summary in summaries.items() if summary.bounds}
         if per_threshold:
             columns = threshold_columns(result)
             run["per_threshold"] = {
@@ -71,7 +73,7 @@ def _run(result: Result) -> dict[str, Any]:
         "failed": len(result.failed),
         "summary": _finite(summary),
         "intervals": {},
-        "bounds": {key: list(bounds) for key, bounds in summary.bounds.items()},
+        "bounds": _bounds(summary),
         "undefined": dict(summary.undefined),
         "optimistic": list(summary.optimistic),
         "settings": dict(result.settings),
@@ -87,9 +89,13 @@ def _class(one: ClassResult) -> dict[str, Any]:
         "signature": one.result.signature,
         "summary": _finite(summary),
         "intervals": {key: [finite(end) for end in ends] for key, ends in drawn.items()},
-        "bounds": {key: list(bounds) for key, bounds in summary.bounds.items()},
+        "bounds": _bounds(summary),
         "undefined": dict(summary.undefined),
     }
+
+
+def _bounds(summary: Summary) -> dict[str, list[float]]:
+    return {key: list(pair) for key, pair in summary.bounds.items()}
 
 
 def _finite(figures: Mapping[str, float]) -> dict[str, float | None]:

@@ -22,7 +22,7 @@ from segbench.curves.regions import RegionCurve
 from segbench.report.columns import COLUMNS, HEADLINES
 from segbench.report.comparisons import SHOWN, comparison_table
 from segbench.report.numbers import number
-from segbench.report.points import FloatArray, boundary_points, pr_points, roc_points
+from segbench.report.points import FloatArray, area_bounds, boundary_points, pr_points, roc_points
 from segbench.report.tables import TextTable
 from segbench.report.threshold_tables import pixel_f
 
@@ -99,7 +99,7 @@ def _(shown: Curve) -> str:
     if shown.mask is not None:
         return _drawing(points, axes, f"F of the mask {number(pixel_f(shown)[shown.mask].item())}")
     name = ("achievable AUC-PR" if shown.optimistic else "AUC-PR") if shown.space == "pr" else "AUC-ROC"
-    return _drawing(points, axes, f"{name} {number(shown.area)}, {shown.tp.size - 1} thresholds")
+    return _drawing(points, axes, f"{name} {number(shown.area, area_bounds(shown))}, {shown.tp.size - 1} thresholds")
 
 
 @html_of.register

@@ -22,24 +22,25 @@ def number(value: float, bounds: tuple[float, float] | None = None, *, digits: i
         return str(value)
     if math.isnan(value):
         return "-"
-    text = _short(value, digits)
     if bounds is None or not math.isfinite(value):
-        return text
+        return _short(value, digits)
+    wide = max(bounds[1] - value, value - bounds[0]) > abs(value)  # digits of a smaller value say nothing
+    text = _point_first(f"{value:.{digits}f}") if wide else _short(value, digits)
     # Of what is shown, not of the value behind it, so that the exact figure lies within what is printed.
     spread = max(bounds[1] - float(text), float(text) - bounds[0])
     rounded_up = math.ceil(round(spread * 10**digits, 6)) / 10**digits
     return f"{text} ±{_short(rounded_up, digits)}"
 
 
-def signed(value: float, *, digits: int = DIGITS) -> str:
+def signed(value: float, bounds: tuple[float, float] | None = None, *, digits: int = DIGITS) -> str:
     """Write a difference, with its sign.
 
     Examples
     --------
-    >>> signed(0.05), signed(-0.05), signed(0.0)
-    ('+.0500', '-.0500', '.0000')
+    >>> signed(0.05), signed(-0.05), signed(0.0), signed(0.05, (0.0498, 0.0502))
+    ('+.0500', '-.0500', '.0000', '+.0500 ±.0002')
     """
-    text = number(value, digits=digits)
+    text = number(value, bounds, digits=digits)
     return f"+{text}" if value > 0 else text
 
 
@@ -62,4 +63,8 @@ def _short(value: float, digits: int) -> str:
         text = f"{value:.{1 - math.floor(math.log10(abs(value)))}f}".rstrip("0")
     else:
         text = f"{value:.{digits}f}"
-    return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text
+    return _point_first(text)
+
+
+def _point_first(text: str) -> str:
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text

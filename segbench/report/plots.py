@@ -168,7 +168,7 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
         if curves[place].mask is not None or not isinstance(result.reduced, ScoreCounts):
             draw_curve(ax, curves[place], style, label)
             continue
-        achievable = three_digits(result.summary["auc_pr_achievable"])
+        achievable = _written(result, "auc_pr_achievable")
         both = label.replace("]", f", achievable {achievable}]", 1)
         recall, precision = draw_curve(ax, curves[place], style, both)
         if not recall.size:
@@ -199,10 +199,13 @@ def _ordered(results: Sequence[Result], key: str, figure: str) -> list[tuple[int
     names = short_names(names_of(results))
     labels = []
     for k in best_first(results, key):
-        summary = results[k].summary
-        said = f"{figure}={three_digits(summary[key], summary.bounds.get(key))}"
-        labels.append((k, f"[{'mask' if summary.undefined.get(key) == TWO_VALUED else said}] {names[k]}"))
+        masks = results[k].summary.undefined.get(key) == TWO_VALUED
+        labels.append((k, f"[{'mask' if masks else f'{figure}={_written(results[k], key)}'}] {names[k]}"))
     return labels
+
+
+def _written(result: Result, key: str) -> str:
+    return three_digits(result.summary[key], result.summary.bounds.get(key))
 
 
 def _pr_curve_of(result: Result) -> Curve | BoundaryCurve:

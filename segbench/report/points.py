@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from segbench.counts import ScoreCounts
 from segbench.curves import Curve
 from segbench.curves.boundary import BoundaryCurve
-from segbench.curves.bounds import best_case, inexact, score_bounds, worst_case
+from segbench.curves.bounds import best_case, score_bounds, worst_case
+from segbench.curves.points import inexact
 
 FloatArray = NDArray[np.float64]
 

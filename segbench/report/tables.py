@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from segbench.aggregator.result import Result
-from segbench.curves import Intervals
+from segbench.curves import Intervals, Summary
 from segbench.report.columns import COLUMNS, IMAGE_COLUMNS, optimistic_notes
 from segbench.report.image_sets import failure_notes, images_of, set_notes
 from segbench.report.numbers import DIGITS, exact, number
-from segbench.report.ranking import Mark, column_marks
+from segbench.report.ranking import BINS_NOTE, Mark, bin_notes, column_marks
 from segbench.report.whose import few_names
 
 
@@ -113,7 +113,7 @@ def method_table(
         rows = [[*cells, images_of(result)] for cells, result in zip(rows, results, strict=True)]
     protocol = results[0].protocol
     said = summary_notes(results, names) if remarks else ()
-    notes = (*optimistic_notes(protocol), *said, *failure_notes(results, names), *apart)
+    notes = (*optimistic_notes(protocol), *bin_notes(results, names), *said, *failure_notes(results, names), *apart)
     # Columns without any figure go first, as those of areas do where all predictions are two-valued.
     empty = [all(math.isnan(result.summary[column.key]) for result in results) for column in columns]
     spare = sorted(
@@ -125,8 +125,12 @@ def method_table(
 
 
 def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> TextTable:
-    """Give a line a method: every key of the summary, ends of intervals, number of images, signature."""
+    """Give a line a method: every key of the summary, ends of intervals and of bounds, number of images, signature.
+
+    Bounds have the columns ``KEY_bound_low`` and ``KEY_bound_high``, only where a value is not exact.
+    """
     keys = list(dict.fromkeys(key for result in results for key in result.summary))
+    uncertain = _bounded([result.summary for result in results])
     bounded = [key for key in keys if any(key in drawn for drawn in intervals)]
     ends = [f"{key}_{end}" for key in bounded for end in ("low", "high")]
     rows = []
@@ -134,8 +138,8 @@ def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] =
         figures = [exact(result.summary.get(key, math.nan)) for key in keys]
         limits = [exact(end) for key in bounded for end in intervals[place].get(key, (math.nan, math.nan))]
         totals = [str(len(result.counts)), str(len(result.failed)), result.signature]
-        rows.append([result.method, *figures, *limits, *totals])
-    return TextTable(["method", *keys, *ends, "images", "failed", "signature"], rows)
+        rows.append([result.method, *figures, *limits, *_bound_cells(result.summary, uncertain), *totals])
+    return TextTable(["method", *keys, *ends, *_bound_titles(uncertain), "images", "failed", "signature"], rows)
 
 
 def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable:
@@ -143,9 +147,11 @@ def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable
     keys = IMAGE_COLUMNS[results[0].protocol]
     rows: list[list[str]] = []
     remarks: dict[str, list[str]] = {}
+    bounded = False
     for method, result in zip(names_of(results), results, strict=True):
         undefined: Counter[tuple[str, str]] = Counter()
         for name, figures in result.per_image.items():
+            bounded |= bool(figures.bounds)
             rows.append([method, name, *(number(figures[key], figures.bounds.get(key), digits=digits) for key in keys)])
             for reason in dict.fromkeys(figures.undefined.values()):
                 without = [key for key in keys if figures.undefined.get(key) == reason]
@@ -153,17 +159,44 @@ def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable
         for (reason, named), images in undefined.items():
             said = f"{named} undefined ({reason}): {images} of {len(result.counts)} images"
             remarks.setdefault(said, []).append(method)
-    notes = tuple(f"{few_names(methods, len(results))}: {said}" for said, methods in remarks.items())
+    notes = (
+        *([BINS_NOTE] if bounded else []),
+        *(f"{few_names(methods, len(results))}: {said}" for said, methods in remarks.items()),
+    )
     spare = tuple(range(len(keys) + 1, 2, -1))
     return TextTable(["method", "image", *keys], rows, names=2, notes=notes, spare=spare)
 
 
 def exact_images(results: Sequence[Result]) -> TextTable:
-    """Give a line an image and method."""
+    """Give a line an image and method; bounds have columns as those of `exact_methods`."""
     keys = list(dict.fromkeys(key for result in results for key in IMAGE_COLUMNS[result.protocol]))
-    rows = [
-        [method, name, *(exact(figures.get(key, math.nan)) for key in keys)]
+    images = [
+        (method, name, summary)
         for method, result in zip(names_of(results), results, strict=True)
-        for name, figures in result.per_image.items()
+        for name, summary in result.per_image.items()
     ]
-    return TextTable(["method", "image", *keys], rows, names=2)
+    uncertain = [key for key in _bounded([summary for _, _, summary in images]) if key in keys]
+    rows = [
+        [
+            method,
+            name,
+            *(exact(summary.get(key, math.nan)) for key in keys),
+            *_bound_cells(summary, uncertain),
+        ]
+        for method, name, summary in images
+    ]
+    return TextTable(["method", "image", *keys, *_bound_titles(uncertain)], rows, names=2)
+
+
+def _bounded(summaries: Sequence[Summary]) -> list[str]:
+    """Name the metrics that have bounds in any of some summaries."""
+    bounded = {key for summary in summaries for key in summary.bounds}
+    return [key for key in dict.fromkeys(key for summary in summaries for key in summary) if key in bounded]
+
+
+def _bound_titles(keys: Sequence[str]) -> list[str]:
+    return [f"{key}_bound_{end}" for key in keys for end in ("low", "high")]
+
+
+def _bound_cells(summary: Summary, keys: Sequence[str]) -> list[str]:
+    return [exact(end) for key in keys for end in summary.bounds.get(key, (math.nan, math.nan))]

@@ -17,6 +17,7 @@ from segbench.report.columns import COLUMNS, FOOTNOTES, HEADLINES, Column
 from segbench.report.grids import say, show_table
 from segbench.report.image_sets import in_sets, set_notes
 from segbench.report.numbers import DIGITS, number
+from segbench.report.ranking import bin_notes
 from segbench.report.tables import by_protocol, image_table, method_table, names_of
 from segbench.report.threshold_tables import threshold_table
 from segbench.report.whose import few_names, with_names
@@ -73,7 +74,8 @@ def _show_protocol(
         if id(result) in drawn
     }
     # The footnotes hold the table's own notes.
-    show_table(replace(method_table(results, digits=digits), notes=FOOTNOTES[protocol]), console, below=ends)
+    notes = (*FOOTNOTES[protocol], *bin_notes(results, names_of(results)))
+    show_table(replace(method_table(results, digits=digits), notes=notes), console, below=ends)
     for note in set_notes(results, names_of(results)):
         say(console, note, "yellow")
     _show_remarks(results, console)

@@ -89,13 +89,15 @@ def threshold_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextT
     rows: list[list[str]] = []
     marks: dict[tuple[int, int], Mark] = {}
     notes = []
-    for name, columns in zip(names_of(results), tables, strict=True):
+    for name, columns, result in zip(names_of(results), tables, results, strict=True):
         best = _best_place(columns[measure])
         kept = _few(columns, best)
+        undecided = _undecided(result, digits)
+        notes += [f"{name}: {undecided}"] if undecided else []
         if len(kept) < columns[measure].size:
             notes.append(f"{name}: {len(kept)} of {columns[measure].size} thresholds; --format csv and json list all")
         for place in kept:
-            if place == best:
+            if place == best and not undecided:
                 marks[len(rows), 1 + keys.index(measure)] = "best"
             cells = {key: number(columns[key][place].item(), digits=digits) for key in keys if key in columns}
             rows.append([name, *(cells.get(key, "-") for key in keys)])
@@ -112,6 +114,18 @@ def exact_thresholds(results: Sequence[Result], *, named: bool = True) -> TextTa
         lists = [columns[key].tolist() if key in columns else [math.nan] * length for key in keys]
         rows += [[*([name] if named else []), *map(exact, values)] for values in zip(*lists, strict=True)]
     return TextTable([*(["method"] if named else []), *keys], rows)
+
+
+def _undecided(result: Result, digits: int) -> str:
+    """Say where the best F can be, if bins leave that open; empty where they do not."""
+    prefix = "micro_ods" if result.protocol == "classes" else "ods"
+    bounds = result.summary.bounds
+    if f"{prefix}_threshold" not in bounds:
+        return ""
+    f, threshold = (
+        number(result.summary[key], bounds.get(key), digits=digits) for key in (f"{prefix}_f", f"{prefix}_threshold")
+    )
+    return f"rows are edges of bins; the exact best F is {f}, at a threshold of {threshold}"
 
 
 def _best_place(measure: NDArray[np.float64]) -> int | None:

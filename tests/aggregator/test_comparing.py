@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 from cases import write_papers
@@ -54,9 +55,25 @@ def test_accumulators_of_one_name_are_asked_for_names():
 
 
 def test_every_setting_that_differs_is_named(results, tmp_path):
-    other = evaluate(tmp_path / "gt", tmp_path / "b", Pixels(positive="255", bins=True))
-    with pytest.raises(ArgumentError, match=r"positive is larger in a, 255 in b; floats is exact in a, bins in b"):
+    other = evaluate(tmp_path / "gt", tmp_path / "b", Pixels(positive="255", invert=True, bins=True))
+    with pytest.raises(ArgumentError, match=r"positive is larger in a, 255 in b; invert is no in a, yes in b$"):
         compare_results([results[0], other])
+
+
+@pytest.mark.parametrize("floats", ["exact<=65536", "bins", "exact"])
+def test_runs_are_compared_by_their_counts_whatever_was_said_of_floats(tmp_path, floats):
+    truth, *folders = write_methods(tmp_path, {"a": 2, "b": 1}, images=5, levels=False, shape=(60, 80))
+    first, second = (evaluate(truth, folder) for folder in folders)
+    exact = compare_results([first, second], replicates=10).differences
+    older = replace(second, settings={**second.settings, "floats": floats})
+    assert compare_results([first, older], replicates=10).differences == exact
+    binned = evaluate(truth, folders[1], Pixels(bins=True))
+    mixed = {row.figure: row for row in compare_results([first, binned], replicates=10).differences}
+    for row in exact:
+        low, high = mixed[row.figure].bounds
+        assert low <= row.difference <= high
+        assert mixed[row.figure].bounds_a is None
+        assert mixed[row.figure].estimate_a == row.estimate_a
 
 
 def test_protocols_do_not_mix(results, tmp_path):

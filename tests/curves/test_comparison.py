@@ -7,6 +7,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from segbench import count_pixels
 from segbench.counts import ScoreCounts
 from segbench.curves import best_f, bootstrap, compare, holm, pixel_image_figures, pixel_summary
 from segbench.errors import ArgumentError
@@ -201,3 +202,59 @@ def test_without_positives_everything_is_undefined():
     for r in compare({"a": images, "b": images}, replicates=10).differences:
         assert all(math.isnan(value) for value in (r.difference, r.low, r.p_value, r.p_holm))
         assert (r.wins, r.ties, r.losses) == (0, 0, 0)
+
+
+@pytest.fixture(scope="module")
+def images():
+    """Two methods that are the same but for tiny changes of scores, and one that is worse."""
+    rng = np.random.default_rng(0)
+    methods = {"a": {}, "twin": {}, "poor": {}}
+    for k in range(8):
+        labels = rng.random(1500) < 0.3
+        scores = rng.normal(labels, 1)
+        shaken = scores + rng.normal(0, 1e-3, labels.size)
+        for name, values in (("a", scores), ("twin", shaken), ("poor", scores + rng.normal(0, 2, labels.size))):
+            methods[name][str(k)] = count_pixels(labels, 1 / (1 + np.exp(-values)))
+    return methods
+
+
+@pytest.fixture(scope="module")
+def binned(images):
+    return {name: {k: counts.in_bins() for k, counts in each.items()} for name, each in images.items()}
+
+
+class TestBins:
+    def rows(self, methods):
+        return {(row.a, row.b, row.figure): row for row in compare(methods, replicates=20, permutations=20).differences}
+
+    def test_wins_are_never_decided_by_bins(self, images, binned):
+        exact, rows = self.rows(images), self.rows(binned)
+        for key, row in rows.items():
+            assert row.wins <= exact[key].wins
+            assert row.losses <= exact[key].losses
+            assert row.wins + row.ties + row.losses + row.undecided == len(images["a"])
+            low, high = row.bounds
+            assert low <= exact[key].difference <= high
+        assert rows["a", "twin", "auc_roc"].undecided == 8
+        assert rows["a", "poor", "auc_roc"].undecided == 0
+        assert rows["a", "poor", "auc_roc"].wins == 8
+
+    def test_a_note_says_what_bins_leave_open(self, binned):
+        notes = compare(binned, replicates=20, permutations=20).notes
+        assert any("p-values and rank shares are those of the binned values" in note for note in notes)
+        (pair,) = [note for note in notes if "which of a and twin is higher" in note]
+        assert "ods_f" in pair
+
+    def test_exact_counts_carry_no_bounds(self, images):
+        comparison = compare(images, replicates=20, permutations=20)
+        assert all(row.bounds is None and row.undecided == 0 for row in comparison.differences)
+        assert not any("bins" in note for note in comparison.notes)
+
+    def test_each_image_counts_by_itself_even_where_the_pool_is_binned(self, images, binned):
+        # Seven exact images of a count as they are; only the one in bins is uncertain.
+        mixed = {**images["a"], "0": binned["a"]["0"]}
+        row = self.rows({"a": mixed, "twin": images["twin"]})["a", "twin", "auc_roc"]
+        exact = self.rows({"a": images["a"], "twin": images["twin"]})["a", "twin", "auc_roc"]
+        assert row.undecided == 1
+        assert row.wins + row.ties + row.losses == 7
+        assert exact.undecided == 0

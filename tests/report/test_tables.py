@@ -43,6 +43,7 @@ def in_a_terminal(results, width):
         (7, None, "7"),
         (math.nan, None, "-"),
         (0.5, (0.49991, 0.50002), ".5000 ±.0001"),
+        (8.8e-10, (-0.0004, 0.0004), ".0000 ±.0004"),
     ],
 )
 def test_numbers_are_written_as_the_field_does(value, bounds, text):

@@ -63,7 +63,7 @@ function curveTraces(method, space, hover, shaded) {
   });
   if (curve.best && curve.best[0] !== null) {
     const [x, y, threshold, best] = curve.best;
-    traces.push({ x: [x], y: [y], customdata: [[cut(threshold), best]], mode: "markers", marker: { color: line.color, size: 9, line: { color: colour("--raised"), width: 1.5 } }, ...named, hovertemplate: `<b>ODS</b> ${hover}` });
+    traces.push({ x: [x], y: [y], customdata: [[cut(threshold), best]], mode: "markers", marker: { color: line.color, size: 9, line: { color: colour("--raised"), width: 1.5 } }, ...named, hovertemplate: `<b>ODS</b> ${curve.open ? hover.replace("<extra>", `<br>${curve.open}<extra>`) : hover}` });
   }
   return traces;
 }

@@ -16,6 +16,7 @@ from segbench.curves import Curve, Intervals, curve_band
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.regions import RegionCurve
 from segbench.protocols.states import State
+from segbench.report.numbers import number
 from segbench.report.overlays import WORDS
 from segbench.report.page.figures import IMAGE_HEADLINES
 from segbench.report.palette import COLOURS, DASHES, Dashes, line_style
@@ -77,12 +78,13 @@ def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
     if isinstance(curve, RegionCurve):
         return {"levels": _levels(curve)} if curve.thresholds.size else {}
     best = [_plain(result.summary[f"ods_{key}"]) for key in ("recall", "precision", "threshold", "f")]
+    known = {"best": best, **({"open": _open(result)} if "ods_f" in result.summary.bounds else {})}
     if isinstance(curve, BoundaryCurve):
         if best[-1] is None:
             return {}
         x, y = boundary_points(curve)
         pr = {"x": rounded(x), "y": rounded(y), "points": _probes(curve.recall, curve.precision, curve.thresholds)}
-        return {"pr": pr | {"best": best, "areas": _areas(result, drawn, "pr")}}
+        return {"pr": pr | {**known, "areas": _areas(result, drawn, "pr")}}
     if not curve.positives:
         return {}
     both: dict[str, dict[str, Any]] = {}
@@ -93,8 +95,13 @@ def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
         ends = (here.recall, here.precision) if space == "pr" else (here.fpr, here.tpr)
         probes = _probes(*ends, here.thresholds, keep=result.summary["ods_threshold"]) if x.size > 1 else []
         both[space] = {"x": rounded(x), "y": rounded(y), "points": probes, "areas": _areas(result, drawn, space)}
-    both["pr"] |= {"best": best, "prevalence": _plain(curve.positives / (curve.positives + curve.negatives))}
+    both["pr"] |= {**known, "prevalence": _plain(curve.positives / (curve.positives + curve.negatives))}
     return both
+
+
+def _open(result: Result) -> str:
+    """Write what bins leave open of the best F."""
+    return f"best F {number(result.summary['ods_f'], result.summary.bounds['ods_f'])} by bounds of bins"
 
 
 def _levels(curve: RegionCurve) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Literal
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
 from segbench.report.image_sets import set_notes
+from segbench.report.ranking import bin_notes
 from segbench.report.whose import with_names
 
 SHOWN = 100
@@ -35,6 +36,7 @@ def remarks(results: Sequence[Result], names: Sequence[str], intervals: Sequence
             text = f"{name}: {count} image{'s'[: count != 1]} could not be counted, in no figure"
             found.append(Remark(text, "failed", (*listed, *more)))
     found += [Remark(note, "undefined") for note in set_notes(results, names)]
+    found += [Remark(note) for note in bin_notes(results, names)]
     for name, result in zip(names, results, strict=True):
         reasons: dict[str, list[str]] = {}
         for key, reason in result.summary.undefined.items():
