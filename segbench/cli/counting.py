@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from segbench.cli.look_first import inputs_of
+from segbench.cli.stopping import Stopped
 from segbench.cli.workers import Workers
 from segbench.errors import ArgumentError
 
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 
 _HERE = Workers()
 _WORTH_TELLING = 1.0  # seconds
-
-
-class Stopped(Exception):  # noqa: N818  a wish of the user's, no error
-    """Ctrl-C while images were counted; the text says how far it came."""
 
 
 def methods_of(predictions: list[str]) -> dict[str, str]:
@@ -185,11 +182,7 @@ def count_methods(
 
 def _first_images(files: Sequence[Sequence[SampleFiles]]) -> list[Source]:
     """Name all files of the first image of each method."""
-    return [
-        source
-        for first, *_ in files
-        for source in (*first.ground_truths, first.prediction, *first.scales, *([first.field] if first.field else ()))
-    ]
+    return [source for first, *_ in files for source in first.sources]
 
 
 @contextmanager
