@@ -25,6 +25,7 @@ from segbench.counts import Thresholds
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.given import inputs_given, method_of
+from segbench.loaders.listing import listed_once
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels import Pixels
 
@@ -36,6 +37,7 @@ class FailedImages(UserWarning):
     """Some images could not be counted and are missing from every figure."""
 
 
+@listed_once()
 def evaluate(
     ground_truth: str | PathLike[str] | None = None,
     prediction: str | PathLike[str] | None = None,

@@ -40,6 +40,7 @@ _PIXELS = Pixels()
 _NO_REPAIRS = Repairs()
 
 
+@listed_once()
 def check(
     ground_truth: str | PathLike[str] | None = None,
     prediction: str | PathLike[str] | None = None,
