@@ -135,6 +135,7 @@ def evaluate(
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
     kept_inputs, protocol_json = inputs.masked(), protocol_to_json(protocol)
     outcomes: list[Outcome] = []
+    reused = 0
     with ExitStack() as stack:
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
         known: dict[str, Outcome] = {}
@@ -150,9 +151,11 @@ def evaluate(
             )
             known = store.known(run)
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
+            counted = [outcome for outcome in batch if outcome is not known.get(outcome.name)]
             if store:
-                store.save(run, [outcome for outcome in batch if outcome is not known.get(outcome.name)])
+                store.save(run, counted)
             outcomes += batch
+            reused += len(batch) - len(counted)
             if progress:
                 progress(len(outcomes), len(pairing.files))
         result = assemble(
@@ -174,7 +177,7 @@ def evaluate(
             FailedImages,
             stacklevel=2,
         )
-    return result
+    return replace(result, reused=reused)
 
 
 def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:

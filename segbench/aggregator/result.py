@@ -62,6 +62,8 @@ class Result(Displayed):
     unnamed : ScoreCounts, optional
         Pixels that an `Accumulator` got without the name of an image: part of the pooled figures and the curve, while
         what rests on single images (OIS, mean F, intervals, comparisons) is undefined.
+    reused : int
+        How many images `evaluate` took from the results file, since their files and settings are the same.
     """
 
     method: str
@@ -77,6 +79,7 @@ class Result(Displayed):
     published: PublishedCurve | PublishedRegions | None = None
     image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
+    reused: int = 0
 
     def __repr__(self) -> str:
         """Say in a line whose result it is, of how many images, and the figure by which methods are ranked."""

@@ -176,7 +176,8 @@ def count_methods(
                     progress=tally,
                 )
             results.append(result)
-        _tell_time(time.perf_counter() - started, sum(len(result.counts) + len(result.failed) for result in results))
+        images = sum(len(result.counts) + len(result.failed) for result in results)
+        _tell_time(time.perf_counter() - started, images, sum(result.reused for result in results))
     return results
 
 
@@ -202,6 +203,11 @@ def _stoppable(method: str, tally: Tally) -> Iterator[None]:
         raise Stopped(f"stopped with {done} of {method!r} done") from None
 
 
-def _tell_time(seconds: float, images: int) -> None:
-    if seconds >= _WORTH_TELLING:
-        typer.echo(f"{images} images in {seconds:.1f} s, {1000 * seconds / images:.1f} ms an image", err=True)
+def _tell_time(seconds: float, images: int, reused: int) -> None:
+    counted = images - reused
+    if reused and counted:
+        typer.echo(f"{images} images: {reused} already counted, {counted} counted in {seconds:.1f} s", err=True)
+    elif reused:
+        typer.echo(f"{images} images: all already counted with the same settings", err=True)
+    elif seconds >= _WORTH_TELLING:
+        typer.echo(f"{images} images in {seconds:.1f} s, {1000 * seconds / images:.1f} ms per image", err=True)

@@ -129,7 +129,7 @@ def test_a_run_goes_on_with_the_same_images_packed(papers, monkeypatch):
 def test_archives_on_the_command_line(segbench, papers):
     folders = segbench("run", papers / "gt", papers / "pred", "--format", "json")
     archives = segbench("run", papers / "gt.zip", papers / "pred.tar.gz", "--format", "json", "-j", 2)
-    assert (archives.code, re.sub("2 images in .* an image\n", "", archives.err)) == (0, "")
+    assert (archives.code, re.sub("2 images in .* per image\n", "", archives.err)) == (0, "")
     assert archives.out == folders.out
     assert segbench("run", papers / "gt.zip", papers / "none.zip").code == 1
     (papers / "bad.zip").write_bytes(b"junk")
