@@ -28,7 +28,16 @@ from segbench.preflight.names import name_findings, paired
 from segbench.preflight.sampling import probes_of
 from segbench.preflight.scores import score_findings
 from segbench.preflight.seen import Probe
-from segbench.preflight.sizes import Misfit, Read, Surveyed, size_findings, survey_headers, type_findings, unreadable
+from segbench.preflight.sizes import (
+    Misfit,
+    Read,
+    Surveyed,
+    orientation_findings,
+    size_findings,
+    survey_headers,
+    type_findings,
+    unreadable,
+)
 from segbench.preflight.truths import truth_findings
 from segbench.protocols.pixels import Pixels
 
@@ -171,6 +180,7 @@ def _findings(
     findings = [
         *name_findings(pairing, inputs, asked),
         *size_findings(misfits, total, soft=asked.soft),
+        *orientation_findings(surveyed.turned),
         *unreadable({image: e for image, e in failures.items() if not isinstance(e, SizeError)}, total),
         *exchange_findings(seen, truths),
         *truths,
