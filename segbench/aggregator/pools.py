@@ -135,15 +135,24 @@ def _context() -> BaseContext:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["segbench.aggregator.tasks", "segbench.protocols.kernels", "PIL.Image"])
+    with ctrl_c_left_to_parent():
+        forkserver.ensure_running()
+    return context
+
+
+@contextmanager
+def ctrl_c_left_to_parent() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach, from their first line on; here it waits for the end of the block."""
     with ctrl_c_deferred():
-        resource_tracker.ensure_running()  # the server would start it, and it unblocks SIGINT once it runs
-        # Workers inherit the mask, and so leave Ctrl-C to the parent from their first line on.
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        if not hasattr(signal, "pthread_sigmask"):
+            yield
+            return
+        resource_tracker.ensure_running()  # whatever starts it unblocks SIGINT
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which processes and threads inherit
         try:
-            forkserver.ensure_running()
+            yield
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
-    return context
 
 
 @contextmanager

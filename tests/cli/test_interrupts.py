@@ -13,6 +13,8 @@ from cases import write_folder
 
 PROGRAM = "import sys\nfrom segbench.cli.main import program\nprint('ready', file=sys.stderr, flush=True)\nprogram()"
 
+RUN = ("run", "gt", "pred", "--no-check")
+
 
 @pytest.fixture
 def folders(tmp_path):
@@ -32,10 +34,16 @@ def alive(group):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
 @pytest.mark.parametrize(
     ("command", "delay"),
-    [*((["run", "gt", "pred", "-j", "2", "--no-check"], delay) for delay in (0.02, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.5)),
-     (["verify", "-j", "2"], 0.4), (["verify", "-j", "2"], 1.5)],
-)  # fmt: skip
+    [
+        *(([*RUN, "-j", "2"], delay) for delay in (0.02, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.5)),
+        (["verify", "-j", "2"], 0.4),
+        (["verify", "-j", "2"], 1.5),
+        ([*RUN, "--dask", "local", "-j", "2"], 2.0),
+    ],
+)
 def test_ends_all_processes_with_one_message(folders, command, delay):
+    if "--dask" in command:
+        pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *command], cwd=folders[0].parent, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
