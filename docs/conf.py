@@ -50,7 +50,7 @@ def _add_commands(_: Sphinx, page: str, source: list[str]) -> None:
 
 def commands() -> str:
     """Give every command with its options, as Typer writes them down."""
-    typer = [sys.executable, "-m", "typer", "segbench.cli.main", "utils", "docs", "--name", "segbench"]
+    typer = [sys.executable, "-m", "typer", "segbench.cli.commands", "utils", "docs", "--name", "segbench"]
     written = subprocess.run(typer, capture_output=True, text=True, check=True).stdout  # noqa: S603  a fixed command
     return re.sub(r"(?m)(?<=`: )(.*)$", _as_typed, written[written.index("\n## ") :])
 

@@ -1,5 +1,5 @@
 """``python -m segbench`` is the command ``segbench``."""
 
-from segbench.cli.main import main
+from segbench.cli.main import program
 
-main()
+program()

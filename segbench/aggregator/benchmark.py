@@ -25,6 +25,7 @@ from segbench.counts import ScoreCounts, Thresholds
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.given import inputs_given, method_of
+from segbench.loaders.listing import listed_once
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels import Pixels
 
@@ -36,6 +37,7 @@ class FailedImages(UserWarning):
     """Some images could not be counted and are missing from every figure."""
 
 
+@listed_once()
 def evaluate(
     ground_truth: str | PathLike[str] | None = None,
     prediction: str | PathLike[str] | None = None,
@@ -133,6 +135,7 @@ def evaluate(
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
     kept_inputs, protocol_json = inputs.masked(), protocol_to_json(protocol)
     outcomes: list[Outcome] = []
+    reused = 0
     with ExitStack() as stack:
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
         known: dict[str, Outcome] = {}
@@ -148,9 +151,11 @@ def evaluate(
             )
             known = store.known(run)
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
+            counted = [outcome for outcome in batch if outcome is not known.get(outcome.name)]
             if store:
-                store.save(run, [outcome for outcome in batch if outcome is not known.get(outcome.name)])
+                store.save(run, counted)
             outcomes += batch
+            reused += len(batch) - len(counted)
             if progress:
                 progress(len(outcomes), len(pairing.files))
         result = assemble(
@@ -172,7 +177,7 @@ def evaluate(
             FailedImages,
             stacklevel=2,
         )
-    return result
+    return replace(result, reused=reused)
 
 
 def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:

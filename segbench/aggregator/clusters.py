@@ -86,10 +86,10 @@ def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator
     with ExitStack() as stack:
         try:
             if address == "local":
-                from segbench.aggregator.pools import cores
+                from segbench.aggregator.pools import cores, ctrl_c_left_to_parent
 
-                place: Any = stack.enter_context(
-                    distributed.LocalCluster(
+                with ctrl_c_left_to_parent():
+                    cluster = distributed.LocalCluster(
                         n_workers=workers or cores(),
                         threads_per_worker=1,
                         processes=True,
@@ -97,7 +97,7 @@ def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator
                         silence_logs=logging.ERROR,
                         preload=[__name__],
                     )
-                )
+                    place: Any = stack.enter_context(cluster)
             else:
                 place = address
             client = stack.enter_context(distributed.Client(place, timeout=_PATIENCE))

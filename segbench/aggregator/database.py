@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from segbench.errors import ArgumentError, DataError
 
 APPLICATION_ID = 0x5E6B_E9C4
 SCHEMA = 3
+_SQLITE = b"SQLite format 3\0"
+_ID_PLACE = slice(68, 72)
+"""The bytes of a database that hold the application's number."""
 _PATIENCE = 60.0
 _TABLES = (
     """
@@ -91,6 +95,21 @@ def require_results_name(path: Path) -> None:
     if suffix in _OTHER_FORMATS:
         instead = _OTHER_FORMATS[suffix].format(suffix=suffix)
         raise ArgumentError(f"{path}: a results file is a database, so name it {path.stem}.segbench; {instead}")
+
+
+def is_results_file(path: Path) -> bool:
+    """Tell by its content whether a file is a results file, also one that another process is writing."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+        with path.open("rb") as file:
+            head = file.read(_ID_PLACE.stop)
+    except (OSError, ValueError):
+        return False
+    # Of a new file the number may still be in the write-ahead log.
+    log = Path(f"{os.path.realpath(path)}-wal")
+    ours = int.from_bytes(head[_ID_PLACE], "big") == APPLICATION_ID
+    return head.startswith(_SQLITE) and (ours or log.exists())
 
 
 def connect(path: Path, *, create: bool) -> sqlite3.Connection:

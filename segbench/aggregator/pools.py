@@ -6,9 +6,10 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import forkserver
+from contextlib import contextmanager
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from types import TracebackType
@@ -51,16 +52,20 @@ class ProcessPool(Executor):
         if not self._started:
             self._require_start()
         try:
-            return self._pool.submit(fn, *args, **kwargs)
+            return self._hand_out(fn, *args, **kwargs)
         except BrokenExecutor:
             self._pool.shutdown()
             self._pool = self._open()
+            return self._hand_out(fn, *args, **kwargs)
+
+    def _hand_out(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401  as Executor
+        with ctrl_c_deferred():  # a call may start a worker, which fails if it gets only half of what it needs
             return self._pool.submit(fn, *args, **kwargs)
 
     def _require_start(self) -> None:
         """See that a worker lives: one that cannot start would be taken for one that an image killed."""
         try:
-            self._pool.submit(os.getpid).result()
+            self._hand_out(os.getpid).result()
         except BrokenExecutor as error:
             raise WorkerError(
                 "worker processes end before they begin; in a script, the lines that use them must stand under "
@@ -130,13 +135,40 @@ def _context() -> BaseContext:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["segbench.aggregator.tasks", "segbench.protocols.kernels", "PIL.Image"])
-    # Workers inherit the mask, and so leave Ctrl-C to the parent from their first line on.
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
+    with ctrl_c_left_to_parent():
         forkserver.ensure_running()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
     return context
+
+
+@contextmanager
+def ctrl_c_left_to_parent() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach, from their first line on; here it waits for the end of the block."""
+    with ctrl_c_deferred():
+        if not hasattr(signal, "pthread_sigmask"):
+            yield
+            return
+        resource_tracker.ensure_running()  # whatever starts it unblocks SIGINT
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which processes and threads inherit
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+
+@contextmanager
+def ctrl_c_deferred() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block; do nothing in other threads, which it never interrupts."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _frame: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _live_as_long_as(lifeline: Connection) -> None:

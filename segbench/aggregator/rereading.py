@@ -19,6 +19,7 @@ from segbench.aggregator.tasks import joint_digests
 from segbench.counts import ScoreCounts
 from segbench.errors import DataError
 from segbench.loaders.decoded import shown
+from segbench.loaders.file_list import is_stream
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles, survey
 from segbench.loaders.repairs import Repairs
@@ -52,7 +53,8 @@ def why_no_pictures(result: Result) -> str:
     if kind and kind not in _WITH_PICTURES:
         return f"was counted by {kind}, which is no protocol of segbench, so there is no picture of it"
     if kind and result.inputs is not None:
-        return ""
+        streamed = any(part.pairs and is_stream(part.pairs) for part in (result.inputs, *result.inputs.merged))
+        return "was counted from a file list in a pipe, which is gone, so its images are not known" if streamed else ""
     how = "counted from arrays" if result.settings.get("source") == "arrays" else "counted by others"
     return f"was {'taken from print' if result.published else how}, so its images are not known"
 

@@ -68,6 +68,8 @@ class Result(Displayed):
         what rests on single images (OIS, mean F, intervals, comparisons) is undefined.
     kept : Summary and ScoreCounts, optional
         The summary and `reduced` as a results file keeps them of very many scores, which take long to pool.
+    reused : int
+        How many images `evaluate` took from the results file, since their files and settings are the same.
     """
 
     method: str
@@ -84,6 +86,7 @@ class Result(Displayed):
     image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
     kept: tuple[Summary, ScoreCounts] | None = None
+    reused: int = 0
 
     def __repr__(self) -> str:
         """Say in a line whose result it is, of how many images, and the figure by which methods are ranked."""

@@ -77,6 +77,7 @@ def check(
 
     The exit code is 1 if images could not be counted.
     """
+    from segbench.loaders.listing import listed_once
     from segbench.preflight.checking import check_methods
     from segbench.report.findings import report_json, show_reports
 
@@ -96,6 +97,7 @@ def check(
     )
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
+    context.with_resource(listed_once())
     methods = chosen_methods(pairs, ground_truth, prediction, field=field, patterns=patterns, preset=preset)
     if preset is not None and ground_truth is not None:
         ground_truth, field = placed(preset, ground_truth, field)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from segbench.cli.look_first import inputs_of
+from segbench.cli.stopping import Stopped
 from segbench.cli.workers import Workers
 from segbench.errors import ArgumentError
 
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 
 _HERE = Workers()
 _WORTH_TELLING = 1.0  # seconds
-
-
-class Stopped(Exception):  # noqa: N818  a wish of the user's, no error
-    """Ctrl-C while images were counted; the text says how far it came."""
 
 
 def methods_of(predictions: list[str]) -> dict[str, str]:
@@ -179,17 +176,14 @@ def count_methods(
                     progress=tally,
                 )
             results.append(result)
-        _tell_time(time.perf_counter() - started, sum(len(result.counts) + len(result.failed) for result in results))
+        images = sum(len(result.counts) + len(result.failed) for result in results)
+        _tell_time(time.perf_counter() - started, images, sum(result.reused for result in results))
     return results
 
 
 def _first_images(files: Sequence[Sequence[SampleFiles]]) -> list[Source]:
     """Name all files of the first image of each method."""
-    return [
-        source
-        for first, *_ in files
-        for source in (*first.ground_truths, first.prediction, *first.scales, *([first.field] if first.field else ()))
-    ]
+    return [source for first, *_ in files for source in first.sources]
 
 
 @contextmanager
@@ -209,6 +203,11 @@ def _stoppable(method: str, tally: Tally) -> Iterator[None]:
         raise Stopped(f"stopped with {done} of {method!r} done") from None
 
 
-def _tell_time(seconds: float, images: int) -> None:
-    if seconds >= _WORTH_TELLING:
-        typer.echo(f"{images} images in {seconds:.1f} s, {1000 * seconds / images:.1f} ms an image", err=True)
+def _tell_time(seconds: float, images: int, reused: int) -> None:
+    counted = images - reused
+    if reused and counted:
+        typer.echo(f"{images} images: {reused} already counted, {counted} counted in {seconds:.1f} s", err=True)
+    elif reused:
+        typer.echo(f"{images} images: all already counted with the same settings", err=True)
+    elif seconds >= _WORTH_TELLING:
+        typer.echo(f"{images} images in {seconds:.1f} s, {1000 * seconds / images:.1f} ms per image", err=True)

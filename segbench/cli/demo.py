@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from segbench.cli.choices import Form, print_results
-from segbench.cli.counting import Stopped, count_methods, methods_of
-from segbench.cli.run import INTERRUPTED, tell_kept
+from segbench.cli.counting import count_methods, methods_of
+from segbench.cli.run import tell_kept
+from segbench.cli.stopping import Stopped
 from segbench.errors import DataError
 
 
@@ -35,8 +36,7 @@ def demo(
     try:
         results = count_methods(str(data / "ground_truth"), methods, Pixels(), patterns={}, output=kept)
     except (Stopped, KeyboardInterrupt) as stopped:
-        typer.echo(f"\n{str(stopped) or 'stopped'}; segbench demo again goes on", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        raise Stopped(f"{str(stopped) or 'stopped'}; to continue, repeat segbench demo") from None
     kinds: tuple[Kind, ...] = ("pr", "roc")
     # Before the table: whoever reads it may have enough after a line, as head has.
     for kind in kinds:

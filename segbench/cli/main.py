@@ -1,57 +1,53 @@
-"""The command line: its verbs, and what the shell is told when something is wrong."""
+"""The command line as a program: streams that take any text, exit codes, and one line where something is wrong.
+
+What takes long to import is imported inside `main`, so that Ctrl-C is answered from the first moment on.
+"""
 
 from __future__ import annotations
 
+import signal
 import sys
 
-import typer
-
-from segbench._version import __version__
-from segbench.cli.check import check
-from segbench.cli.compare import compare
-from segbench.cli.demo import demo
-from segbench.cli.export import export
-from segbench.cli.import_ import import_
-from segbench.cli.merge import merge
-from segbench.cli.nms import nms
-from segbench.cli.overlay import overlay
-from segbench.cli.plot import plot
-from segbench.cli.presets import presets
-from segbench.cli.report import report
-from segbench.cli.run import run
-from segbench.cli.show import show
-from segbench.cli.verify import verify
-from segbench.cli.wording import Command
-from segbench.errors import ArgumentError, SegbenchError
-
-app = typer.Typer(
-    help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and figures out.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-for verb in (run, check, show, compare, plot, report, overlay, export, import_, merge, nms, presets, verify, demo):
-    app.command(verb.__name__.rstrip("_"), cls=Command)(verb)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"segbench {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
-) -> None:
-    pass
+INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line: exit 0 when done, 1 when the data is at fault, 2 when the command line is."""
+    """Run the command line: exit 0 when done, 1 for a problem in the data, 2 for one in the command line."""
+    _accept_any_text()
+    try:
+        _run()
+    except KeyboardInterrupt:  # while modules were imported
+        print("\nstopped", file=sys.stderr)  # noqa: T201  typer may not be there yet
+        sys.exit(INTERRUPTED)
+
+
+def program() -> None:
+    """Run `main` as the whole of a process: once it is done, Ctrl-C no longer interrupts the interpreter's exit."""
+    try:
+        main()
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _accept_any_text() -> None:
+    """Let the standard streams escape what their encoding lacks, such as accents in a C locale."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _run() -> None:
+    import typer
+
+    from segbench.cli.commands import app
+    from segbench.cli.stopping import Stopped
+    from segbench.errors import ArgumentError, SegbenchError
+
     try:
         app()
+    except Stopped as stopped:
+        typer.echo(f"\n{stopped}", err=True)
+        sys.exit(INTERRUPTED)
     except SegbenchError as error:
         typer.secho(f"segbench: {error}", fg="red", err=True)
         sys.exit(2 if isinstance(error, ArgumentError) else 1)

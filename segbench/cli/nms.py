@@ -30,6 +30,7 @@ def nms(
     from segbench.cli.progress import progress_bar
     from segbench.loaders.listing import list_place
     from segbench.loaders.urls import is_url, masked
+    from segbench.writing import refuse_inputs, write_file
 
     if bits not in (8, 16):
         raise ArgumentError(f"--bits is {bits}, expected 8 or 16")
@@ -38,26 +39,17 @@ def nms(
     listing = list_place(in_dir)
     failures = []
     notes = dict.fromkeys(listing.notes)
+    targets = [out_dir / f"{entry.stem}.png" for entry in listing.entries]
+    refuse_inputs(targets, (entry.source for entry in listing.entries))
     with progress_bar("nms") as progress:
-        for done, entry in enumerate(listing.entries, start=1):
-            target = out_dir / f"{entry.stem}.png"
+        for done, (entry, target) in enumerate(zip(listing.entries, targets, strict=True), start=1):
             try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                notes |= dict.fromkeys(
-                    _suppress(
-                        entry.source,
-                        target,
-                        (radius, border, multiplier, smoothing),
-                        bits=bits,
-                        invert=invert,
-                    )
-                )
+                png, said = _suppressed(entry.source, (radius, border, multiplier, smoothing), bits=bits, invert=invert)
             except DataError as error:
                 failures.append(str(DataError(str(entry.source), error.what, error.hint)))
-            except OSError as error:
-                raise DataError(
-                    str(target), f"cannot be written ({error.strerror or error})", "give another folder"
-                ) from error
+            else:
+                write_file(target, png, hint="give another folder", make_folder=True)
+                notes |= dict.fromkeys(said)
             progress(done, len(listing.entries))
     for note in notes:
         typer.echo(note, err=True)
@@ -66,10 +58,10 @@ def nms(
         raise DataError(masked(in_dir), f"{len(failures)} maps could not be used:\n  " + "\n  ".join(failures))
 
 
-def _suppress(
-    source: Source, target: Path, settings: tuple[int, int, float, int], *, bits: int, invert: bool
-) -> tuple[str, ...]:
-    """Write one map, and give notes on what its values were taken for."""
+def _suppressed(
+    source: Source, settings: tuple[int, int, float, int], *, bits: int, invert: bool
+) -> tuple[bytes, tuple[str, ...]]:
+    """Give one map as a PNG, and notes on how it was read."""
     import imageio.v3 as iio
     import numpy as np
 
@@ -77,7 +69,8 @@ def _suppress(
     from segbench.loaders.images import decode, read_bytes
     from segbench.protocols.boundaries import nms as suppress
 
-    stored = decode(read_bytes(source), source, role="prediction").array
+    decoded = decode(read_bytes(source), source, role="prediction")
+    stored = decoded.array
     soft = as_shares(stored)
     if invert:
         soft = mirrored(soft)
@@ -85,6 +78,5 @@ def _suppress(
     thin = suppress(soft, radius=radius, border=border, multiplier=multiplier, smoothing=smoothing)
     if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
         raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
-    # In memory first: imageio answers a full disk with an error, and another one when it closes the file.
-    target.write_bytes(iio.imwrite("<bytes>", np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}"), extension=".png"))
-    return note_on_levels(stored.dtype)
+    png = iio.imwrite("<bytes>", np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}"), extension=".png")
+    return png, (*decoded.notes, *note_on_levels(stored.dtype))

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from segbench.cli.choices import Form, ProtocolName, print_run
-from segbench.cli.counting import Stopped, chosen_methods, count_methods
+from segbench.cli.counting import chosen_methods, count_methods
 from segbench.cli.look_first import inputs_of, look_first
 from segbench.cli.options import (
     ANNOTATORS,
@@ -38,11 +38,10 @@ from segbench.cli.preset import PRESET, placed
 from segbench.cli.repairing import CROP, RESIZE, SCALE, repairs_of
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.settings import Options
+from segbench.cli.stopping import Stopped
 from segbench.cli.tuning import thresholds_of
 from segbench.cli.workers import Dask, Jobs, Threads, Workers
 from segbench.errors import ArgumentError
-
-INTERRUPTED = 130
 
 
 def run(
@@ -139,6 +138,7 @@ def run(
     repairs = repairs_of(resize_predictions, scale, crop=crop)
     patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
     patterns["negatives"] = negatives
+    context.with_resource(listed_once())
     methods = chosen_methods(pairs, ground_truth, prediction, field=field, patterns=patterns, preset=preset)
     settings = options.protocol(protocol)
     if preset is not None and ground_truth is not None:
@@ -147,36 +147,34 @@ def run(
     where = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
     workers = Workers(jobs=jobs, threads=threads, dask=dask)
     try:
-        with listed_once():
-            if not no_check:
-                look_first(where, settings, repairs)
-            tuning = thresholds_of(
-                tuning_set,
-                tuning_results,
-                where,
-                settings,
-                patterns,
-                field=tuning_field,
-                workers=workers,
-                repairs=repairs,
-            )
-            results = count_methods(
-                ground_truth,
-                methods,
-                settings,
-                pairs=pairs,
-                field=field,
-                patterns=patterns,
-                output=output,
-                fresh=fresh,
-                workers=workers,
-                human=human,
-                repairs=repairs,
-                tuning=tuning,
-            )
+        if not no_check:
+            look_first(where, settings, repairs)
+        tuning = thresholds_of(
+            tuning_set,
+            tuning_results,
+            where,
+            settings,
+            patterns,
+            field=tuning_field,
+            workers=workers,
+            repairs=repairs,
+        )
+        results = count_methods(
+            ground_truth,
+            methods,
+            settings,
+            pairs=pairs,
+            field=field,
+            patterns=patterns,
+            output=output,
+            fresh=fresh,
+            workers=workers,
+            human=human,
+            repairs=repairs,
+            tuning=tuning,
+        )
     except (Stopped, KeyboardInterrupt) as stopped:
-        typer.echo(f"\n{str(stopped) or 'stopped'}; {_going_on(output)}", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        raise Stopped(f"{str(stopped) or 'stopped'}; {_going_on(output)}") from None
     drawn = [] if resampling is None else [result.intervals(**resampling) for result in results]
     print_run(results, form, per_class=per_class, intervals=drawn)
     if output:

@@ -100,8 +100,11 @@ def _of_results(
 
 def _has_fields(run: Result) -> bool | None:
     """Tell whether the images of a run had a field of view; None where that is not known any more."""
+    from segbench.loaders.file_list import is_stream
+
     try:
-        return None if run.inputs is None else run.inputs.has_fields()
+        known = run.inputs is not None and not (run.inputs.pairs and is_stream(run.inputs.pairs))
+        return run.inputs.has_fields() if run.inputs is not None and known else None
     except DataError:
         return None
 

@@ -12,7 +12,8 @@ The first line names the columns, in any order:
 ``field``
     Its mask; if there is such a column, every image has one.
 
-Other columns are left out with a note. Paths are relative to the folder of the list; URLs may stand for paths.
+Other columns are left out with a note. Paths are relative to the folder of the list, or of a list from ``/dev/stdin``
+or another pipe of the shell to the current folder; URLs may stand for paths.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from segbench.errors import ArgumentError, DataError
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import KNOWN, split_extension
 from segbench.loaders.images import read_bytes
-from segbench.loaders.listing import source_of
+from segbench.loaders.listing import once, source_of
 from segbench.loaders.source import Source
 from segbench.loaders.urls import is_url, masked, url_path
 
@@ -59,7 +60,8 @@ def method_columns(place: str) -> dict[str, str]:
     columns = [column for column in dict.fromkeys(header) if column == "prediction" or column.startswith(_METHOD)]
     if not columns:
         raise DataError(shown(masked(place)), f"has no column of predictions ({_named(header)})", _HINT)
-    own = split_extension(os.path.basename(url_path(place) if is_url(place) else place))[0]  # noqa: PTH119
+    path = "stdin" if is_stream(place) else url_path(place) if is_url(place) else place
+    own = split_extension(os.path.basename(path))[0]  # noqa: PTH119  a str is enough
     found: dict[str, str] = {}
     for column in columns:
         method = shown(own if column == "prediction" else column.removeprefix(_METHOD))
@@ -160,7 +162,7 @@ def read_list(place: str, column: str | None) -> tuple[tuple[Row, ...], tuple[st
         what = (
             f"{len(problems)} problem{'s'[: len(problems) > 1]}:" + listed(problems) if problems else "lists no image"
         )
-        raise DataError(shown_place, what, "mend the list; its paths are relative to its own folder")
+        raise DataError(shown_place, what, f"correct the list; its paths are relative to {folder}")
     known = set(chain.from_iterable(places.values()))
     others = [name for i, name in enumerate(header) if i not in known and not name.startswith("prediction")]
     notes = (f"{shown_place}: columns left out: {', '.join(map(shown, others))}",) if others else ()
@@ -198,7 +200,13 @@ def _joined(folder: str, cell: str) -> str:
 def _folder(place: str) -> str:
     if is_url(place):
         return place.partition("?")[0].rpartition("/")[0] + "/"
-    return os.path.dirname(os.path.abspath(place))  # noqa: PTH100, PTH120  as above
+    path = "list" if is_stream(place) else place
+    return os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120  as above
+
+
+def is_stream(place: str) -> bool:
+    """Tell whether a list comes from a pipe that the shell opened, as ``/dev/stdin`` and ``<(...)`` do."""
+    return not is_url(place) and os.path.abspath(place).startswith(("/dev/", "/proc/"))  # noqa: PTH100  as above
 
 
 def _places(header: Sequence[str], name: str) -> list[int]:
@@ -213,7 +221,7 @@ def _table(place: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Give the header, and the other lines with their numbers; empty lines are passed over."""
     name = shown(masked(place))
     try:
-        text = read_bytes(source_of(place)).decode("utf-8-sig")
+        text = once("list", place, _content).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(name, f"is not in UTF-8 (at byte {error.start})", "save it as UTF-8") from None
     lines = _numbered(text, name)
@@ -221,6 +229,10 @@ def _table(place: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     if not header:
         raise DataError(name, "holds no line", _HINT)
     return header, lines
+
+
+def _content(place: str) -> bytes:
+    return read_bytes(source_of(place))
 
 
 def _numbered(text: str, name: str) -> Iterator[tuple[int, list[str]]]:

@@ -20,6 +20,7 @@ from segbench.loaders.arrays import map_shape, member_named, npy_header
 from segbench.loaders.decoded import Role, shown
 from segbench.loaders.images import EMPTY, not_readable
 from segbench.loaders.matfile import heads
+from segbench.loaders.orientation import SIDEWAYS, TAG, UPRIGHT, known, orientation_of
 from segbench.loaders.quiet import quiet
 from segbench.loaders.raster import FORMATS
 from segbench.loaders.remote import Remote
@@ -48,6 +49,8 @@ class Header:
         Whether it is a ``ucm2``, of (2 h + 1) x (2 w + 1) pixels.
     odd : bool
         Whether it looks damaged, and decoding it will tell.
+    orientation : int
+        Of its EXIF data, 1 to 8, as far as they come before the pixels.
     """
 
     size: int
@@ -55,6 +58,7 @@ class Header:
     dtype: str = ""
     doubled: bool = False
     odd: bool = False
+    orientation: int = UPRIGHT
 
 
 def read_header(path: Source, role: Role) -> Header:
@@ -121,7 +125,14 @@ def _png(file: BinaryIO, head: bytes, size: int) -> Header:
     file.seek(max(0, size - len(_PNG_END)))
     whole = head.startswith(_PNG) and head[12:16] == b"IHDR" and file.read() == _PNG_END
     dtype = "uint16" if bits == 16 else "bool" if (bits, colour_type) == (1, 0) else "uint8"
-    return Header(size, (height, width), dtype, odd=not whole)
+    orientation = UPRIGHT
+    if b"eXIf" in head or b"Raw profile type exif" in head or b"rientation" in head:
+        from PIL import Image
+
+        file.seek(0)
+        with quiet(), Image.open(file, formats=("PNG",)) as image:
+            orientation = orientation_of(image)
+    return Header(size, (height, width), dtype, odd=not whole, orientation=orientation)
 
 
 def _by_pillow(file: BinaryIO, size: int, form: str) -> Header:
@@ -129,12 +140,13 @@ def _by_pillow(file: BinaryIO, size: int, form: str) -> Header:
 
     with quiet(), Image.open(file, formats=(form,)) as image:
         shape, dtype = image.size[::-1], "bool" if image.mode == "1" else "uint8"
+        orientation = orientation_of(image)
     odd = False
     if form == "JPEG":
         # Some writers pad what follows the end.
         file.seek(max(0, size - 64))
         odd = _JPEG_END not in file.read()
-    return Header(size, shape, dtype, odd=odd)
+    return Header(size, shape, dtype, odd=odd, orientation=orientation)
 
 
 def _tiff(file: BinaryIO, size: int) -> Header:
@@ -144,14 +156,18 @@ def _tiff(file: BinaryIO, size: int) -> Header:
         with quiet(), Image.open(file, formats=("TIFF",)) as image:
             tags: Mapping[int, Any] = getattr(image, "tag_v2", {})
             ends = map(sum, zip(tags[_STRIP_OFFSETS], tags[_STRIP_BYTES], strict=True)) if _STRIP_BYTES in tags else ()
-            return Header(size, image.size[::-1], odd=any(end > size for end in ends))
+            orientation = known(tags.get(TAG))
+            # Pillow gives the size of the turned image.
+            shape = image.size if orientation in SIDEWAYS else image.size[::-1]
+            return Header(size, shape, odd=any(end > size for end in ends), orientation=orientation)
     except UnidentifiedImageError:
         import tifffile
 
         file.seek(0)
         with quiet(), tifffile.TiffFile(file) as pages:
             page: Any = pages.pages[0]
-            return Header(size, (int(page.imagelength), int(page.imagewidth)), str(page.dtype))
+            shape = (int(page.imagelength), int(page.imagewidth))
+            return Header(size, shape, str(page.dtype), orientation=known(page.tags.valueof(TAG)))
 
 
 def _mat(file: BinaryIO, head: bytes, size: int, role: Role) -> Header:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from segbench.errors import DataError
 from segbench.loaders.archives import EXTENSIONS, is_archive, list_archive, list_shards
@@ -33,12 +34,16 @@ def source_of(place: str) -> Source:
     return Remote(place) if is_url(place) else Path(place)
 
 
-_LISTED: ContextVar[dict[str, Listing] | None] = ContextVar("_LISTED", default=None)
+Answer = TypeVar("Answer")
+_LISTED: ContextVar[dict[tuple[str, str], Any] | None] = ContextVar("_LISTED", default=None)
 
 
 @contextmanager
 def listed_once() -> Iterator[None]:
-    """List each place but once while this is open: what is looked at first is what is counted, and URLs are slow."""
+    """List each place, and read each file list, once while this is open.
+
+    What is checked is then what is counted, URLs are asked once, and a list can come from a pipe.
+    """
     if _LISTED.get() is not None:
         yield
         return
@@ -59,12 +64,19 @@ def list_place(place: str) -> Listing:
     DataError
         Where the place cannot be listed, or holds no file with a known extension.
     """
+    return once("place", place, _list)
+
+
+def once(kind: str, place: str, read: Callable[[str], Answer]) -> Answer:
+    """Give what a function reads at a place; while `listed_once` is open, read it a single time."""
     known = _LISTED.get()
     if known is None:
-        return _list(place)
-    if place not in known:
-        known[place] = _list(place)
-    return known[place]
+        return read(place)
+    key = (kind, place if is_url(place) else os.path.abspath(place))  # noqa: PTH100  a str is enough
+    if key not in known:
+        known[key] = read(place)
+    answer: Answer = known[key]
+    return answer
 
 
 def _list(place: str) -> Listing:

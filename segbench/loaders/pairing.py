@@ -51,6 +51,12 @@ class SampleFiles:
     scales: tuple[Source, ...] = ()
     tags: tuple[str, ...] = ()
 
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All of them."""
+        field = () if self.field is None else (self.field,)
+        return (*self.ground_truths, self.prediction, *self.scales, *field)
+
 
 @dataclass(frozen=True)
 class Pairing:

@@ -1,7 +1,7 @@
 """PNG, JPEG, BMP, GIF and WebP through Pillow, without what Pillow would change.
 
 Differences from ``numpy.asarray(PIL.Image.open(...))``: colour PNGs of 16 bits keep all 16 (Pillow gives 8), palettes
-and transparency are resolved, several frames are refused.
+and transparency are resolved, several frames are refused. EXIF orientation is not applied, and a note says so.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from segbench.errors import DataError
 from segbench.loaders.channels import OPAQUE_HINT, one_channel, through_palette
 from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
+from segbench.loaders.orientation import notes_on, orientation_of
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -71,8 +73,12 @@ def decode_raster(data: bytes, form: str, path: str, role: Role) -> Decoded:
     frames = getattr(image, "n_frames", 1)
     if frames != 1:
         raise DataError(path, f"{frames} frames, expected one image", "save one file an image")
-    if form == "PNG":
-        _check_png(data, path)
+    exif = _check_png(data, path) if form == "PNG" else False
+    decoded = _pixels(image, data, form, path, role)
+    return replace(decoded, notes=(*decoded.notes, *notes_on(orientation_of(image, whole=exif))))
+
+
+def _pixels(image: Image.Image, data: bytes, form: str, path: str, role: Role) -> Decoded:
     mode = image.mode
     if mode == "P":
         return _palette(image, role, path)
@@ -93,21 +99,23 @@ def decode_raster(data: bytes, form: str, path: str, role: Role) -> Decoded:
     return Decoded(pixels, notes)
 
 
-def _check_png(data: bytes, path: str) -> None:
-    """Refuse a PNG with a damaged or missing chunk of pixels.
+def _check_png(data: bytes, path: str) -> bool:
+    """Refuse a PNG with a damaged or missing chunk of pixels, and tell whether it has EXIF data.
 
     Pillow checks every other chunk; for these it relies on the checksum of the whole stream, which it does not reach
     in every file. The check takes about a hundredth of the decoding.
     """
     view = memoryview(data)
-    position, kind = 8, b""
+    position, kind, exif = 8, b"", False
     while kind != b"IEND" and position + 12 <= len(data):
         (length,) = struct.unpack_from(">I", data, position)
         kind = data[position + 4 : position + 8]
         stop = position + 8 + length
+        exif |= kind == b"eXIf"
         if kind == b"IDAT" and zlib.crc32(view[position + 4 : stop]).to_bytes(4, "big") != data[stop : stop + 4]:
             raise DataError(path, f"damaged or truncated PNG (at byte {position})", "write the file anew")
         position = stop + 4
+    return exif
 
 
 def _palette(image: Image.Image, role: Role, path: str) -> Decoded:

@@ -105,9 +105,12 @@ def mending(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) ->
     """Say which option brings a prediction to the size expected, or that none does."""
     guess = relation(shape, expected)
     if guess == _TRANSPOSED:
-        return "no option mends that: swap rows and columns where the prediction is saved"
+        return (
+            "no option fixes that: swap rows and columns where the prediction is saved, or apply its EXIF orientation "
+            "if it has one"
+        )
     if guess == _UCM2:
-        return "no option mends that: save it as ucm2 in a .mat file, for -p boundaries or regions"
+        return "no option fixes that: save it as ucm2 in a .mat file, for -p boundaries or regions"
     how = "nearest or bilinear" if soft else "nearest"
     resize = f"--resize-predictions {how} brings it to that size (Repairs(resize=...))"
     if not nearly(shape, expected):

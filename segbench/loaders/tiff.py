@@ -9,8 +9,9 @@ from __future__ import annotations
 import io
 import math
 import zlib
+from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from segbench.errors import DataError
 from segbench.loaders.arrays import as_map
 from segbench.loaders.channels import one_channel, through_palette
 from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
+from segbench.loaders.orientation import TAG, UPRIGHT, known, notes_on
 
 EXTENSIONS = (".tif", ".tiff")
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR = 0, 1, 2, 3, 6
@@ -65,11 +67,25 @@ def decode_tiff(data: bytes, path: str, role: Role) -> Decoded:
         page = pages[0]
         by_pillow = int(page.compression) not in TIFFFILE_READS
         _refuse_damage(data, page, path)
-        pixels = _by_pillow(data, page, path) if by_pillow else page.asarray(maxworkers=1)
+        orientation = known(page.tags.valueof(TAG))
+        pixels = _by_pillow(_upright(data, page), page, path) if by_pillow else page.asarray(maxworkers=1)
         if page.planarconfig == PLANES and not by_pillow and pixels.ndim == 3:
             pixels = np.moveaxis(pixels, 0, -1)
         photometric = int(page.photometric)
         colormap = page.colormap if photometric == PALETTE else None
+    decoded = _one_map(pixels, colormap, photometric, path, role, by_pillow=by_pillow)
+    return replace(decoded, notes=(*decoded.notes, *notes_on(orientation)))
+
+
+def _one_map(
+    pixels: NDArray[Any],
+    colormap: NDArray[np.uint16] | None,
+    photometric: int,
+    path: str,
+    role: Role,
+    *,
+    by_pillow: bool,
+) -> Decoded:
     if colormap is not None and pixels.ndim == 2:
         return through_palette(pixels, (colormap.T >> 8).astype(np.uint8), role, path)
     if pixels.ndim == 3 and pixels.shape[2] == 2 and pixels.dtype in (np.uint8, np.uint16):
@@ -118,6 +134,16 @@ def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  
                 packed.decompress(memoryview(data)[offset : offset + count], most)
                 if packed.unconsumed_tail:
                     raise DataError(path, f"a strip unpacks to more than {most} bytes", "write the file anew")
+
+
+def _upright(data: bytes, page: Any) -> bytes:  # noqa: ANN401  as above
+    """Take out the orientation, which Pillow would apply to TIFF files, and to no others."""
+    tag = page.tags.get(TAG)
+    if tag is None or known(tag.value) == UPRIGHT:
+        return data
+    order: Literal["little", "big"] = "little" if page.parent.byteorder == "<" else "big"
+    end = tag.valueoffset + tag.valuebytecount
+    return data[: tag.valueoffset] + UPRIGHT.to_bytes(tag.valuebytecount, order) + data[end:]
 
 
 def _by_pillow(data: bytes, page: Any, path: str) -> NDArray[Any]:  # noqa: ANN401  as above

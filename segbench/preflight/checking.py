@@ -29,7 +29,16 @@ from segbench.preflight.predicted_labels import REPLACED, predicted_label_findin
 from segbench.preflight.sampling import probes_of
 from segbench.preflight.scores import score_findings
 from segbench.preflight.seen import Probe
-from segbench.preflight.sizes import Misfit, Read, Surveyed, size_findings, survey_headers, type_findings, unreadable
+from segbench.preflight.sizes import (
+    Misfit,
+    Read,
+    Surveyed,
+    orientation_findings,
+    size_findings,
+    survey_headers,
+    type_findings,
+    unreadable,
+)
 from segbench.preflight.truths import truth_findings
 from segbench.protocols.classes import ClassMapsError
 from segbench.protocols.pixels import Pixels
@@ -42,6 +51,7 @@ _PIXELS = Pixels()
 _NO_REPAIRS = Repairs()
 
 
+@listed_once()
 def check(
     ground_truth: str | PathLike[str] | None = None,
     prediction: str | PathLike[str] | None = None,
@@ -177,6 +187,7 @@ def _findings(
     findings = [
         *name_findings(pairing, inputs, asked),
         *size_findings(misfits, total, soft=asked.soft),
+        *orientation_findings(surveyed.turned),
         *unreadable(others, total),
         *unfit_maps(failures, total),
         *exchange_findings(seen, truths),

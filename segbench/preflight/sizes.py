@@ -41,6 +41,8 @@ class Surveyed(NamedTuple):
     """Images with a file that cannot even be opened."""
     odd: tuple[str, ...]
     """Images with a file that looks damaged."""
+    turned: tuple[Place, ...]
+    """Files with another EXIF orientation than the first file of their image."""
     predictions: Mapping[Source, Header]
     lengths: Mapping[Source, int]
     """Of all files in bytes, 0 where it is not known."""
@@ -51,6 +53,7 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> 
     misfits: list[Misfit] = []
     broken: dict[str, DataError] = {}
     odd: dict[str, None] = {}
+    turned: list[Place] = []
     predictions: dict[Source, Header] = {}
     lengths: dict[Source, int] = {}
     for files in samples:
@@ -73,7 +76,15 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> 
             if role == "prediction":
                 predictions[path] = header
         misfits += _misfits(files.name, headers, asked)
-    return Surveyed(tuple(misfits), broken, tuple(odd), predictions, lengths)
+        turned += _turned(headers)
+    return Surveyed(tuple(misfits), broken, tuple(odd), tuple(turned), predictions, lengths)
+
+
+def _turned(headers: Sequence[tuple[Source, Role, Header]]) -> Iterable[Place]:
+    for path, _, header in headers[1:]:
+        first, _, other = headers[0]
+        if header.orientation != other.orientation:
+            yield Place(shown(path), f"EXIF orientation {header.orientation}, {other.orientation} in {shown(first)}")
 
 
 def _misfits(image: str, headers: Sequence[tuple[Source, Role, Header]], asked: Asked) -> Iterable[Misfit]:
@@ -138,6 +149,22 @@ def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool)
         places=tuple(Place(misfit.file, f"{size(misfit.shape)}, expected {size(misfit.expected)}") for misfit in group),
         images=images,
     )
+
+
+def orientation_findings(turned: Sequence[Place]) -> list[Finding]:
+    """Find files that viewers turn another way than the ground truth, while pixels are counted as stored."""
+    if not turned:
+        return []
+    return [
+        Finding(
+            key="orientation",
+            severity="look",
+            about="prediction",
+            message=f"EXIF orientation differs within an image ({many(len(turned), 'file')}); it is not applied",
+            mend="where stored pixels do not match, apply it first: PIL.ImageOps.exif_transpose, mogrify -auto-orient",
+            places=tuple(turned),
+        )
+    ]
 
 
 def unreadable(failures: Mapping[str, DataError], total: int) -> list[Finding]:

@@ -37,6 +37,7 @@ from segbench.errors import ArgumentError, DataError
 from segbench.loaders.bsds_text import COUNTS, as_file_name
 from segbench.report.bsds_regions import region_files
 from segbench.report.bsds_rows import rows_text
+from segbench.writing import write_file
 
 _PROTOCOLS = ("boundaries", "regions")
 _NO_BEST = (math.nan,) * 4
@@ -160,13 +161,8 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
     DataError
         If a file cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, "utf-8", newline="\n")
-    except OSError as error:
-        where = error.filename or folder
-        raise DataError(str(where), f"cannot be written ({error.strerror})", "give another folder") from error
+    for name, text in files.items():
+        write_file(folder / name, text.encode(), hint="give another folder", make_folder=True)
 
 
 def _of_published(result: Result) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -123,32 +123,102 @@ HEADLINES: Mapping[str, str] = {
 }
 """The figure by which methods are ranked."""
 
-FOOTNOTES: Mapping[str, tuple[str, ...]] = {
+
+@dataclass(frozen=True)
+class Footnote:
+    """What some columns mean; named by their titles where it has no label of its own."""
+
+    keys: tuple[str, ...]
+    text: str
+    label: str = ""
+
+
+_BEST_F = (
+    (
+        Footnote(("ods_f",), "best F with one threshold for all images"),
+        Footnote(("ois_f",), "each image at its own, counts pooled"),
+    ),
+    (Footnote(("mean_image_f",), "average of per-image best F"),),
+)
+_VOI, _ARE = ("voi_ods", "voi_ois"), ("are_ods", "are_ois")
+FOOTNOTES: Mapping[str, tuple[tuple[Footnote, ...], ...]] = {
     "pixels": (
-        "ODS, OIS, mean: best F of the pool, of each image pooled, of each image averaged; P, R, at, IoU: of the ODS",
-        "* achievable AUC-PR: thresholds chosen on the very images it describes, so optimistic",
+        _BEST_F[0],
+        (*_BEST_F[1], Footnote(("ods_precision", "ods_recall", "ods_threshold", "iou"), "of the ODS")),
+        (
+            Footnote(
+                ("auc_pr_achievable",), "achievable AUC-PR, optimistic: thresholds were tuned on these same images"
+            ),
+        ),
     ),
     "classes": (
-        "macro: the mean over the classes that the ground truth holds (classes), each at its own best threshold",
-        "micro: of all classes added up, every pixel a case of each class, at one threshold for all",
+        (
+            Footnote(
+                ("macro_ods_f", "macro_ois_f"),
+                "mean over the classes in the ground truth, each at its own best threshold",
+                "macro",
+            ),
+        ),
+        (Footnote(("micro_ods_f", "micro_auc_pr"), "all classes pooled, every pixel counted once per class", "micro"),),
     ),
     "boundaries": (
-        "ODS, OIS, mean: best F of the pool, of each image pooled, of each image averaged; P, R, at: beside each",
-        "AP: Area_PR as BSDS measures it; * the curve first extended to recall 1, another rule and another number",
+        _BEST_F[0],
+        (
+            *_BEST_F[1],
+            Footnote(
+                ("ods_precision", "ods_recall", "ods_threshold", "ois_precision", "ois_recall"), "of the F before them"
+            ),
+        ),
+        (
+            Footnote(("area_pr",), "Area_PR as BSDS measures it"),
+            Footnote(("area_pr_extended",), "of the curve extended to recall 1, not comparable with AP"),
+        ),
     ),
     "regions": (
-        "cover: area covered, each ground-truth region by its best overlap; best: each at its own threshold",
-        "VOI in bits, split and merge of its ODS; ARE: adapted Rand error; both are best where lowest",
+        (
+            Footnote(("covering_ods", "covering_ois"), "each ground-truth region covered by its best overlap", "cover"),
+            Footnote(("covering_best",), "each region at its own threshold"),
+        ),
+        (
+            Footnote(_VOI, "variation of information in bits", "VOI"),
+            Footnote(("voi_split", "voi_merge"), "its parts at the ODS"),
+        ),
+        (Footnote(_ARE, "adapted Rand error", "ARE"), Footnote((*_VOI, *_ARE), "lowest is best", "VOI, ARE")),
     ),
 }
+"""Lines below a table."""
+
+
+def footnotes(protocol: str, keys: Collection[str] | None = None) -> tuple[str, ...]:
+    """Give the lines below a table of a protocol, for the columns it shows; by default all.
+
+    Examples
+    --------
+    >>> footnotes("pixels", ["ods_f", "ods_threshold"])
+    ('ODS: best F with one threshold for all images', 'at: of the ODS')
+    """
+    lines = []
+    for line in FOOTNOTES[protocol]:
+        parts = []
+        for note in line:
+            shown = dict.fromkeys(
+                column.title
+                for column in COLUMNS[protocol]
+                if column.key in note.keys and (keys is None or column.key in keys)
+            )
+            if shown:
+                parts.append(f"{note.label or ', '.join(shown)}: {note.text}")
+        if parts:
+            lines.append("; ".join(parts))
+    return tuple(lines)
 
 
 def optimistic_notes(protocol: str) -> tuple[str, ...]:
-    """Say which figures of a protocol were chosen on the images they describe; for tables that travel alone.
+    """Say which metrics of a protocol were tuned on the images they describe; for tables that are read elsewhere.
 
     Examples
     --------
     >>> optimistic_notes("boundaries")
     ()
     """
-    return tuple(note for note in FOOTNOTES[protocol] if "optimistic" in note)
+    return tuple(note for note in footnotes(protocol) if "optimistic" in note)

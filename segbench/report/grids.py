@@ -16,15 +16,16 @@ _STYLES: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
 
 def show_table(
     table: TextTable, console: Console, *, below: Mapping[int, Sequence[Sequence[str]]] | None = None
-) -> None:
+) -> list[int]:
     """Print a table, the best in bold, the second best underlined, its notes below; lines `below` a row are dim.
 
-    A terminal too narrow for it gets fewer columns, if that is enough, and a line that names those left out.
+    A terminal too narrow for it gets fewer columns, if that is enough, and a line that names those left out. Returns
+    the columns that are shown.
     """
-    if table.rows:
-        _print_rows(table, console, below or {})
+    kept = _print_rows(table, console, below or {}) if table.rows else list(range(len(table.header)))
     for note in table.notes:
         say(console, note, "dim")
+    return kept
 
 
 def say(console: Console, text: str, style: str) -> None:
@@ -32,7 +33,7 @@ def say(console: Console, text: str, style: str) -> None:
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
-def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence[Sequence[str]]]) -> None:
+def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence[Sequence[str]]]) -> list[int]:
     lines = [table.header, *table.rows, *(more for several in below.values() for more in several)]
     widths = [
         max(cell_len(one_line(cells[place])) for cells in lines if place < len(cells))
@@ -62,7 +63,9 @@ def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence
             show(line(more), "dim")
     if len(kept) < len(widths):
         left_out = ", ".join(title for place, title in enumerate(table.header) if place not in kept)
-        say(console, f"{left_out} left out: all columns take a terminal {_total(widths)} wide", "dim")
+        hint = f"widen the terminal to {_total(widths)} columns, or add --format markdown"
+        say(console, f"left out: {left_out}; to see all, {hint}", "dim")
+    return kept
 
 
 def _kept(widths: Sequence[int], spare: Sequence[int], room: int) -> list[int]:

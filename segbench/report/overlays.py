@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -16,6 +17,7 @@ from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
 from segbench.report.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS
+from segbench.writing import refuse_inputs, write_file
 
 WORDS = {
     "pixels": {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed", State.IGNORED: "left out"},
@@ -114,6 +116,8 @@ def export_overlays(
 
     Raises
     ------
+    ArgumentError
+        If a picture would overwrite a file that was counted.
     DataError
         If there are no pictures of a result, as of one that others counted, it has no best threshold or no image of a
         name, its folders are gone, or the folder cannot be written.
@@ -136,6 +140,9 @@ def export_overlays(
             (result, name, cut, files.get(name), Path(folder) / place / f"{picture}.png")
             for name, picture in zip(chosen, pictures, strict=True)
         ]
+    refuse_inputs(
+        (target for *_, target in work), (source for *_, files, _ in work if files for source in files.sources)
+    )
     problems = []
     for done, (result, name, cut, place_of, target) in enumerate(work, 1):
         try:
@@ -173,10 +180,6 @@ def _save(states: NDArray[np.uint8], target: Path) -> None:
 
     image = Image.frombytes("P", states.shape[::-1], np.ascontiguousarray(states).tobytes())
     image.putpalette(_palette().tobytes())
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        image.save(target, optimize=True)
-    except OSError as error:
-        raise DataError(
-            str(error.filename or target), f"cannot be written ({error.strerror})", "give another folder"
-        ) from error
+    file = io.BytesIO()
+    image.save(file, "PNG", optimize=True)
+    write_file(target, file.getvalue(), hint="give another folder", make_folder=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
-from segbench.errors import ArgumentError, DataError
+from segbench.errors import ArgumentError
 from segbench.report.axes import fit_height
 from segbench.report.columns import HEADLINES
 from segbench.report.comparison_plots import plot_comparison
@@ -18,6 +18,7 @@ from segbench.report.given import named_by_class, one_protocol
 from segbench.report.image_plots import plot_images
 from segbench.report.plots import plot_achievable, plot_pr, plot_roc
 from segbench.report.threshold_plots import plot_f_threshold
+from segbench.writing import refuse_results_file, write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,12 +65,13 @@ def save_plot(
     Raises
     ------
     ArgumentError
-        If the name does not end so, or the results cannot be drawn in this way.
+        If the name does not end so, the file is a results file, or the results cannot be drawn in this way.
     DataError
-        If the file cannot be written.
+        If the file cannot be written; one that was there before is then unchanged.
     """
     if path.suffix.lower() not in FORMATS:
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends so")
+    refuse_results_file(path)
     chosen = kind or ("f" if one_protocol(results) == "regions" else "pr")
     if chosen not in get_args(Kind):
         raise ArgumentError(f"kind is {chosen!r}; expected one of {', '.join(get_args(Kind))}")
@@ -90,10 +92,7 @@ def save_plot(
         drawn = io.BytesIO()
         kind_of_file = path.suffix.lower().removeprefix(".")
         figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=undated)
-    try:
-        path.write_bytes(drawn.getvalue())
-    except OSError as error:
-        raise DataError(str(path), f"cannot be written ({error.strerror})", "give another place") from error
+    write_file(path, drawn.getvalue(), hint="give another place")
 
 
 def _column_settings() -> dict[str, Any]:

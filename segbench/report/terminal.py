@@ -13,12 +13,12 @@ from rich.console import Console
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
 from segbench.report.classes import ClassResult, class_table
-from segbench.report.columns import COLUMNS, FOOTNOTES, HEADLINES, Column
+from segbench.report.columns import COLUMNS, HEADLINES, Column, footnotes, optimistic_notes
 from segbench.report.grids import say, show_table
 from segbench.report.image_sets import in_sets, set_notes
 from segbench.report.numbers import DIGITS, number
 from segbench.report.ranking import bin_notes
-from segbench.report.tables import by_protocol, image_table, method_table, names_of
+from segbench.report.tables import TextTable, by_protocol, image_table, method_table, names_of
 from segbench.report.threshold_tables import threshold_table
 from segbench.report.whose import few_names, with_names
 
@@ -49,7 +49,7 @@ def show_images(results: Sequence[Result], console: Console, *, digits: int = DI
 
 def show_classes(classes: Sequence[ClassResult], console: Console, *, digits: int = DIGITS) -> None:
     """Print a table with a line a class and method, and what is undefined."""
-    show_table(class_table(classes, digits=digits), console)
+    _show_explained(class_table(classes, digits=digits), "pixels", console)
     reasons: dict[tuple[str, str], list[str]] = {}
     for one in classes:
         for reason in dict.fromkeys(one.result.summary.undefined.values()):
@@ -64,6 +64,21 @@ def show_thresholds(results: Sequence[Result], console: Console, *, digits: int 
         show_table(threshold_table([results[place] for place in places], digits=digits), console)
 
 
+def _show_explained(
+    table: TextTable,
+    protocol: str,
+    console: Console,
+    *,
+    below: Mapping[int, Sequence[Sequence[str]]] | None = None,
+) -> None:
+    """Print a table with the footnotes of those columns that are shown."""
+    places = show_table(replace(table, notes=()), console, below=below)
+    keys = [column.key for place, column in enumerate(COLUMNS[protocol], start=table.names) if place in places]
+    own = [note for note in table.notes if note not in optimistic_notes(protocol)]
+    for note in (*footnotes(protocol, keys), *own):
+        say(console, note, "dim")
+
+
 def _show_protocol(
     protocol: str, results: list[Result], console: Console, drawn: Mapping[int, Intervals], digits: int
 ) -> None:
@@ -73,9 +88,9 @@ def _show_protocol(
         for row, result in enumerate(results)
         if id(result) in drawn
     }
-    # The footnotes hold the table's own notes.
-    notes = (*FOOTNOTES[protocol], *bin_notes(results, names_of(results)))
-    show_table(replace(method_table(results, digits=digits), notes=notes), console, below=ends)
+    # What its other notes say of images is printed below with more detail.
+    table = replace(method_table(results, digits=digits), notes=bin_notes(results, names_of(results)))
+    _show_explained(table, protocol, console, below=ends)
     for note in set_notes(results, names_of(results)):
         say(console, note, "yellow")
     _show_remarks(results, console)

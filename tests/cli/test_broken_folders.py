@@ -218,7 +218,7 @@ def test_faults_of_a_list_are_said_once(segbench, tmp_path):
     assert heading.startswith(f"segbench: {tmp_path}/pairs.csv: nothing is counted")
     assert finding == f"list: {tmp_path}/pairs.csv: holds faulty lines"
     assert [fault.rpartition("/")[2].split(":")[0] for fault in faults] == ["none.png", "lost.png"]
-    assert mend.startswith("  -> mend the list")
+    assert mend.startswith("  -> correct the list")
     rows[0] = "name,gt,prediction:a,prediction:b"
     (tmp_path / "pairs.csv").write_text("\n".join(rows))
     err = segbench("run", "--pairs", tmp_path / "pairs.csv").err

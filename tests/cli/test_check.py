@@ -7,6 +7,7 @@ from broken_folders import NAMES, blobs, each, lines
 from cases import write_folder
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 import segbench
 from segbench.loaders.shipped import shipped
@@ -158,7 +159,7 @@ def test_a_run_that_goes_on_is_resumed_with_the_same_warnings(segbench, tmp_path
     command = ("run", *folders(tmp_path, made), "-o", tmp_path / "r.segbench")
     first, again = segbench(*command), segbench(*command)
     assert first[:2] == again[:2]
-    untimed = [[line for line in answer.err.splitlines() if "ms an image" not in line] for answer in (first, again)]
+    untimed = [[line for line in answer.err.splitlines() if not line[:1].isdigit()] for answer in (first, again)]
     assert untimed[0] == untimed[1]
     assert "pred: inverted: " in first.err
 
@@ -166,3 +167,45 @@ def test_a_run_that_goes_on_is_resumed_with_the_same_warnings(segbench, tmp_path
 def test_the_name_of_a_protocol_is_none(tmp_path):
     with pytest.raises(segbench.ArgumentError, match="expected Pixels"):
         segbench.check(*folders(tmp_path), "pixels")
+
+
+class TestExifOrientation:
+    @pytest.fixture
+    def turned(self, tmp_path):
+        truth, scores = folders(tmp_path)
+        tags = Image.Exif()
+        tags[0x0112] = 6
+        for path in sorted(scores.iterdir())[:2]:
+            with Image.open(path) as image:
+                image.save(path, exif=tags)
+        return truth, scores
+
+    def test_is_noted_by_run(self, segbench, turned, tmp_path):
+        answer = segbench("run", *turned, "-o", tmp_path / "r.segbench")
+        assert answer.code == 0
+        note = "prediction: EXIF orientation 6 was not applied: pixels are read as stored (2 of 6 images)"
+        assert note in answer.out
+        assert "orientation: EXIF orientation differs within an image (2 files); it is not applied" in answer.err
+        assert note in segbench("show", tmp_path / "r.segbench").out
+
+    def test_changes_no_metric(self, turned, tmp_path):
+        upright = folders(tmp_path / "upright")
+        assert segbench.evaluate(*turned).summary == segbench.evaluate(*upright).summary
+
+    def test_is_found_by_check(self, segbench, turned):
+        answer = segbench("check", *turned)
+        assert answer.code == 0
+        assert "look   orientation: " in answer.out
+        assert "EXIF orientation 6, 1 in" in answer.out
+
+    def test_is_not_found_where_all_files_of_an_image_share_it(self, turned):
+        truth, scores = turned
+        tags = Image.Exif()
+        tags[0x0112] = 6
+        for path in sorted(truth.iterdir())[:2]:
+            with Image.open(path) as image:
+                image.save(path, exif=tags)
+        assert segbench.check(truth, scores).findings == ()
+
+    def test_is_noted_by_nms(self, segbench, turned, tmp_path):
+        assert "EXIF orientation 6 was not applied" in segbench("nms", turned[1], tmp_path / "out").err

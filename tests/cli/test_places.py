@@ -2,9 +2,12 @@
 
 import json
 import multiprocessing
+import os
 import re
 import shutil
 import subprocess
+import sys
+import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -126,7 +129,7 @@ def test_a_run_goes_on_with_the_same_images_packed(papers, monkeypatch):
 def test_archives_on_the_command_line(segbench, papers):
     folders = segbench("run", papers / "gt", papers / "pred", "--format", "json")
     archives = segbench("run", papers / "gt.zip", papers / "pred.tar.gz", "--format", "json", "-j", 2)
-    assert (archives.code, re.sub("2 images in .* an image\n", "", archives.err)) == (0, "")
+    assert (archives.code, re.sub("2 images in .* per image\n", "", archives.err)) == (0, "")
     assert archives.out == folders.out
     assert segbench("run", papers / "gt.zip", papers / "none.zip").code == 1
     (papers / "bad.zip").write_bytes(b"junk")
@@ -210,3 +213,57 @@ def test_each_place_is_listed_once_a_run(segbench, tmp_path, monkeypatch):
     evaluate(gt, a, Classes(labels=[0, 1]))
     evaluate(gt, a, Classes(labels=[0, 1]))
     assert sorted(seen) == ["a", "a", "gt", "gt"]
+
+
+class TestAListFromAPipe:
+    LIST = "name,ground_truth,prediction,prediction:inverse\n1,gt/first.png,pred/first.npy,gt/first.png\n"
+
+    def shell(self, command, folder):
+        program = re.sub("segbench (?=run|check|overlay)", f"{sys.executable} -m segbench ", command)
+        return subprocess.run(
+            ["bash", "-c", program],
+            cwd=folder,
+            input=self.LIST,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    @pytest.fixture
+    def listed(self, papers):
+        (papers / "list.csv").write_text(self.LIST)
+        return papers
+
+    @pytest.mark.parametrize("place", ["/dev/stdin", "<(cat list.csv)", "/dev/stdin < list.csv", "/proc/self/fd/0"])
+    @pytest.mark.parametrize("verb", ["check", "run"])
+    def test_is_read_once(self, listed, verb, place):
+        answer = self.shell(f"segbench {verb} --format json --pairs {place}", listed)
+        assert answer.returncode == 0, answer.stderr
+        found = json.loads(answer.stdout)
+        assert [each["method"] for each in found.get("runs") or found["reports"]] == ["stdin", "inverse"]
+
+    def test_is_read_once_where_the_pipe_has_a_name(self, listed):
+        answer = self.shell("mkfifo a.csv; cat list.csv > a.csv & segbench run --format json --pairs a.csv", listed)
+        assert [run["method"] for run in json.loads(answer.stdout)["runs"]] == ["a", "inverse"]
+
+    def test_is_read_once_by_python(self, listed):
+        os.mkfifo(listed / "pipe.csv")
+        for use in (evaluate, check):
+            writer = threading.Thread(target=(listed / "pipe.csv").write_text, args=[self.LIST])
+            writer.start()
+            assert use(pairs=listed / "pipe.csv", method="inverse").method == "inverse"
+            writer.join()
+
+    def test_its_pictures_say_why_there_are_none(self, listed):
+        self.shell("segbench run --pairs /dev/stdin -o r.segbench", listed)
+        answer = self.shell("segbench overlay r.segbench -o out", listed)
+        assert answer.returncode == 1
+        assert "was counted from a file list in a pipe" in answer.stderr
+        command = "segbench run gt stdin=pred gt --tuning-results r.segbench"
+        assert "Traceback" not in self.shell(command, listed).stderr
+
+    def test_an_empty_one_is_said(self, listed):
+        answer = self.shell("segbench run --pairs <(true)", listed)
+        assert answer.returncode == 1
+        assert "is empty" in answer.stderr

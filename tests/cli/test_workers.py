@@ -3,7 +3,7 @@ import re
 import zipfile
 
 import pytest
-from cases import FIRST_SCORES, write_folder, write_papers
+from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 
 
 @pytest.fixture
@@ -52,6 +52,18 @@ def test_a_damaged_first_image_is_no_fault_of_a_dask_worker(segbench, papers, tm
 def test_fresh_counts_anew_and_shows_the_same(segbench, papers, tmp_path):
     command = ["run", *papers, "-o", tmp_path / "r.segbench", "--format", "json"]
     assert segbench(*command, "--fresh").out == segbench(*command).out == segbench(*command, "--fresh").out
+
+
+def test_images_counted_before_are_told_from_those_counted_now(segbench, papers, tmp_path):
+    command = ["run", *papers, "-o", tmp_path / "r.segbench"]
+    assert "already" not in segbench(*command).err
+    assert "2 images: all already counted with the same settings\n" in segbench(*command).err
+    write_folder(papers[0], {"third.png": FIRST_TRUTH * 255})
+    write_folder(papers[1], {"third.npy": FIRST_SCORES})
+    assert re.search(r"^3 images: 2 already counted, 1 counted in \d+\.\d s$", segbench(*command).err, re.MULTILINE)
+    (papers[0] / "third.png").write_bytes(b"junk")
+    assert "3 images: 2 already counted, 1 counted in" in segbench(*command, "--no-check").err
+    assert "already" not in segbench(*command, "--no-check", "--fresh").err
 
 
 def test_merged_files_show_all_methods(segbench, papers, tmp_path):

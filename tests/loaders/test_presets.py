@@ -10,7 +10,7 @@ from scipy.sparse import csc_matrix
 from typer.testing import CliRunner
 
 import segbench
-from segbench.cli.main import app
+from segbench.cli.commands import app
 
 RNG = np.random.default_rng(7)
 DRAWN = np.zeros((24, 32), np.uint8)

@@ -151,7 +151,7 @@ class TestSizesNoOptionMends:
         ],
     )
     def test_are_refused_whatever_is_asked_for(self, repairs, shape, truth, said):
-        with pytest.raises(DataError, match=rf"{said}.*; no option mends that"):
+        with pytest.raises(DataError, match=rf"{said}.*; no option fixes that"):
             mended(np.zeros(shape), truths=(np.zeros(truth),), **repairs)
 
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import segbench
 from segbench.aggregator.rereading import protocol_of
-from segbench.cli.main import app
+from segbench.cli.commands import app
 from segbench.protocols.states import State
 from segbench.report.overlays import painted
 

@@ -28,7 +28,7 @@ from segbench import (
     evaluate,
     export_report,
 )
-from segbench.cli.main import app
+from segbench.cli.commands import app
 
 CURVE = BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0])
 

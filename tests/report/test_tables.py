@@ -6,17 +6,18 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from cases import FIRST_SCORES, SECOND_SCORES, write_folder, write_papers
+from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, write_folder, write_papers
 from hypothesis import given
 from pictures import boundary_results, pixel_results, region_results
 from rich.console import Console
 
-from segbench import Boundaries, BoundaryCurve, Pixels, PublishedCurve, Result, ScoreCounts, evaluate
+from segbench import Boundaries, BoundaryCurve, Classes, Pixels, PublishedCurve, Result, ScoreCounts, evaluate
+from segbench.report.classes import class_results
 from segbench.report.numbers import number
 from segbench.report.ranking import ranked
 from segbench.report.table_text import latex_table, markdown_table
 from segbench.report.tables import exact_images, exact_methods, method_table, names_of
-from segbench.report.terminal import show_results
+from segbench.report.terminal import show_classes, show_results
 from segbench.report.threshold_tables import exact_thresholds, threshold_table
 
 
@@ -79,10 +80,38 @@ class TestNarrowTerminals:
         assert "FPR95" in lines[0]
         assert all(len(line) <= 80 for line in lines[:3])
         width = len(shown(named, 80).splitlines()[0])
-        assert lines[3] == f"IoU, hull* left out: all columns take a terminal {width} wide"
+        hint = f"widen the terminal to {width} columns, or add --format markdown"
+        assert lines[3] == f"left out: IoU, hull*; to see all, {hint}"
         lines = in_a_terminal(named, 72).splitlines()
-        assert lines[3].startswith("IoU, hull*, FPR95 left out")
+        assert lines[3].startswith("left out: IoU, hull*, FPR95;")
         assert "left out" not in in_a_terminal(named, width)
+
+    def test_leave_out_their_footnotes(self):
+        results = [replace(result, method=f"{result.method} again") for result in pixel_results(2)]
+        _, _, notes = in_a_terminal(results, 44).partition("left out: ")
+        left_out, _, notes = notes.partition(";")
+        assert left_out == "P, R, IoU, mean, hull*, AP, AUC-ROC, FPR95"
+        for title in left_out.split(", "):
+            assert not re.search(rf"^(.*[,;] )?{re.escape(title)}[:,]", notes, re.MULTILINE), title
+        assert "at: of the ODS" in notes
+        assert "ODS: best F" in notes
+        assert "optimistic" in in_a_terminal(results, 200)
+        assert "P, R, at, IoU: of the ODS" in in_a_terminal(results, 200)
+
+    def test_of_boundaries_leave_out_the_footnote_of_the_extended_area(self):
+        detector, human = boundary_results()
+        results = [replace(detector, method="a detector"), human]
+        assert "of the curve extended" in in_a_terminal(results, 200)
+        assert "of the curve extended" not in in_a_terminal(results, 72)
+
+    def test_of_classes_leave_out_the_footnote_of_the_hull(self, tmp_path):
+        gt = write_folder(tmp_path / "gt", {"first.png": FIRST_TRUTH})
+        pred = write_folder(tmp_path / "pred", {"first.npy": np.stack([1 - FIRST_SCORES, FIRST_SCORES])})
+        result = evaluate(gt, pred, Classes(labels=range(2)))
+        for width, told in ((200, True), (60, False)):
+            console = Console(width=width, file=io.StringIO(), force_terminal=True)
+            show_classes(class_results([result]), console)
+            assert ("optimistic" in console.file.getvalue()) is told
 
     def test_leave_out_nothing_where_that_would_not_help(self):
         text = in_a_terminal([replace(pixel_results(1)[0], method="m" * 90)], 80)
@@ -92,9 +121,9 @@ class TestNarrowTerminals:
     def test_of_boundaries_and_regions(self):
         detector, human = boundary_results()
         lines = in_a_terminal([replace(detector, method="a detector"), human], 72).splitlines()
-        assert lines[3].startswith("AP ext* left out")
+        assert lines[3].startswith("left out: AP ext*;")
         assert all(len(line) <= 72 for line in lines[:3])
-        assert "merge left out" in in_a_terminal(region_results(), 84)
+        assert "left out: merge;" in in_a_terminal(region_results(), 84)
 
     def test_no_line_ends_in_blanks(self):
         results = pixel_results(3)

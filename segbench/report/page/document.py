@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from segbench._version import __version__
 from segbench.aggregator.result import Result
 from segbench.curves import Intervals
-from segbench.errors import ArgumentError, DataError
+from segbench.errors import ArgumentError
 from segbench.loaders.decoded import shown
 from segbench.report import overlays, palette
-from segbench.report.columns import FOOTNOTES
+from segbench.report.columns import footnotes
 from segbench.report.page.charts import charts, style
 from segbench.report.page.commands import Repetition, repetitions
 from segbench.report.page.embedding import inline_script, security_policy
@@ -28,6 +28,7 @@ from segbench.report.page.panels import Panels, panels
 from segbench.report.page.photos import photographs
 from segbench.report.page.remarks import Remark, remarks
 from segbench.report.tables import by_protocol
+from segbench.writing import refuse_results_file, write_file
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -113,10 +114,10 @@ def export_report(
     Raises
     ------
     ArgumentError
-        For an unknown ending, without results, or for results of many classes.
+        For an unknown ending, a path that is a results file, without results, or for results of many classes.
     DataError
-        If the photographs cannot be found, or the page cannot be written. Pictures whose files are gone or have changed
-        since they were counted are replaced by a sentence that says so.
+        If the photographs cannot be found, or the page cannot be written; an older page is then unchanged. Pictures
+        whose files are gone or have changed since they were counted are replaced by a sentence that says so.
 
     Notes
     -----
@@ -126,6 +127,7 @@ def export_report(
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise ArgumentError(f"{shown(target)}: a report is written as .html; give a name that ends so")
+    refuse_results_file(target)
     if not results:
         raise ArgumentError("no results to report")
     if any(result.protocol == "classes" for result in results):
@@ -150,10 +152,7 @@ def export_report(
         )
         sections.append(_section(group, drawn, pictures))
     page = _html(sections, title or _title(results))
-    try:
-        target.write_bytes(page.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise DataError(shown(target), f"cannot be written ({error.strerror})", "give another place with -o") from error
+    write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
     return tuple(filter(None, (section.panels.missing for section in sections)))
 
 
@@ -172,7 +171,7 @@ def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Pa
         results=tuple(results),
         methods=method_table(results, drawn),
         images=image_table(results),
-        footnotes=FOOTNOTES[protocol],
+        footnotes=footnotes(protocol),
         level=f"{level} bootstrap intervals over images, {defined[0].replicates} replicates" if defined else "",
         shaded="" if protocol == "regions" else "; ".join(filter(None, areas)),
         remarks=tuple(remarks(results, names, drawn)),

@@ -1,0 +1,73 @@
+"""Ctrl-C, which a terminal sends to a program and its workers alike, at any moment."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import write_folder
+
+PROGRAM = "import sys\nfrom segbench.cli.main import program\nprint('ready', file=sys.stderr, flush=True)\nprogram()"
+
+RUN = ("run", "gt", "pred", "--no-check")
+
+
+@pytest.fixture
+def folders(tmp_path):
+    rng = np.random.default_rng(0)
+    masks = {f"{i}.png": (rng.random((200, 300)) < 0.2).astype(np.uint8) for i in range(60)}
+    soft = {name: (mask * 60 + rng.integers(0, 190, mask.shape)).astype(np.uint8) for name, mask in masks.items()}
+    return write_folder(tmp_path / "gt", masks), write_folder(tmp_path / "pred", soft)
+
+
+def alive(group):
+    """Give the processes of a group that have not ended; zombies wait only for whoever reaps them."""
+    stats = [path.read_text(errors="replace") for path in Path("/proc").glob("[0-9]*/stat") if path.exists()]
+    states = [stat.rpartition(")")[2].split() for stat in stats]
+    return [state for state in states if state[2] == str(group) and state[0] not in "ZX"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
+@pytest.mark.parametrize(
+    ("command", "delay"),
+    [
+        *(([*RUN, "-j", "2"], delay) for delay in (0.02, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.5)),
+        (["verify", "-j", "2"], 0.4),
+        (["verify", "-j", "2"], 1.5),
+        ([*RUN, "--dask", "local", "-j", "2"], 2.0),
+    ],
+)
+def test_ends_all_processes_with_one_message(folders, command, delay):
+    if "--dask" in command:
+        pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *command], cwd=folders[0].parent, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr.readline() == "ready\n"
+    time.sleep(delay)
+    done = process.poll() is not None
+    if not done:
+        os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert "Traceback" not in out + err
+    assert done or process.returncode in (0, 130)
+    assert process.returncode == 0 or "stopped" in err
+    for _ in range(200):
+        if not alive(process.pid):
+            break
+        time.sleep(0.1)
+    assert not alive(process.pid)
+
+
+def test_ends_any_command_with_130(segbench, folders, monkeypatch):
+    def stop(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(folders[0].parent)
+    monkeypatch.setattr("segbench.loaders.listing.list_place", stop)
+    assert segbench("nms", "pred", "out") == (130, "", "\nstopped\n")

@@ -1,0 +1,154 @@
+"""Output files: complete or as they were before, and never in place of an input."""
+
+import os
+import resource
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+
+import pytest
+from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder
+
+WRITERS = {
+    "pdf": ["plot", "r.segbench", "-o", "out/x.pdf", "--only", "protocol:pixels"],
+    "png": ["plot", "r.segbench", "-o", "out/x.png", "--only", "protocol:pixels"],
+    "html": ["report", "r.segbench", "-o", "out/x.html", "--no-intervals"],
+    "csv": ["export", "r.segbench", "--csv", "out"],
+    "bsds": ["export", "r.segbench", "--bsds", "out", "--only", "protocol:boundaries"],
+    "overlay": ["overlay", "r.segbench", "-o", "out", "--only", "protocol:pixels"],
+    "nms": ["nms", "pred", "out"],
+}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, segbench):
+    root = tmp_path
+    monkeypatch.chdir(root)
+    write_folder(root / "gt", {"first.png": FIRST_TRUTH * 255, "second.png": SECOND_TRUTH * 255})
+    soft = {"first.png": FIRST_SCORES, "second.png": SECOND_SCORES}
+    write_folder(root / "pred", {name: (scores * 255).astype("uint8") for name, scores in soft.items()})
+    for protocol in ("pixels", "boundaries"):
+        assert segbench("run", "gt", "pred", "-o", "r.segbench", "-p", protocol).code == 0
+    database = sqlite3.connect("r.segbench")
+    database.execute("PRAGMA journal_mode = DELETE")  # with a write-ahead log, even readers write
+    database.close()
+    (root / "out").mkdir()
+    return root
+
+
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("arguments", WRITERS.values(), ids=WRITERS)
+def test_a_full_disk_leaves_what_was_there(here, segbench, arguments):
+    assert segbench(*arguments).code == 0
+    written = contents(here / "out")
+    assert written
+    for path in written:
+        (here / "out" / path).write_bytes(b"an older version of this file")
+    before = contents(here / "out")
+
+    def fill_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+
+    answer = subprocess.run(
+        [sys.executable, "-B", "-m", "segbench", *arguments],
+        preexec_fn=fill_disk, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert answer.returncode == 1
+    assert "cannot be written (File too large)" in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert contents(here / "out") == before
+
+
+def test_links_and_permissions_stay(here, segbench):
+    target = here / "out" / "target.csv"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    link = here / "out" / "pred.csv"
+    link.symlink_to("target.csv")
+    assert segbench("export", "r.segbench", "--csv", "out", "--only", "protocol:pixels").code == 0
+    assert link.is_symlink()
+    assert target.read_bytes().startswith(b"method,")
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+def test_a_new_file_has_the_permissions_of_any_other(here, segbench):
+    assert segbench("plot", "r.segbench", "-o", "out/x.svg", "--only", "protocol:pixels").code == 0
+    (here / "out" / "other").write_bytes(b"")
+    assert (here / "out" / "x.svg").stat().st_mode == (here / "out" / "other").stat().st_mode
+
+
+def test_pipes_are_written_to(here, segbench):
+    pipe = here / "out" / "x.svg"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    assert segbench("plot", "r.segbench", "-o", pipe, "--only", "protocol:pixels").code == 0
+    reader.join(20)
+    assert b"<svg" in read[0]
+    assert pipe.is_fifo()
+
+
+def test_links_to_the_standard_output_are_written_to(here):
+    (here / "x.svg").symlink_to("/dev/stdout")
+    command = [sys.executable, "-m", "segbench", "plot", "r.segbench", "-o", "x.svg", "--only", "protocol:pixels"]
+    answer = subprocess.run(command, capture_output=True, check=True)
+    assert b"<svg" in answer.stdout
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to any folder")
+def test_files_in_folders_that_take_no_new_ones_are_written_to(here, segbench):
+    (here / "out" / "x.svg").write_bytes(b"old")
+    (here / "out").chmod(0o500)
+    assert segbench("plot", "r.segbench", "-o", "out/x.svg", "--only", "protocol:pixels").code == 0
+    (here / "out").chmod(0o700)
+    assert b"<svg" in (here / "out" / "x.svg").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["html", "pdf", "png", "svg", "csv"])
+def test_results_files_are_not_overwritten_whatever_their_name(here, segbench, kind):
+    name = {"csv": "out/pred.csv"}.get(kind, f"out/z.{kind}")
+    shutil.copy("r.segbench", name)
+    before = (here / name).read_bytes()
+    verb = {"html": ["report", "-o", name], "csv": ["export", "--csv", "out"]}.get(kind, ["plot", "-o", name])
+    answer = segbench(verb[0], "r.segbench", *verb[1:], "--only", "protocol:pixels")
+    assert answer.code == 2
+    assert f"{name} is a results file" in answer.err
+    assert (here / name).read_bytes() == before
+    assert segbench("show", name).code == 0
+
+
+def test_the_results_file_that_is_read_is_not_overwritten(here, segbench):
+    (here / "r.segbench").rename("z.html")
+    assert segbench("report", "z.html", "-o", "z.html").code == 2
+    (here / "link.html").symlink_to("z.html")
+    assert segbench("report", "z.html", "-o", "link.html").code == 2
+    assert segbench("show", "z.html").code == 0
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_pictures_do_not_overwrite_what_was_counted(here, segbench, linked):
+    before = contents(here / "pred")
+    output = "."
+    if linked:
+        (here / "out" / "pred").symlink_to(here / "pred")
+        output = "out"
+    answer = segbench("overlay", "r.segbench", "-o", output, "--only", "protocol:pixels")
+    assert answer.code == 2
+    assert "first.png is one of the files to read" in answer.err
+    assert contents(here / "pred") == before
+
+
+def test_suppressed_maps_do_not_overwrite_the_maps(here, segbench):
+    before = contents(here / "pred")
+    (here / "out" / "first.png").symlink_to(here / "pred" / "first.png")
+    answer = segbench("nms", "pred", "out")
+    assert answer.code == 2
+    assert "out/first.png is one of the files to read" in answer.err
+    assert contents(here / "pred") == before
