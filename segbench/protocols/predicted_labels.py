@@ -83,6 +83,8 @@ def instead_of_label_maps(classes: str, positive: str) -> str:
 
 def labels_seen(sample: Sample, void: tuple[float, ...] = ()) -> LabelsSeen | None:
     """Inspect an image with a single predicted map; None where that holds no labels, whatever other images hold."""
+    if len(sample.predictions) != 1:
+        return None
     soft = sample.predictions[0]
     if soft.dtype == np.bool_ or soft.shape != sample.ground_truths[0].shape:
         return None
