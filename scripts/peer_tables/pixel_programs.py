@@ -30,12 +30,12 @@ class Contestant:
     answer: Callable[[str], Answer]
 
 
-def by_segbench(work: str, *, bins: bool) -> Answer:
+def by_segbench(work: str) -> Answer:
     """Count, then ask for the curve or area."""
     import segbench
 
     def answer(labels: NDArray[np.bool_], scores: NDArray[Any]) -> Any:  # noqa: ANN401 - arrays or a number
-        counts = segbench.count_pixels(labels, scores, bins=bins)
+        counts = segbench.count_pixels(labels, scores)
         if work == "AP":
             return segbench.average_precision(counts)
         if work == "AUC-ROC":
@@ -84,13 +84,12 @@ def by_torchmetrics(work: str, *, thresholds: int | None) -> Answer:
 
 
 CONTESTANTS = (
-    Contestant("segbench", SEGBENCH, partial(by_segbench, bins=False)),
-    Contestant("segbench, bins", SEGBENCH, partial(by_segbench, bins=True)),
+    Contestant("segbench", SEGBENCH, by_segbench),
     Contestant("scikit-learn", SCIKIT_LEARN, by_scikit_learn),
     Contestant("torchmetrics", TORCHMETRICS, partial(by_torchmetrics, thresholds=None)),
     Contestant(f"torchmetrics, {LEVELS} thresholds", TORCHMETRICS, partial(by_torchmetrics, thresholds=LEVELS)),
 )
-OURS, EXACT = CONTESTANTS[0].name, CONTESTANTS[1].name
+OURS = CONTESTANTS[0].name
 
 
 def at_levels(name: str, work: str, kind: str, answer: Any) -> list[float]:  # noqa: ANN401 - what the program gave

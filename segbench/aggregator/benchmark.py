@@ -168,6 +168,7 @@ def evaluate(
             inputs=kept_inputs,
             protocol_json=protocol_json,
         )
+        result = replace(result, reused=reused)
         if store:
             finish(store, run, outcomes, result, pairing.notes)
     if result.failed:
@@ -177,7 +178,7 @@ def evaluate(
             FailedImages,
             stacklevel=2,
         )
-    return replace(result, reused=reused)
+    return result
 
 
 def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:

@@ -202,14 +202,14 @@ class Result(Displayed):
     @cached_property
     def curve(self) -> Curve | BoundaryCurve | RegionCurve:
         """The pooled precision-recall curve, of several classes that of `micro`; of regions figures by threshold."""
-        if self.protocol == "classes":
+        if self.protocol == "classes" and self.counts:
             return self.micro.curve
         return self.published.curve if self.published else PROTOCOLS[self.protocol].curve(self.pooled)
 
     @cached_property
     def drawn(self) -> Curve | BoundaryCurve | RegionCurve:
         """The curve as plots draw it: at the points of `reduced`."""
-        if self.published or self.protocol in {"boundaries", "regions"}:
+        if self.published or not self.counts or self.protocol in {"boundaries", "regions"}:
             return self.curve
         return self.micro.drawn if self.protocol == "classes" else pixel_curve(cast("ScoreCounts", self.reduced))
 

@@ -295,7 +295,7 @@ class TestKills:
         assert resumed.stdout == subprocess.run(command, check=True, capture_output=True).stdout
 
     def test_ctrl_c_says_how_far_it_came_and_how_to_go_on(self, tmp_path):
-        gt, pred = write_many(tmp_path / "it's here", 300)
+        gt, pred = write_many(tmp_path / "it's here", 900)
         file = tmp_path / "r.segbench"
         command = ["run", gt, pred, "-j", "2", "-o", file, "--fresh", "-p", "boundaries"]
         process = subprocess.Popen(

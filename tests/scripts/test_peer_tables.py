@@ -35,7 +35,7 @@ def test_curves_and_areas_agree_with_every_program(arrays, contestant, work, kin
     labels, scores = pixels.load(str(arrays), kind)
     answer, ours = (
         pixel_programs.at_levels(name, work, kind, pixels.do(name, work, labels, scores))
-        for name in (contestant.name, pixel_programs.EXACT)
+        for name in (contestant.name, pixel_programs.OURS)
     )
     assert len(answer) == (2 * 255 if "curve" in work else 1)
     assert answer == pytest.approx(ours, abs=tolerance(contestant, work, kind))
@@ -62,7 +62,7 @@ def test_the_table_of_pixels_has_a_cell_for_every_program_that_is_here(tmp_path,
     assert len(table) == len(pixels.KINDS) * len(pixel_programs.WORKS)
     for cells in table.values():
         assert all(len(cell.seconds) == 1 and not cell.missing for cell in cells.values())
-        assert max(pixels.difference(cell, cells[pixel_programs.EXACT]) for cell in cells.values()) < EXACT
+        assert max(pixels.difference(cell, cells[pixel_programs.OURS]) for cell in cells.values()) < EXACT
     report = pixels.report(table)
     assert "absent" not in report
     assert report.count("| 1e3 | 8-bit | AP |") == 2
