@@ -309,7 +309,7 @@ class TestKills:
         assert process.returncode == 130
         assert out == ""
         said, again = err.strip().rsplit("\n", 1)
-        assert "of 300 images of 'pred' done; what was counted is kept in" in said
+        assert "of 900 images of 'pred' done; what was counted is kept in" in said
         assert "Traceback" not in err
         assert shlex.split(again) == ["segbench", *(str(part) for part in command if part != "--fresh")]
         assert integrity(file) == "ok"
