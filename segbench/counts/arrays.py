@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arrays import as_array
 from segbench.errors import ArgumentError
 
 IntArray = NDArray[np.int64]
@@ -28,9 +29,9 @@ def as_counts(values: ArrayLike, name: str) -> NDArray[Any]:
     Raises
     ------
     ArgumentError
-        For fractions, negative numbers or more than one dimension.
+        For fractions, negative or masked numbers, or more than one dimension.
     """
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.ndim != 1:
         raise ArgumentError(f"{name} has shape {array.shape}, expected one dimension")
     if array.dtype not in (np.int32, np.int64):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from segbench.arrays import as_floats
 from segbench.counts.arrays import FloatArray, IntArray, as_counts, frozen
 from segbench.errors import ArgumentError
 
@@ -45,7 +46,7 @@ class BoundaryCounts:
     total_pred: IntArray
 
     def __post_init__(self) -> None:
-        thresholds = np.asarray(self.thresholds, dtype=np.float64)
+        thresholds = as_floats(self.thresholds, "thresholds")
         object.__setattr__(self, "thresholds", frozen(thresholds))
         for name in ("matched_gt", "total_gt", "matched_pred", "total_pred"):
             counts = as_counts(getattr(self, name), name).astype(np.int64, copy=False)

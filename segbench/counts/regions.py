@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from segbench.arrays import as_floats
 from segbench.counts.arrays import FloatArray, IntArray, as_counts, frozen
 from segbench.errors import ArgumentError
 
@@ -95,7 +96,7 @@ class RegionCounts:
     rand_recall: IntArray
 
     def __post_init__(self) -> None:
-        thresholds = np.asarray(self.thresholds, dtype=np.float64)
+        thresholds = as_floats(self.thresholds, "thresholds")
         object.__setattr__(self, "thresholds", frozen(thresholds))
         for name in SUMS:
             sums = as_counts(getattr(self, name), name).astype(np.int64, copy=False)

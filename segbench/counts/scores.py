@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arrays import as_array, as_floats
 from segbench.counts.arrays import FloatArray, IntArray, as_counts, frozen
 from segbench.counts.bins import bin_of
 from segbench.counts.thresholds import Thresholds
@@ -179,7 +180,7 @@ class ScoreCounts(Displayed):
         if thresholds is None:
             scores = np.full(gained_tp.size, np.nan)
         else:
-            scores = np.append(np.asarray(thresholds, dtype=np.float64), -np.inf)
+            scores = np.append(as_floats(thresholds, "thresholds"), -np.inf)
         moved = (gained_tp > 0) | (gained_fp > 0)
         return cls(scores[moved], gained_tp[moved], gained_fp[moved])
 
@@ -205,7 +206,7 @@ class ScoreCounts(Displayed):
         array([2, 5])
         """
         source = source or getattr(thresholds, "source", "thresholds given")
-        levels = np.unique(np.append(np.asarray(thresholds, dtype=np.float64), -np.inf))[::-1]
+        levels = np.unique(np.append(as_floats(thresholds, "thresholds"), -np.inf))[::-1]
         if np.isnan(levels).any() or not self.scores_known:
             raise ArgumentError("thresholds must be numbers, and the scores of the counts known")
         if self.highest is not None:
@@ -228,9 +229,9 @@ class ScoreCounts(Displayed):
 
 
 def _as_scores(values: ArrayLike, name: str) -> FloatArray:
-    scores = np.asarray(values)
+    scores = as_array(values, name)
     if scores.dtype not in (np.float32, np.float64):
-        scores = scores.astype(np.float64)
+        scores = as_floats(scores, name)
     if scores.ndim != 1:
         raise ArgumentError(f"{name} has shape {scores.shape}, expected one dimension")
     return frozen(scores)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arrays import as_floats
 from segbench.counts import ScoreCounts
 from segbench.errors import ArgumentError
 
@@ -183,7 +184,7 @@ def from_roc(fpr: ArrayLike, tpr: ArrayLike, *, positives: int, negatives: int) 
 def _pair(
     first: ArrayLike, second: ArrayLike, names: tuple[str, str], totals: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray]:
-    one, other = (np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (first, second))
+    one, other = (np.atleast_1d(as_floats(values, name)) for values, name in zip((first, second), names, strict=True))
     if one.ndim != 1 or one.shape != other.shape:
         raise ArgumentError(
             f"{names[0]} has shape {one.shape}, {names[1]} {other.shape}; expected two lists of one length"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arrays import as_array
 from segbench.counts.regions import COVERED_UNITS
 from segbench.errors import ArgumentError
 from segbench.protocols.regions import count_regions
@@ -108,7 +109,7 @@ def best_overlaps(predicted: NDArray[Any], truth: NDArray[Any], number: int) -> 
 
 
 def _photograph(image: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    pixels = np.asarray(image)
+    pixels = as_array(image, "image")
     if pixels.shape[:2] != shape or (pixels.ndim != 2 and pixels.shape[2:] != (3,)):
         raise ArgumentError(f"image has shape {pixels.shape}, expected {shape} or {(*shape, 3)}")
     full = np.iinfo(pixels.dtype).max if pixels.dtype.kind in "ui" else 1

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arrays import as_array, as_floats
 from segbench.errors import ArgumentError, DataError
 from segbench.levels import like_levels
 
@@ -76,7 +77,7 @@ def as_thresholds(thresholds: int | ArrayLike) -> NDArray[np.float64]:
             raise ArgumentError(f"thresholds is {thresholds}, expected at least 1")
         # Spaced as in the official code: by rounding, level 85 of 255 does not reach 2 / 6 there.
         return np.linspace(1 / (thresholds + 1), 1 - 1 / (thresholds + 1), int(thresholds))
-    array = np.asarray(thresholds, dtype=np.float64)
+    array = as_floats(thresholds, "thresholds")
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or np.any(np.diff(array) <= 0):
         raise ArgumentError(f"thresholds is {thresholds!r}; give a number of them, or a list of rising finite scores")
     return array
@@ -143,7 +144,7 @@ def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDA
         return [as_mask(ground_truths, "ground truth")]
     parts = list(ground_truths)  # type: ignore[arg-type]  # an array of three dimensions iterates over annotators
     if parts and all(np.ndim(part) == 1 for part in parts):
-        return [as_mask(np.asarray(parts), "ground truth")]
+        return [as_mask(as_array(parts, "ground truth"), "ground truth")]
     masks = [as_mask(part, f"ground truth of annotator {a}") for a, part in enumerate(parts)]
     if not masks:
         raise ArgumentError("ground_truths is empty; give at least one mask")
@@ -173,7 +174,7 @@ def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: 
 
 
 def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
-    plane = np.asarray(array)
+    plane = as_array(array, name)
     if plane.ndim != 2:
         raise ArgumentError(f"{name} has shape {plane.shape}, expected (height, width)")
     return plane
