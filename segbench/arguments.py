@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from segbench.errors import ArgumentError
 
 
-def as_whole(value: Any, name: str, *, least: int = 0, most: int | None = None) -> int:  # noqa: ANN401  checked here
+def as_whole(value: Any, name: str, *, least: int | None = 0, most: int | None = None) -> int:  # noqa: ANN401  checked here
     """Read a whole number of Python or NumPy; 2.0 is accepted, True and "2" are not.
 
     Raises
@@ -19,10 +20,12 @@ def as_whole(value: Any, name: str, *, least: int = 0, most: int | None = None) 
     ArgumentError
         For anything else, and out of range.
     """
-    if _is_number(value) and math.isfinite(value) and value == int(value) >= least and (most is None or value <= most):
-        return int(value)
-    between = f"{least} or more" if most is None else f"from {least} to {most}"
-    raise ArgumentError(f"{name} is {_shown(value)}, expected a whole number, {between}")
+    number = _plain(value)
+    whole = number is not None and number == int(number)
+    if number is None or not whole or (least is not None and number < least) or (most is not None and number > most):
+        between = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
+        raise ArgumentError(f"{name} is {_shown(value)}, expected a whole number{between}")
+    return int(number)
 
 
 def as_real(value: Any, name: str, expected: str, *, least: float, most: float, open_ends: bool = False) -> float:  # noqa: ANN401  as above
@@ -33,10 +36,24 @@ def as_real(value: Any, name: str, expected: str, *, least: float, most: float, 
     ArgumentError
         For anything else: NaN, an infinity, a bool, text.
     """
-    within = _is_number(value) and (least < value < most if open_ends else least <= value <= most)
-    if not within or not math.isfinite(value):
+    number = _plain(value)
+    least, most = max(least, -sys.float_info.max), min(most, sys.float_info.max)
+    if number is None or not (least < number < most if open_ends else least <= number <= most):
         raise ArgumentError(f"{name} is {_shown(value)}, expected {expected}")
-    return float(value)
+    return float(number)
+
+
+def listed(values: Any, name: str, example: str) -> tuple[Any, ...]:  # noqa: ANN401  as above
+    """Read several values; `example` shows how they are written.
+
+    Raises
+    ------
+    ArgumentError
+        For a single value, and for text, of which each letter would be one.
+    """
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise ArgumentError(f"{name} is {_shown(values)}, expected several values, as in {example}")
+    return tuple(values)
 
 
 def as_share(value: Any, name: str, *, above_zero: bool = False) -> Fraction:  # noqa: ANN401  as above
@@ -54,8 +71,14 @@ def as_share(value: Any, name: str, *, above_zero: bool = False) -> Fraction:  #
     return Fraction(str(value)) if isinstance(value, np.floating) else Fraction(repr(share))
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, Fraction, np.integer, np.floating)) and not isinstance(value, bool)
+def _plain(value: object) -> int | float | None:
+    """Give a number of Python or NumPy as Python's; None for anything else, an infinity and NaN."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, (float, np.floating, Fraction)):
+        number = float(value)
+        return number if math.isfinite(number) else None
+    return None
 
 
 def _shown(value: object) -> str:

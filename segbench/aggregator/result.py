@@ -20,6 +20,7 @@ from segbench.curves.intervals import IntervalMethod
 from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
 from segbench.curves.regions import RegionCurve
+from segbench.curves.replicates import as_draws, as_level
 from segbench.curves.summary import WITHOUT_NAMES
 from segbench.display import Displayed
 from segbench.errors import ArgumentError, DataError
@@ -109,6 +110,7 @@ class Result(Displayed):
         They are nan where there are no images to draw from, or images are not told apart: of a published curve, where
         every image failed, where images have no names.
         """
+        level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
         reason = self._nothing_to_draw_from()
         if reason:
             nothing = dict.fromkeys(self.summary, (math.nan, math.nan))

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arguments import as_whole
 from segbench.arrays import as_array, as_floats
-from segbench.counts.arrays import FloatArray, IntArray, as_counts, frozen
+from segbench.counts.arrays import LARGEST_TOTAL, FloatArray, IntArray, as_counts, frozen, total_of, within_total
 from segbench.counts.bins import bin_of
 from segbench.counts.thresholds import Thresholds
 from segbench.display import Displayed
@@ -51,7 +52,7 @@ class ScoreCounts(Displayed):
     Raises
     ------
     ArgumentError
-        If shapes differ, scores do not fall, or a count is negative.
+        If shapes differ, scores do not fall, a count is negative, or a total is above 2**56.
 
     Examples
     --------
@@ -79,27 +80,26 @@ class ScoreCounts(Displayed):
             counts = as_counts(getattr(self, name), name)
             if counts.shape != scores.shape:
                 raise ArgumentError(f"{name} has {counts.size} entries for {scores.size} scores")
+            within_total(total_of(counts), name)
             object.__setattr__(self, name, counts)
         if self.highest is not None:
             highest = _as_scores(self.highest, "highest")
             if highest.shape != scores.shape or not np.all(highest >= scores):
                 raise ArgumentError("highest must hold a score at or above each of scores")
             object.__setattr__(self, "highest", highest)
-        object.__setattr__(self, "ignored", int(self.ignored))
-        if self.ignored < 0:
-            raise ArgumentError(f"ignored is {self.ignored}; counts are not negative")
+        object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
         if self.exact and self.binned:
             raise ArgumentError("counts in bins are not exact")
 
     @property
     def total_positives(self) -> int:
         """Positive pixels in all, P."""
-        return int(self.positives.sum(dtype=np.int64))
+        return total_of(self.positives)
 
     @property
     def total_negatives(self) -> int:
         """Negative pixels in all, N."""
-        return int(self.negatives.sum(dtype=np.int64))
+        return total_of(self.negatives)
 
     @property
     def binned(self) -> bool:
@@ -165,6 +165,8 @@ class ScoreCounts(Displayed):
         >>> ScoreCounts.from_points([5, 10], [5, 30], 20, 2000).negatives
         array([   5,   25, 1970])
         """
+        positives = as_whole(positives, "positives", most=LARGEST_TOTAL)
+        negatives = as_whole(negatives, "negatives", most=LARGEST_TOTAL)
         tp, fp = as_counts(tp, "tp"), as_counts(fp, "fp")
         if tp.shape != fp.shape:
             raise ArgumentError(f"tp has {tp.size} points, fp has {fp.size}")
@@ -250,6 +252,8 @@ def _pool(parts: list[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
     lowest = np.concatenate([part.scores for part in present])
     highest = np.concatenate([part.scores if part.highest is None else part.highest for part in present])
     in_bins = in_bins or any(part.binned for part in present)
+    for name in ("positives", "negatives"):
+        within_total(sum(total_of(getattr(part, name)) for part in present), name)
     keys: NDArray[Any] = bin_of(lowest) if in_bins else lowest
     order = np.argsort(-keys, kind="stable") if len(present) > 1 else slice(None)
     keys = keys[order]

@@ -39,7 +39,7 @@ class Thresholds:
     source: str
 
     def __post_init__(self) -> None:
-        values: FloatArray = np.unique(as_floats(self.values, "values"))[::-1]
+        values: FloatArray = np.unique(as_floats(self.values, "thresholds"))[::-1]
         if np.isnan(values).any():
             raise ArgumentError("thresholds hold NaN; expected numbers")
         object.__setattr__(self, "values", frozen(values))

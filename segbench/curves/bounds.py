@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from segbench.curves.points import Points, cumulate
 Interval = tuple[float, float]
 FloatArray = NDArray[np.float64]
 
+_MOST_POSITIVES = Fraction(95, 100)
 _ROUNDING = 2.0**-46  # of float sums and logarithms; the bounds are moved outwards by it
 
 
@@ -63,7 +65,7 @@ def score_bounds(counts: ScoreCounts) -> dict[str, Interval]:
     }
     if counts.total_negatives:
         pairs["auc_roc"] = (roc_area(worst), roc_area(best))
-        reached = (int(points[1][first_reaching(points, 0.95)]) for points in (best, edges))
+        reached = (int(points[1][first_reaching(points, _MOST_POSITIVES)]) for points in (best, edges))
         low, high = (fp / counts.total_negatives for fp in reached)
         pairs["fpr_at_95_tpr"] = (low, high)
     return {key: outward(*pair) for key, pair in pairs.items() if pair[0] < pair[1]}

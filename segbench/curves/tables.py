@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.counts import ScoreCounts
+from segbench.counts.arrays import total_of, within_total
 from segbench.counts.bins import bin_of
 from segbench.curves.imagewise import best_fs
 
@@ -146,6 +147,9 @@ def pixel_table(per_image: Mapping[str, ScoreCounts]) -> PixelTable:
     """
     images = [per_image[name] for name in sorted(per_image)]
     pooled = ScoreCounts.sum(images)
+    # A replicate may hold one image as often as there are images.
+    for name in ("positives", "negatives"):
+        within_total(len(images) * max(total_of(getattr(image, name)) for image in images), f"{name} of a replicate")
     columns = _columns(images, pooled)
     best = best_fs(images)
     defined = best.positives > 0

@@ -19,12 +19,14 @@ Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves. ICML 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arguments import as_real, listed
 from segbench.arrays import as_array, split_mask
 from segbench.counts import MAX_DISTINCT, ScoreCounts
 from segbench.errors import ArgumentError, DataError
@@ -86,7 +88,11 @@ class Pixels:
     annotators: AnnotatorRule | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "void", tuple(sorted({float(value) for value in self.void})))
+        void = {
+            as_real(value, "void", "numbers", least=-math.inf, most=math.inf)
+            for value in listed(self.void, "void", "(255,)")
+        }
+        object.__setattr__(self, "void", tuple(sorted(void)))
         if self.positive is not None:
             LabelRule.parse(self.positive)
         if self.annotators is not None:

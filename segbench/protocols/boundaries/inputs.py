@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arguments import as_real, as_whole
 from segbench.arrays import as_array, as_floats
 from segbench.errors import ArgumentError, DataError
 from segbench.levels import like_levels
 
+_MOST_THRESHOLDS = 65_535
 _ROUNDING = 1e-6
 
 
@@ -65,22 +67,27 @@ def as_thresholds(thresholds: int | ArrayLike) -> NDArray[np.float64]:
     Raises
     ------
     ArgumentError
-        If the number is below 1, or the list is empty, not rising or not finite.
+        If the number is not from 1 to 65535, or the list is empty, not rising or not finite.
 
     Examples
     --------
     >>> as_thresholds(3)
     array([0.25, 0.5 , 0.75])
     """
-    if isinstance(thresholds, (int, np.integer)) and not isinstance(thresholds, bool):
-        if thresholds < 1:
-            raise ArgumentError(f"thresholds is {thresholds}, expected at least 1")
+    if np.ndim(thresholds) == 0:
+        thresholds = as_whole(thresholds, "thresholds", least=1, most=_MOST_THRESHOLDS)
         # Spaced as in the official code: by rounding, level 85 of 255 does not reach 2 / 6 there.
         return np.linspace(1 / (thresholds + 1), 1 - 1 / (thresholds + 1), int(thresholds))
     array = as_floats(thresholds, "thresholds")
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or np.any(np.diff(array) <= 0):
         raise ArgumentError(f"thresholds is {thresholds!r}; give a number of them, or a list of rising finite scores")
     return array
+
+
+def number_or_list(thresholds: int | ArrayLike) -> int | tuple[float, ...]:
+    """Check thresholds as `as_thresholds` does, and keep them as they were given, in Python's numbers."""
+    read = as_thresholds(thresholds)
+    return read.size if np.ndim(thresholds) == 0 else tuple(read.tolist())
 
 
 def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
@@ -112,22 +119,18 @@ def as_share_of_diagonal(max_dist: float) -> float:
     ArgumentError
         If it is outside [0, 1]: pixels, for instance.
     """
-    if as_max_dist(max_dist, "max_dist") > 1:
-        raise ArgumentError(f"max_dist is {max_dist:g}, expected a fraction of the diagonal: 0.0075, not pixels")
-    return float(max_dist)
+    return as_real(max_dist, "max_dist", "a fraction of the diagonal: 0.0075, not pixels", least=0, most=1)
 
 
 def as_max_dist(max_dist: float, name: str) -> float:
-    """Read a tolerance.
+    """Read a tolerance in pixels.
 
     Raises
     ------
     ArgumentError
-        If it is negative or not finite.
+        If it is not from 0 to 1e9.
     """
-    if not np.isfinite(max_dist) or max_dist < 0:
-        raise ArgumentError(f"{name} is {max_dist}, expected 0 or more")
-    return float(max_dist)
+    return as_real(max_dist, name, "a number of pixels from 0 to 1e9", least=0, most=1e9)
 
 
 def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDArray[np.bool_]]:

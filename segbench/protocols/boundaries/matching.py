@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.errors import ArgumentError
+from segbench.arguments import as_whole
 from segbench.protocols.boundaries.bits import pack
 from segbench.protocols.boundaries.certificate import whole
 from segbench.protocols.boundaries.costs import costs
@@ -121,8 +121,7 @@ def match_boundaries(
     on, truth = as_mask(prediction, "prediction"), as_mask(ground_truth, "ground truth")
     check_same_size(on, truth)
     max_dist_px = as_max_dist(max_dist_px, "max_dist_px")
-    if annotator < 0:
-        raise ArgumentError(f"annotator is {annotator}, expected 0 or more")
+    annotator = as_whole(annotator, "annotator")
     height, width = truth.shape
     pixels = int(np.count_nonzero(truth))
     pair_costs = costs((height, width), max_dist_px, pixels, annotator)

@@ -29,9 +29,7 @@ from segbench.errors import DataError
 from segbench.protocols.boundaries.inputs import as_scores
 from segbench.protocols.boundaries.jit import kernel
 
-LARGEST_RADIUS = 100
-"""Of suppression and of its smoothing, in pixels: methods use 1 or 2, and the time grows with it."""
-
+_LARGEST_RADIUS = 100
 _ORIENTATION_RADIUS = 4
 _LARGEST_SCORE = 1e100  # second derivatives of larger ones could overflow
 
@@ -73,18 +71,14 @@ def nms(
     >>> nms(ridge, border=0, smoothing=0)[2]
     array([0. , 0. , 0.8, 0. , 0. ])
     """
-    radius, smoothing = (
-        as_whole(value, name, most=LARGEST_RADIUS) for name, value in (("radius", radius), ("smoothing", smoothing))
-    )
-    border = as_whole(border, "border")
-    multiplier = as_real(multiplier, "multiplier", "a number above 0", least=0, most=math.inf, open_ends=True)
+    radius, border, multiplier = as_suppression(radius, border, multiplier)
+    smoothing = as_radius(smoothing, "smoothing")
     soft = as_scores(scores, "prediction")
     if not soft.size:
         return soft.copy()
-    if np.abs(soft).max() > _LARGEST_SCORE:
-        raise DataError(
-            "prediction", f"scores up to {np.abs(soft).max():g}, expected at most {_LARGEST_SCORE:g} in size"
-        )
+    largest = np.abs(soft).max()
+    if largest > _LARGEST_SCORE:
+        raise DataError("prediction", f"scores up to {largest:g} in size, expected at most {_LARGEST_SCORE:g}")
     soft = _triangle(soft, smoothing)
     kept = suppress(soft, _orientation(_triangle(soft, _ORIENTATION_RADIUS)), radius, multiplier)
     for axis, side in enumerate(soft.shape):
@@ -95,6 +89,29 @@ def nms(
             fade[side - margin :] = fade[:margin][::-1]
         kept *= np.expand_dims(fade, 1 - axis)
     return kept
+
+
+def as_suppression(radius: int, border: int, multiplier: float) -> tuple[int, int, float]:
+    """Read the settings of suppression.
+
+    Raises
+    ------
+    ArgumentError
+        If one is out of range.
+    """
+    above_zero = as_real(multiplier, "multiplier", "a number above 0", least=0, most=math.inf, open_ends=True)
+    return as_radius(radius, "radius"), as_whole(border, "border"), above_zero
+
+
+def as_radius(radius: int, name: str) -> int:
+    """Read a radius in pixels.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not a whole number from 0 to 100: methods use 1 or 2, and the time grows with it.
+    """
+    return as_whole(radius, name, most=_LARGEST_RADIUS)
 
 
 def _triangle(soft: NDArray[np.float64], radius: int) -> NDArray[np.float64]:
@@ -113,7 +130,7 @@ def _orientation(smooth: NDArray[np.float64]) -> NDArray[np.float64]:
     xx = _gradient(along_x, 1)
     xy, yy = _gradient(along_y, 1), _gradient(along_y, 0)
     rise, run = yy * np.sign(-xy), xx + 1e-5
-    # Where the run is exactly 0 the arctangent is that of an infinite slope, +-pi / 2, or of 0 where the rise is 0, too.
+    # Where the run is exactly 0 the slope is infinite, and its arctangent +-pi / 2; 0 where the rise is 0, too.
     slope = np.where(rise == 0, 0.0, np.copysign(np.inf, rise))
     np.divide(rise, run, out=slope, where=run != 0)
     normal: NDArray[np.float64] = np.mod(np.arctan(slope), np.pi)

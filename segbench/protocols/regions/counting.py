@@ -13,7 +13,7 @@ from segbench.arrays import as_array
 from segbench.counts.regions import COVERED_UNITS, MEAN_UNITS, RegionCounts
 from segbench.errors import DataError
 from segbench.protocols.regions.hierarchy import Hierarchy, dense, hierarchies_of
-from segbench.protocols.regions.inputs import as_label_maps, check_size, is_ucm2, without_masks
+from segbench.protocols.regions.inputs import as_label_maps, as_void, check_size, is_ucm2, without_masks
 from segbench.protocols.regions.kernels import LOG_UNITS, sweep_up
 
 IntArray = NDArray[np.int64]
@@ -74,6 +74,7 @@ def count_regions(
     hierarchies, cuts = hierarchies_of(predicted, truths[0].shape, thresholds)
     for hierarchy in hierarchies:
         check_size(hierarchy.labels, truths[0], "prediction")
+    void = as_void(void)
     inside = None if valid is None else as_array(valid, "valid") != 0
     if inside is not None:
         check_size(inside, truths[0], "valid pixels")

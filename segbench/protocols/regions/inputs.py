@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arguments import as_whole, listed
 from segbench.arrays import as_array, split_mask
 from segbench.errors import ArgumentError, DataError
 from segbench.protocols.boundaries.inputs import as_scores, as_thresholds, check_unit_range
@@ -76,6 +77,17 @@ def without_masks(
         parts = [parts]
     split = [split_mask(part, f"{name} {k}") for k, part in enumerate(parts)]
     return [plain for plain, _ in split], [hidden for _, hidden in split]
+
+
+def as_void(labels: Iterable[int]) -> tuple[int, ...]:
+    """Read labels that are left out: whole numbers from 0, rising, each once.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else.
+    """
+    return tuple(sorted({as_whole(label, "void") for label in listed(labels, "void", "(0,)")}))
 
 
 def is_ucm2(prediction: object, shape: tuple[int, ...]) -> TypeGuard[NDArray[Any]]:

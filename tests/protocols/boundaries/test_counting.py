@@ -164,7 +164,7 @@ def test_data_at_fault(call, words):
         (lambda: sb.count_boundaries(np.ones((2, 2), int), np.ones((2, 2))), "int64"),
         (lambda: sb.count_boundaries(np.ones((2, 2)), []), "empty"),
         (lambda: sb.count_boundaries(np.ones(2), np.ones((2, 2))), "height, width"),
-        (lambda: sb.count_boundaries([[1.0]], [[1]], thresholds=0), "at least 1"),
+        (lambda: sb.count_boundaries([[1.0]], [[1]], thresholds=0), "from 1 to 65535"),
         (lambda: sb.count_boundaries([[1.0]], [[1]], thresholds=[0.5, 0.2]), "rising"),
         (lambda: sb.count_boundaries([[1.0]], [[1]], max_dist=-0.1), "max_dist"),
         (lambda: sb.count_boundary_maps([[[1]]], [[1]], thresholds=[1, 2]), "1 maps, but 2"),

@@ -128,7 +128,7 @@ def test_scores_too_large_for_second_derivatives():
 
 @pytest.mark.parametrize("option", ["radius", "smoothing"])
 def test_a_radius_that_makes_no_sense(option):
-    with pytest.raises(ArgumentError, match=f"{option} is 999999, expected a whole number, from 0 to 100"):
+    with pytest.raises(ArgumentError, match=f"{option} is 999999, expected a whole number from 0 to 100"):
         sb.nms(np.ones((4, 4)), **{option: 999999})
     sb.nms(np.ones((4, 4)), **{option: 100})
 
