@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from segbench import ArgumentError, BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts, bootstrap
-from segbench.counts.regions import MEAN_UNITS
+from segbench.counts.regions import MEAN_UNITS, SUMS
 
 MOST = 2**56
 
@@ -18,19 +18,7 @@ def boundaries(total):
 
 
 def regions(**sums):
-    zeros = dict.fromkeys(
-        (
-            "covered",
-            "covered_pred",
-            "rand_index",
-            "voi_split",
-            "voi_merge",
-            "adapted_rand",
-            "rand_precision",
-            "rand_recall",
-        ),
-        [0],
-    )
+    zeros = {name: [0] for name in SUMS}
     return RegionCounts([0.5], 2**40, 2**42, 2**42, 0, **zeros | sums)
 
 

@@ -91,7 +91,7 @@ def nms(
     return kept
 
 
-def as_suppression(radius: int, border: int, multiplier: float) -> tuple[int, int, float]:
+def as_suppression(radius: float, border: float, multiplier: float) -> tuple[int, int, float]:
     """Read the settings of suppression.
 
     Raises
@@ -103,7 +103,7 @@ def as_suppression(radius: int, border: int, multiplier: float) -> tuple[int, in
     return as_radius(radius, "radius"), as_whole(border, "border"), above_zero
 
 
-def as_radius(radius: int, name: str) -> int:
+def as_radius(radius: float, name: str) -> int:
     """Read a radius in pixels.
 
     Raises
