@@ -106,7 +106,7 @@ def average_precision(counts: ScoreCounts) -> float:
     from segbench.curves import kernels
 
     tp, fp = cumulate(counts)
-    return float(kernels.precision_steps(tp, fp) / tp[-1]) if tp[-1] else math.nan
+    return kernels.area_share(kernels.precision_steps(tp, fp), tp[-1]) if tp[-1] else math.nan
 
 
 def roc_area(points: Points) -> float:
@@ -115,7 +115,7 @@ def roc_area(points: Points) -> float:
 
     tp, fp = points
     positives, negatives = int(tp[-1]), int(fp[-1])
-    return float(kernels.roc_area(tp, fp) / positives / negatives) if positives and negatives else math.nan
+    return kernels.area_share(kernels.roc_area(tp, fp) / positives, negatives) if positives and negatives else math.nan
 
 
 def pr_area(points: Points, *, method: Method = "exact") -> float:
@@ -126,4 +126,4 @@ def pr_area(points: Points, *, method: Method = "exact") -> float:
         raise ArgumentError(f"method is {method!r}; expected 'exact', 'trapezoid' or 'linear'")
     tp, fp = points
     sums = {"exact": kernels.pr_area_exact, "trapezoid": kernels.pr_area_trapezoid, "linear": kernels.pr_area_linear}
-    return float(sums[method](tp, fp) / tp[-1]) if tp[-1] else math.nan
+    return kernels.area_share(sums[method](tp, fp), tp[-1]) if tp[-1] else math.nan
