@@ -79,11 +79,13 @@ class BoundaryMatch:
 def match_boundaries(
     prediction: ArrayLike, ground_truth: ArrayLike, max_dist_px: float, *, annotator: int = 0
 ) -> BoundaryMatch:
-    """Match boundary pixels one to one: as many pairs as possible, and among those the least total distance.
+    """Match boundary pixels one to one at the least cost: total distance plus a price for each pixel left alone.
 
-    To be exact, the sum of ``rint(100 distance)`` over pairs plus ``max(1, ceil(10000 max_dist_px))`` for each
-    unmatched ground-truth pixel is minimised; ties are broken as `segbench.protocols.boundaries.costs` says, so that
-    the result is a function of the input.
+    Minimised is the sum of ``d`` over pairs plus ``lambda`` for each unmatched ground-truth pixel, where ``d =
+    rint(100 distance)`` is the distance in hundredths of a pixel and ``lambda = max(1, ceil(100 * 100 * max_dist_px))``
+    is a hundred times the tolerance. This is almost always the largest number of pairs: one is given up only where that
+    lowers the total distance by more than a hundred times the tolerance. Ties are broken as
+    `segbench.protocols.boundaries.costs` says, so that the result is a function of the input.
 
     Parameters
     ----------

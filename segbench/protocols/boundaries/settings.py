@@ -35,7 +35,8 @@ class Boundaries:
     max_dist : float
         Tolerance as a fraction of the image's diagonal: .0075 for BSDS500, .011 for NYUDv2, .02 for SBD.
     thresholds : int or tuple of float
-        A number K for ``k / (K + 1)``, or rising thresholds. `area_pr` depends on it. Not used for ``segs``.
+        A number K from 1 to 65535 for ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, as in the official code (up to the
+        last bit ``k / (K + 1)``), or rising thresholds. `area_pr` depends on it. Not used for ``segs``.
     thin : bool
         Whether the map of each threshold is thinned first.
     nms : tuple of (int, int, float), optional

@@ -41,7 +41,7 @@ def count_regions(
         Whole numbers from 0, shape (H, W), one an annotator. 0 is a region as any other unless it is void. Masked
         pixels are void for that annotator; pixels that a label map of the prediction masks are not valid.
     thresholds : int or array of float
-        A number K for ``k / (K + 1)``, or rising thresholds; not used for label maps.
+        A number K or rising thresholds, as in `count_boundaries`; not used for label maps.
     void : collection of int
         Ground-truth labels whose pixels are left out for that annotator, for instance ``(0,)`` where 0 is unlabelled.
     valid : array of shape (H, W), optional

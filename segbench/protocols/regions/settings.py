@@ -27,7 +27,7 @@ class Regions:
     Parameters
     ----------
     thresholds : int or tuple of float
-        A number K for ``k / (K + 1)``, or rising thresholds, of a ``ucm2``. Not used for label maps.
+        A number K or rising thresholds, of a ``ucm2``, as in `Boundaries`. Not used for label maps.
     void : tuple of int
         Ground-truth labels that are left out, for instance ``(0,)`` where 0 is unlabelled. Pixels outside a field of
         view are left out, too.
