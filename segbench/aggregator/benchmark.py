@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
-from segbench.aggregator.codec import decode_published
+from segbench.aggregator.codec import EncodedCounts, decode_published
 from segbench.aggregator.counting import count_all
 from segbench.aggregator.figures import Protocol, refuse_no_protocol
 from segbench.aggregator.inputs import find_files
@@ -165,6 +165,7 @@ def evaluate(
         )
         if store:
             finish(store, run, outcomes, result, pairing.notes)
+            result = _in_file(result, str(store.path))
     if result.failed:
         warnings.warn(
             f"{len(result.failed)} of {len(outcomes)} images could not be counted and are in no figure; "
@@ -191,24 +192,45 @@ def load_results(path: str | PathLike[str]) -> list[Result]:
         If the file is none, or holds no complete run.
     """
     with ResultsFile(Path(path)) as store:
-        results = [_result_of(run, store.outcomes(run.key)) for run in store.runs()]
+        results = [result_of(run, store.outcomes(run.key), str(path)) for run in store.runs()]
     if not results:
         raise DataError(str(path), "holds no complete run", "repeat the run; it goes on where it stopped")
     return results
 
 
-def _result_of(run: StoredRun, outcomes: list[Outcome]) -> Result:
+def result_of(run: StoredRun, outcomes: list[Outcome], path: str) -> Result:
+    """Put a run of a results file together again.
+
+    Raises
+    ------
+    DataError
+        If its images are not those that were signed.
+    """
     if run.published:
         curve = decode_published(run.published)
         return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
-    result = assemble(
-        run.method,
-        run.protocol,
-        run.settings,
-        outcomes,
-        notes=run.notes,
-        cuts=run.thresholds,
-        inputs=run.inputs,
-        protocol_json=run.protocol_json,
-    )
-    return replace(result, signature=run.signature)  # which names the version that counted
+    try:
+        result = assemble(
+            run.method,
+            run.protocol,
+            run.settings,
+            outcomes,
+            notes=run.notes,
+            cuts=run.thresholds,
+            inputs=run.inputs,
+            protocol_json=run.protocol_json,
+        )
+    except (ArgumentError, DataError) as error:
+        what = f"the run of {run.method!r} cannot be put together ({error})"
+        raise DataError(path, what, "the file was changed or damaged: run again into a new file") from error
+    signed = replace(result, signature=run.signature)  # which names the version that counted
+    if signed.data != result.data:
+        what = f"the images of {run.method!r} are not those that its signature was made of"
+        raise DataError(path, what, "the file was changed or damaged: run again into a new file")
+    return _in_file(signed, path)
+
+
+def _in_file(result: Result, path: str) -> Result:
+    """Let errors name the file that counts come from."""
+    counts = result.counts
+    return replace(result, counts=counts.in_file(path)) if isinstance(counts, EncodedCounts) else result
