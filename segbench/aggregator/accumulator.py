@@ -118,7 +118,8 @@ class Accumulator:
             files: uint8 and uint16 scores are levels, wider integers are divided by their type's maximum, floats are
             scores as they are (float16 and bfloat16 are widened, which changes none).
             Of `Pixels` any shape, the same for both, and one ground truth an image; of `Boundaries` and `Regions` each
-            image (H, W) or (1, H, W), and `labels` a list of such where there are several annotators.
+            image (H, W) or (1, H, W), and `labels` a list of such where there are several annotators. Pixels that a
+            NumPy array masks are counted as ignored; of `Boundaries` and `Regions` they are refused.
         valid : array or tensor of bool, the shape of `labels`, optional
             False where a pixel is left out; it counts as ignored. Not for `Boundaries`.
         name : str or int, optional

@@ -13,7 +13,7 @@ from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.tasks import Outcome
 from segbench.counts import ScoreCounts, Thresholds
 from segbench.counts.bins import bin_floor
-from segbench.errors import ArgumentError
+from segbench.errors import DataError
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.repairs import idle
 from segbench.protocols.counted import swapped
@@ -74,7 +74,7 @@ def _cut(packed: dict[str, bytes], thresholds: Thresholds) -> tuple[dict[str, by
 def _scores_of(data: bytes) -> ScoreCounts:
     counts = decode(data)
     if not isinstance(counts, ScoreCounts):
-        raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
+        raise DataError("packed counts", "are not counts of scores", "the results file was changed: count with --fresh")
     return counts
 
 

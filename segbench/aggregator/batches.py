@@ -5,12 +5,13 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.arrays import as_array, split_mask
 from segbench.errors import ArgumentError
 from segbench.levels import note_on_levels
 from segbench.protocols.tensors import is_tensor
@@ -66,15 +67,20 @@ class Batch:
 
 
 def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -> Batch:
-    """Take pixels as arrays on the host, or as tensors where the scores lie.
+    """Take pixels as arrays on the host, or as tensors where the scores lie; masked pixels are not valid.
 
     Raises
     ------
     ArgumentError
         If shapes differ, or something cannot be read as an array.
     """
+    (labels, unlabelled), (scores, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
     batch = _tensors_or_arrays(labels, scores, valid, count_on)
     _check_shapes(batch)
+    for hidden in (unlabelled, unscored):
+        if hidden is not None:
+            visible = _as_tensor(~hidden, "valid", batch.scores.device) if batch.tensors else ~hidden
+            batch = replace(batch, valid=visible if batch.valid is None else batch.valid & visible)
     return batch
 
 
@@ -132,15 +138,15 @@ def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever th
     ArgumentError
         If it lies elsewhere and cannot be brought here, or is of a type that NumPy does not know.
     """
-    if isinstance(array, np.ma.MaskedArray):
-        raise ArgumentError(f"{name} is a masked array, whose mask would be lost; give `valid` instead")
     try:
         if is_tensor(array):
             plain = array.detach()
             return np.asarray((plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy(force=True))
         if hasattr(array, "__dlpack__") and not isinstance(array, (np.ndarray, np.generic)):
             return np.from_dlpack(array)
-        return np.asarray(array)
+        return as_array(array, name)
+    except ArgumentError:
+        raise
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         kind = type(array).__name__
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
-from segbench.aggregator.codec import decode, decode_published, decode_summary
+from segbench.aggregator.codec import EncodedCounts, decode, decode_published, decode_summary
 from segbench.aggregator.counting import count_all
 from segbench.aggregator.figures import Protocol, refuse_no_protocol
 from segbench.aggregator.inputs import find_files
@@ -170,6 +170,7 @@ def evaluate(
         )
         result = replace(result, reused=reused)
         if store:
+            result = _in_file(result, str(store.path))
             finish(store, run, outcomes, result, pairing.notes)
     if result.failed:
         warnings.warn(
@@ -197,28 +198,49 @@ def load_results(path: str | PathLike[str]) -> list[Result]:
         If the file is none, or holds no complete run.
     """
     with ResultsFile(Path(path)) as store:
-        results = [_result_of(run, store.outcomes(run.key), store.pooled(run.key)) for run in store.runs()]
+        runs = store.runs()
+        results = [result_of(run, store.outcomes(run.key), str(path), store.pooled(run.key)) for run in runs]
     if not results:
         raise DataError(str(path), "holds no complete run", "repeat the run; it goes on where it stopped")
     return results
 
 
-def _result_of(run: StoredRun, outcomes: list[Outcome], pool: StoredPool | None) -> Result:
+def result_of(run: StoredRun, outcomes: list[Outcome], path: str, pool: StoredPool | None = None) -> Result:
+    """Put a run of a results file together again.
+
+    Raises
+    ------
+    DataError
+        If its images are not those that were signed.
+    """
     if run.published:
         curve = decode_published(run.published)
         return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
-    result = assemble(
-        run.method,
-        run.protocol,
-        run.settings,
-        outcomes,
-        notes=run.notes,
-        cuts=run.thresholds,
-        inputs=run.inputs,
-        protocol_json=run.protocol_json,
-    )
-    result = replace(result, signature=run.signature)  # which names the version that counted
+    try:
+        result = assemble(
+            run.method,
+            run.protocol,
+            run.settings,
+            outcomes,
+            notes=run.notes,
+            cuts=run.thresholds,
+            inputs=run.inputs,
+            protocol_json=run.protocol_json,
+        )
+    except (ArgumentError, DataError) as error:
+        what = f"the run of {run.method!r} cannot be put together ({error})"
+        raise DataError(path, what, "the file was changed or damaged: run again into a new file") from error
+    signed = _in_file(replace(result, signature=run.signature), path)  # which names the version that counted
+    if signed.data != result.data:
+        what = f"the images of {run.method!r} are not those that its signature was made of"
+        raise DataError(path, what, "the file was changed or damaged: run again into a new file")
     if pool is None or pool.digest != result.images_digest:
-        return result
+        return signed
     counts = decode(pool.counts)
-    return replace(result, kept=(decode_summary(pool.summary), counts)) if isinstance(counts, ScoreCounts) else result
+    return replace(signed, kept=(decode_summary(pool.summary), counts)) if isinstance(counts, ScoreCounts) else signed
+
+
+def _in_file(result: Result, path: str) -> Result:
+    """Let errors name the file that counts come from."""
+    counts = result.counts
+    return replace(result, counts=counts.in_file(path)) if isinstance(counts, EncodedCounts) else result

@@ -14,6 +14,7 @@ from typing import Any
 
 import segbench
 from segbench._version import __version__
+from segbench.arguments import as_whole
 from segbench.errors import ArgumentError, DataError, SegbenchError, WorkerError
 from segbench.loaders.decoded import shown
 from segbench.loaders.source import Source
@@ -75,10 +76,12 @@ def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator
     Raises
     ------
     ArgumentError
-        If `distributed` is not installed, or the address is none.
+        If `distributed` is not installed, the address is none, or `workers` is not a whole number of at least 1.
     WorkerError
         If the cluster cannot be reached, has no workers, or runs another segbench than this one.
     """
+    if workers is not None:
+        workers = as_whole(workers, "workers", least=1)
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:

@@ -290,11 +290,20 @@ class EncodedCounts(Mapping[str, Counts]):
         As `encode` gives them.
     protocol : str
         Whose counts they are; of a protocol of one's own they may be of any kind.
+    file : str
+        The results file that they come from, if any, which errors name.
     """
 
-    def __init__(self, packed: Mapping[str, bytes], protocol: str) -> None:
+    def __init__(self, packed: Mapping[str, bytes], protocol: str, file: str = "") -> None:
         self._packed = dict(sorted(packed.items()))
+        self._protocol = protocol
         self._kind = _COUNTED.get(protocol, Counts)
+        self.file = file
+        self._first: tuple[str, tuple[Any, ...]] | None = None
+
+    def in_file(self, file: str) -> EncodedCounts:
+        """Give the same counts, of which errors name the file they come from."""
+        return EncodedCounts(self._packed, self._protocol, file)
 
     def of_class(self, name: str) -> EncodedCounts:
         """Give the counts of one of several classes.
@@ -306,19 +315,20 @@ class EncodedCounts(Mapping[str, Counts]):
         """
         parts = {}
         for image, data in self._packed.items():
-            with _naming(image):
+            with self._naming(image):
                 parts[image] = packed_classes(data)
                 if name not in parts[image]:
                     raise DataError(image, f"holds no counts of the class {name}", _DAMAGED)
-        return EncodedCounts({image: each[name] for image, each in parts.items()}, "pixels")
+        return EncodedCounts({image: each[name] for image, each in parts.items()}, "pixels", self.file)
 
     def __getitem__(self, name: str) -> Counts:
         """Unpack the counts of one image; a `DataError` where they are none of the protocol."""
         packed = self._packed[name]
-        with _naming(name):
+        with self._naming(name):
             counts = decode(packed)
-        if not isinstance(counts, self._kind):
-            raise DataError(name, "holds counts of another protocol", _DAMAGED)
+            if not isinstance(counts, self._kind):
+                raise DataError(name, "holds counts of another protocol", _DAMAGED)
+            self._require_alike(name, counts)
         return counts
 
     def packed(self, name: str) -> bytes:
@@ -327,14 +337,34 @@ class EncodedCounts(Mapping[str, Counts]):
 
     def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
         """Unpack the counts of an image from one score up to, not including, another."""
-        with _naming(name):
+        with self._naming(name):
             return decode_between(self._packed[name], lowest, below)
 
     @property
     def micro(self) -> EncodedCounts:
         """The counts of all classes of each image added up."""
         summed = {name: encode(counts.micro) for name, counts in self.items() if isinstance(counts, ClassCounts)}
-        return EncodedCounts(summed, "pixels")
+        return EncodedCounts(summed, "pixels", self.file)
+
+    def _require_alike(self, name: str, counts: Counts) -> None:
+        """Refuse counts of a file that do not add to those of its other images."""
+        if not self.file or isinstance(counts, ScoreCounts):
+            return
+        classes = isinstance(counts, ClassCounts)
+        levels = counts.names if isinstance(counts, ClassCounts) else tuple(counts.thresholds.tolist())
+        first, expected = self._first = self._first or (name, levels)
+        if levels != expected:
+            what = f"has other {'classes' if classes else 'thresholds'} than {first!r}"
+            raise DataError(name, what, "count all images of a run with the same settings, into a new file")
+
+    @contextmanager
+    def _naming(self, image: str) -> Iterator[None]:
+        try:
+            yield
+        except DataError as error:
+            if self.file:
+                raise DataError(self.file, f"image {image!r} {error.what}", error.hint) from error
+            raise DataError(image, error.what, error.hint) from error
 
     def __repr__(self) -> str:
         """Say how many there are."""
@@ -347,14 +377,6 @@ class EncodedCounts(Mapping[str, Counts]):
     def __len__(self) -> int:
         """Count the images."""
         return len(self._packed)
-
-
-@contextmanager
-def _naming(image: str) -> Iterator[None]:
-    try:
-        yield
-    except DataError as error:
-        raise DataError(image, error.what, error.hint) from error
 
 
 def _whole_levels(array: NDArray[Any]) -> tuple[NDArray[Any], float]:

@@ -245,7 +245,7 @@ def _settings(thresholds: NDArray[np.float64], method: str) -> tuple[dict[str, s
 
 
 def _snapped(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Take ``k / (K + 1)`` where the six digits of the file are those, so that 0.166667 is 1 / 6 again."""
+    """Take evenly spaced thresholds where the six digits of the file are those, so that 0.166667 is 1 / 6 again."""
     even = as_thresholds(thresholds.size)
     same = all(f"{ours:g}" == f"{theirs:g}" for ours, theirs in zip(even, thresholds, strict=True))
     return even if same else thresholds

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
-from segbench.aggregator.benchmark import load_results
+from segbench.aggregator.benchmark import load_results, result_of
 from segbench.aggregator.records import StoredRun
 from segbench.aggregator.replacing import keep_pooled
 from segbench.aggregator.result import Result
@@ -78,7 +78,11 @@ def merge_results(
             if unfinished and not leave_out_unfinished:
                 raise DataError(str(path), f"the run of {unfinished[0]!r} is not complete", _UNFINISHED_HINT)
             for run in store.runs():
-                _add(merged, str(path), run, store.outcomes(run.key))
+                outcomes = store.outcomes(run.key)
+                # Unpacked once, so that what is damaged is refused by the name of its own file.
+                for _ in result_of(run, outcomes, str(path)).counts.values():
+                    pass
+                _add(merged, str(path), run, outcomes)
     with ResultsFile(place, create=True) as store:
         for whole in merged.values():
             _write(store, whole)

@@ -15,6 +15,7 @@ from multiprocessing.context import BaseContext
 from types import TracebackType
 from typing import Any
 
+from segbench.arguments import as_whole
 from segbench.errors import WorkerError
 
 _PAIRS_WORTH_A_PROCESS = 50
@@ -101,6 +102,11 @@ def process_pool(workers: int | None = None) -> ProcessPool:
     ProcessPool
         A `concurrent.futures.Executor`. Where a worker dies, for instance for want of memory, others take its place.
 
+    Raises
+    ------
+    ArgumentError
+        If `workers` is not a whole number of at least 1.
+
     Examples
     --------
     >>> import segbench
@@ -108,7 +114,7 @@ def process_pool(workers: int | None = None) -> ProcessPool:
     ...     pool.submit(abs, -1).result()
     1
     """
-    return ProcessPool(workers or cores())
+    return ProcessPool(cores() if workers is None else as_whole(workers, "workers", least=1))
 
 
 class ThreadPool(ThreadPoolExecutor):

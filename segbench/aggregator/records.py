@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -98,15 +99,14 @@ def _run(row: Sequence[Any]) -> StoredRun:
         _require(isinstance(text, str), "a text of another type")
     found = json.loads(settings)
     _require(isinstance(found, dict) and _are(found.values(), str), "settings that are no texts")
-    if signature:
-        _ = dict(part.split(":", 1) for part in signature.split("|"))["data"]
+    _ = dict(part.split(":", 1) for part in signature.split("|"))["data"]
     run = StoredRun(
         int(key), _printable(method), protocol, found, signature, _texts(notes), _numbers(thresholds),
         _inputs(inputs), protocol_json, published,
     )  # fmt: skip
     if published:
         _ = decode_published(published).summary
-    elif signature:
+    else:
         _require(protocol in PROTOCOLS, f"protocol {protocol}")
         _require(not run.thresholds or "thresholds" in found, "thresholds without their source")
         if protocol == "classes":
@@ -120,6 +120,7 @@ def _outcome(row: Sequence[Any]) -> Outcome:
     name, digest, truth, counts, values, failure, notes, seconds = row
     for text in (name, digest, truth, failure):
         _require(isinstance(text, str), "a text of another type")
+    _require(isinstance(seconds, (int, float)) and math.isfinite(seconds), "seconds that are no number")
     _require(counts is None or isinstance(counts, bytes), "counts of another type")
     return Outcome(
         _printable(name), digest, truth, counts, _numbers(values), _printable(failure), _texts(notes), float(seconds)

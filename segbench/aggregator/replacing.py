@@ -18,7 +18,7 @@ class ReplacedRun(UserWarning):
 
 def keep_pooled(store: ResultsFile, result: Result) -> None:
     """Keep the summary and a reduced curve of a run of very many scores, which take long to pool again."""
-    if result.protocol == "pixels" and result.counts and result.reduced is not result.pooled:
+    if result.protocol == "pixels" and result.counts and result.has_many_scores:
         kept = StoredPool(result.images_digest, encode_summary(result.summary), encode(result.reduced))
         store.keep_pooled(result.signature, kept)
 

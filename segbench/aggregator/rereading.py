@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.tasks import joint_digests
 from segbench.counts import ScoreCounts
-from segbench.errors import DataError
+from segbench.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import is_stream
 from segbench.loaders.load import decode_sample, read
@@ -72,7 +72,12 @@ def protocol_of(result: Result) -> Protocol:
     kind = settings.pop("kind")
     settings.pop("exact", None)  # of runs counted before bins became an option
     made: Callable[..., Protocol] = getattr(import_module(_WITH_PICTURES[kind]), kind)
-    return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
+    try:
+        return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
+    except (TypeError, ArgumentError) as error:
+        file = getattr(result.counts, "file", "") or result.method
+        what = f"the run of {result.method!r} has settings that segbench did not write ({error})"
+        raise DataError(file, what, "the file was changed or damaged: run again into a new file") from error
 
 
 def files_of(result: Result) -> dict[str, SampleFiles]:

@@ -19,10 +19,11 @@ from segbench.curves.boundary_summary import annotators_summary, boundary_image_
 from segbench.curves.classes import micro_of, of_class
 from segbench.curves.intervals import IntervalMethod
 from segbench.curves.masks import pixel_curve
-from segbench.curves.pooled import PooledPixels, pool_pixels, reduced
+from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels, pool_pixels, reduced
 from segbench.curves.published import PublishedCurve
 from segbench.curves.published_regions import PublishedRegions
 from segbench.curves.regions import RegionCurve
+from segbench.curves.replicates import as_draws, as_level
 from segbench.curves.summary import WITHOUT_NAMES
 from segbench.display import Displayed
 from segbench.errors import ArgumentError, DataError
@@ -129,6 +130,7 @@ class Result(Displayed):
         They are nan where there are no images to draw from, or images are not told apart: of a published curve, where
         every image failed, where images have no names.
         """
+        level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
         reason = self._nothing_to_draw_from()
         if reason:
             nothing = dict.fromkeys(self.summary, (math.nan, math.nan))
@@ -178,6 +180,11 @@ class Result(Displayed):
         if self.kept:
             return self.kept[1]
         return reduced(self.pooled) if isinstance(self.pooled, ScoreCounts) else self.pooled
+
+    @property
+    def has_many_scores(self) -> bool:
+        """Whether so many distinct scores were pooled that `reduced` holds a choice of them."""
+        return self._pixels.scores > REDUCED_ABOVE
 
     @cached_property
     def _pixels(self) -> PooledPixels:

@@ -31,6 +31,10 @@ _COMPLETE = (
     "SELECT id, version, signature FROM runs WHERE complete AND "
     "(method, protocol, settings) = (SELECT method, protocol, settings FROM runs WHERE id = ?)"
 )
+_ASTRAY = (
+    "SELECT 1 FROM runs WHERE complete NOT IN (0, 1) UNION ALL "
+    "SELECT 1 FROM (SELECT DISTINCT run FROM images) WHERE run NOT IN (SELECT id FROM runs)"
+)
 
 
 class ResultsFile:
@@ -244,6 +248,9 @@ class ResultsFile:
     def runs(self) -> list[StoredRun]:
         """List the complete runs in the order in which they were first completed."""
         with self._readable():
+            if self._database.execute(_ASTRAY).fetchone():
+                what = "holds images of no run, or a run that is neither complete nor begun"
+                raise DataError(str(self.path), what, "the file was changed or damaged: run again into a new file")
             rows = self._database.execute(
                 "SELECT id, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published "
                 "FROM runs WHERE complete ORDER BY id"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from segbench.arguments import as_whole
 from segbench.cli.choices import ProtocolName
 from segbench.errors import ArgumentError
 
@@ -107,20 +109,20 @@ def numbers(text: str, option: str) -> list[float]:
 def _thresholds(text: str | None) -> int | tuple[float, ...]:
     if text is None:
         return 99
-    return int(text) if text.isdecimal() else tuple(numbers(text, "--thresholds"))
+    # A number of them, or a list; -1 is a slip for the former, and -1.0 a list of one.
+    return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else tuple(numbers(text, "--thresholds"))
 
 
 def _labels(text: str | None) -> tuple[int, ...]:
-    values = numbers(text, "--void") if text else []
-    if any(value != int(value) for value in values):
-        raise ArgumentError(f"--void {text!r}: labels are whole numbers; write 0 or 0,255")
-    return tuple(int(value) for value in values)
+    return tuple(as_whole(value, "--void", least=None) for value in (numbers(text, "--void") if text else []))
 
 
 def _suppression(text: str | None) -> tuple[int, int, float] | None:
     if text is None:
         return None
     values = numbers(text, "--nms")
-    if len(values) != 3 or any(value != int(value) for value in values[:2]):
+    if len(values) != 3:
         raise ArgumentError(f"--nms {text!r} is not radius,border,multiplier; write 1,5,1.01")
-    return int(values[0]), int(values[1]), values[2]
+    from segbench.protocols.boundaries.suppression import as_suppression
+
+    return as_suppression(*values)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segbench.counts.arrays import FloatArray, IntArray, as_counts, frozen
+from segbench.arrays import as_floats
+from segbench.counts.arrays import FloatArray, IntArray, added, as_counts, frozen, within_total
 from segbench.errors import ArgumentError
 
 
@@ -29,7 +30,7 @@ class BoundaryCounts:
     Raises
     ------
     ArgumentError
-        If lengths differ, thresholds do not rise, or more is matched than there is.
+        If lengths differ, thresholds do not rise, more is matched than there is, or a count is above 2**56.
 
     Examples
     --------
@@ -45,12 +46,13 @@ class BoundaryCounts:
     total_pred: IntArray
 
     def __post_init__(self) -> None:
-        thresholds = np.asarray(self.thresholds, dtype=np.float64)
+        thresholds = as_floats(self.thresholds, "thresholds")
         object.__setattr__(self, "thresholds", frozen(thresholds))
         for name in ("matched_gt", "total_gt", "matched_pred", "total_pred"):
             counts = as_counts(getattr(self, name), name).astype(np.int64, copy=False)
             if counts.shape != thresholds.shape:
                 raise ArgumentError(f"{name} has {counts.size} entries for {thresholds.size} thresholds")
+            within_total(int(counts.max(initial=0)), name)
             object.__setattr__(self, name, counts)
         if np.any(np.diff(thresholds) <= 0):
             raise ArgumentError("thresholds must rise, each once")
@@ -86,7 +88,7 @@ class BoundaryCounts:
                     f"counts at {first.thresholds.size} thresholds and at {part.thresholds.size} others cannot be "
                     "added; count both at the same thresholds"
                 )
-            totals += part.rows
+            totals = added(totals, np.stack(part.rows), "boundary pixels")
         return cls(first.thresholds, *totals)
 
     @property

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segbench.counts.arrays import FloatArray, IntArray, as_counts, frozen
+from segbench.arguments import as_whole
+from segbench.arrays import as_floats
+from segbench.counts.arrays import FloatArray, IntArray, added, as_counts, frozen
 from segbench.errors import ArgumentError
 
 COVERED_UNITS = 2**20
@@ -21,6 +23,8 @@ COVERED_UNITS = 2**20
 
 MEAN_UNITS = 2**36
 """Units in 1, or in a bit, of what is averaged over annotators."""
+
+_LARGEST = 2**63 - 1
 
 SUMS = (
     "covered",
@@ -71,7 +75,7 @@ class RegionCounts:
     Raises
     ------
     ArgumentError
-        If lengths differ, thresholds do not rise, or more is covered than there is.
+        If lengths differ, thresholds do not rise, more is covered than there is, or a sum leaves 64 bits.
 
     Examples
     --------
@@ -95,8 +99,10 @@ class RegionCounts:
     rand_recall: IntArray
 
     def __post_init__(self) -> None:
-        thresholds = np.asarray(self.thresholds, dtype=np.float64)
+        thresholds = as_floats(self.thresholds, "thresholds")
         object.__setattr__(self, "thresholds", frozen(thresholds))
+        for name in ("images", "area", "pixels", "covered_best"):
+            object.__setattr__(self, name, as_whole(getattr(self, name), name, most=_LARGEST))
         for name in SUMS:
             sums = as_counts(getattr(self, name), name).astype(np.int64, copy=False)
             if sums.shape != thresholds.shape:
@@ -125,7 +131,7 @@ class RegionCounts:
             self.area + other.area,
             self.pixels + other.pixels,
             self.covered_best + other.covered_best,
-            *(getattr(self, name) + getattr(other, name) for name in SUMS),
+            *(added(getattr(self, name), getattr(other, name), name) for name in SUMS),
         )
 
     def __eq__(self, other: object) -> bool:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.counts.arrays import FloatArray, IntArray, as_counts, frozen
+from segbench.arguments import as_whole
+from segbench.arrays import as_array, as_floats
+from segbench.counts.arrays import LARGEST_TOTAL, FloatArray, IntArray, as_counts, frozen, total_of, within_total
 from segbench.counts.bins import bin_of
 from segbench.counts.thresholds import Thresholds
 from segbench.display import Displayed
@@ -48,7 +50,7 @@ class ScoreCounts(Displayed):
     Raises
     ------
     ArgumentError
-        If shapes differ, scores do not fall, or a count is negative.
+        If shapes differ, scores do not fall, a count is negative, or a total is above 2**56.
 
     Examples
     --------
@@ -76,15 +78,14 @@ class ScoreCounts(Displayed):
             counts = as_counts(getattr(self, name), name)
             if counts.shape != scores.shape:
                 raise ArgumentError(f"{name} has {counts.size} entries for {scores.size} scores")
+            within_total(total_of(counts), name)
             object.__setattr__(self, name, counts)
         if self.highest is not None:
             highest = _as_scores(self.highest, "highest")
             if highest.shape != scores.shape or not np.all(highest >= scores):
                 raise ArgumentError("highest must hold a score at or above each of scores")
             object.__setattr__(self, "highest", highest)
-        object.__setattr__(self, "ignored", int(self.ignored))
-        if self.ignored < 0:
-            raise ArgumentError(f"ignored is {self.ignored}; counts are not negative")
+        object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
 
     @classmethod
     def of_valid(cls, **values: Any) -> ScoreCounts:  # noqa: ANN401  of several types
@@ -98,12 +99,12 @@ class ScoreCounts(Displayed):
     @property
     def total_positives(self) -> int:
         """Positive pixels in all, P."""
-        return int(self.positives.sum(dtype=np.int64))
+        return total_of(self.positives)
 
     @property
     def total_negatives(self) -> int:
         """Negative pixels in all, N."""
-        return int(self.negatives.sum(dtype=np.int64))
+        return total_of(self.negatives)
 
     @property
     def binned(self) -> bool:
@@ -173,6 +174,8 @@ class ScoreCounts(Displayed):
         >>> ScoreCounts.from_points([5, 10], [5, 30], 20, 2000).negatives
         array([   5,   25, 1970])
         """
+        positives = as_whole(positives, "positives", most=LARGEST_TOTAL)
+        negatives = as_whole(negatives, "negatives", most=LARGEST_TOTAL)
         tp, fp = as_counts(tp, "tp"), as_counts(fp, "fp")
         if tp.shape != fp.shape:
             raise ArgumentError(f"tp has {tp.size} points, fp has {fp.size}")
@@ -188,7 +191,7 @@ class ScoreCounts(Displayed):
         if thresholds is None:
             scores = np.full(gained_tp.size, np.nan)
         else:
-            scores = np.append(np.asarray(thresholds, dtype=np.float64), -np.inf)
+            scores = np.append(as_floats(thresholds, "thresholds"), -np.inf)
         moved = (gained_tp > 0) | (gained_fp > 0)
         return cls(scores[moved], gained_tp[moved], gained_fp[moved])
 
@@ -214,7 +217,7 @@ class ScoreCounts(Displayed):
         array([2, 5])
         """
         source = source or getattr(thresholds, "source", "thresholds given")
-        levels = np.unique(np.append(np.asarray(thresholds, dtype=np.float64), -np.inf))[::-1]
+        levels = np.unique(np.append(as_floats(thresholds, "thresholds"), -np.inf))[::-1]
         if np.isnan(levels).any() or not self.scores_known:
             raise ArgumentError("thresholds must be numbers, and the scores of the counts known")
         if self.highest is not None:
@@ -291,9 +294,9 @@ class Pool:
 
 
 def _as_scores(values: ArrayLike, name: str) -> FloatArray:
-    scores = np.asarray(values)
+    scores = as_array(values, name)
     if scores.dtype not in (np.float32, np.float64):
-        scores = scores.astype(np.float64)
+        scores = as_floats(scores, name)
     if scores.ndim != 1:
         raise ArgumentError(f"{name} has shape {scores.shape}, expected one dimension")
     return frozen(scores)
@@ -312,6 +315,8 @@ def pooled(parts: Sequence[ScoreCounts], *, in_bins: bool = False) -> ScoreCount
     sources = {part.threshold_source for part in present}
     source = sources.pop() if len(sources) == 1 else ""
     in_bins = in_bins or any(part.binned for part in present)
+    for name in ("positives", "negatives"):
+        within_total(sum(total_of(getattr(part, name)) for part in present), name)
     lowest = np.concatenate([part.scores for part in present])
     keys: NDArray[Any] = bin_of(lowest) if in_bins else lowest
     order = np.argsort(-keys, kind="stable") if len(present) > 1 else slice(None)

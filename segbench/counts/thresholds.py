@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.arrays import as_floats
 from segbench.counts.arrays import FloatArray, frozen
 from segbench.errors import ArgumentError
 
@@ -38,7 +39,7 @@ class Thresholds:
     source: str
 
     def __post_init__(self) -> None:
-        values: FloatArray = np.unique(np.asarray(self.values, dtype=np.float64))[::-1]
+        values: FloatArray = np.unique(as_floats(self.values, "thresholds"))[::-1]
         if np.isnan(values).any():
             raise ArgumentError("thresholds hold NaN; expected numbers")
         object.__setattr__(self, "values", frozen(values))

@@ -108,9 +108,9 @@ def average_precision(counts: ScoreCounts) -> float:
 
     if counts.binned:
         tp, fp = cumulate(counts)
-        return float(kernels.precision_steps(tp, fp, inexact(counts)) / tp[-1]) if tp[-1] else math.nan
+        return kernels.area_share(kernels.precision_steps(tp, fp, inexact(counts)), tp[-1]) if tp[-1] else math.nan
     total, positives = kernels.precision_steps_of_counts(counts.positives, counts.negatives)
-    return total / positives if positives else math.nan
+    return kernels.area_share(total, positives) if positives else math.nan
 
 
 def roc_area(points: Points) -> float:
@@ -119,7 +119,7 @@ def roc_area(points: Points) -> float:
 
     tp, fp = points
     positives, negatives = int(tp[-1]), int(fp[-1])
-    return float(kernels.roc_area(tp, fp) / positives / negatives) if positives and negatives else math.nan
+    return kernels.area_share(kernels.roc_area(tp, fp) / positives, negatives) if positives and negatives else math.nan
 
 
 def pr_area(points: Points, *, method: Method = "exact") -> float:
@@ -130,4 +130,4 @@ def pr_area(points: Points, *, method: Method = "exact") -> float:
         raise ArgumentError(f"method is {method!r}; expected 'exact', 'trapezoid' or 'linear'")
     tp, fp = points
     sums = {"exact": kernels.pr_area_exact, "trapezoid": kernels.pr_area_trapezoid, "linear": kernels.pr_area_linear}
-    return float(sums[method](tp, fp) / tp[-1]) if tp[-1] else math.nan
+    return kernels.area_share(sums[method](tp, fp), tp[-1]) if tp[-1] else math.nan

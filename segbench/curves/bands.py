@@ -10,13 +10,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.arguments import as_whole
 from segbench.curves.boundary_table import BoundaryTable
-from segbench.curves.replicates import weights_of_draws
+from segbench.curves.replicates import as_draws, as_level, weights_of_draws
 from segbench.curves.resampling import table_of
 from segbench.curves.tables import PixelTable
 from segbench.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
+
+_MOST_POINTS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,7 @@ def curve_band(
     space : {"roc", "pr"}
         Which curve; of boundary counts only "pr".
     points : int
-        Evenly spaced from 0 to 1, at least 2.
+        Evenly spaced from 0 to 1, from 2 to 100 000.
     level, replicates, seed
         See `bootstrap`; the same seed draws the same images.
 
@@ -91,11 +94,8 @@ def curve_band(
     """
     if space not in ("roc", "pr"):
         raise ArgumentError(f"space is {space!r}; expected 'roc' or 'pr'")
-    if points < 2 or replicates < 1 or not 0 < level < 1 or not per_image:
-        raise ArgumentError(
-            f"{points} points, {replicates} replicates, level {level}, {len(per_image)} images; "
-            "expected at least 2, at least 1, between 0 and 1, at least 1"
-        )
+    points = as_whole(points, "points", least=2, most=_MOST_POINTS)
+    level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     table = table_of(per_image)
     at = np.linspace(0, 1, points)
     if isinstance(table, PixelTable):

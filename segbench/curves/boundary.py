@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arrays import as_floats
 from segbench.counts import BoundaryCounts
 from segbench.display import Displayed
 from segbench.errors import ArgumentError
@@ -62,7 +63,7 @@ class BoundaryCurve(Displayed):
 
     def __post_init__(self) -> None:
         for name in ("thresholds", "recall", "precision"):
-            values = np.array(getattr(self, name), dtype=np.float64)
+            values = as_floats(getattr(self, name), name).copy()
             values.flags.writeable = False
             object.__setattr__(self, name, values)
         if self.thresholds.ndim != 1 or not self.thresholds.size:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from segbench.curves.points import Points, cumulate, inexact
 Interval = tuple[float, float]
 FloatArray = NDArray[np.float64]
 
+_MOST_POSITIVES = Fraction(95, 100)
 _ROUNDING = 2.0**-46  # of float sums and logarithms; the bounds are moved outwards by it
 
 
@@ -70,7 +72,7 @@ def score_bounds(counts: ScoreCounts) -> dict[str, Interval]:
     }
     if counts.total_negatives:
         pairs["auc_roc"] = (roc_area(worst), roc_area(best))
-        reached = (int(points[1][first_reaching(points, 0.95)]) for points in (best, edges))
+        reached = (int(points[1][first_reaching(points, _MOST_POSITIVES)]) for points in (best, edges))
         low, high = (fp / counts.total_negatives for fp in reached)
         pairs["fpr_at_95_tpr"] = (low, high)
     k = best_point(edges)

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.arguments import as_whole
 from segbench.curves.class_table import ClassTable
 from segbench.curves.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.curves.permutation import SwapTest, holm, swap_test
-from segbench.curves.replicates import leave_one_out, one_by_one
+from segbench.curves.replicates import MOST_REPLICATES, as_draws, as_level, leave_one_out, one_by_one
 from segbench.curves.resampling import bootstrap, bounds_of, table_of
 from segbench.curves.same_images import refuse_different
 from segbench.curves.tables import PixelTable, Table
@@ -147,7 +148,7 @@ def compare(
     method, level, replicates, seed
         Of the intervals, see `bootstrap`.
     permutations : int
-        Ways of swapping images that are measured, at least 1; all ways where there are no more.
+        Ways of swapping images that are measured, from 1 to 10 million; all ways where there are no more.
 
     Returns
     -------
@@ -172,8 +173,8 @@ def compare(
     """
     if len(methods) < 2:
         raise ArgumentError(f"{len(methods)} method; comparing takes at least two")
-    if permutations < 1:
-        raise ArgumentError(f"permutations is {permutations}; expected at least 1")
+    permutations = as_whole(permutations, "permutations", least=1, most=MOST_REPLICATES)
+    level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     refuse_different(methods)
     measured = {
         name: _measure(per_image, method=method, level=level, replicates=replicates, seed=seed)

@@ -10,12 +10,16 @@ Davis and Goadrich, "The relationship between precision-recall and ROC curves", 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arguments import as_real, as_whole
+from segbench.arrays import as_floats
 from segbench.counts import ScoreCounts
+from segbench.counts.arrays import LARGEST_TOTAL
 from segbench.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
@@ -82,6 +86,7 @@ class ConfusionPoints:
         >>> from_pr([0.1, 0.4, 0.6], [1, 2 / 3, 6 / 11], positives=10, negatives=10).counts().negatives
         array([0, 2, 3, 5])
         """
+        tolerance = as_real(tolerance, "tolerance", "a number of pixels, 0 or more", least=0, most=math.inf)
         order = np.lexsort((self.fp, self.tp))
         tp, fp = self.tp[order], self.fp[order]
         whole_tp, whole_fp = np.rint(tp), np.rint(fp)
@@ -183,13 +188,13 @@ def from_roc(fpr: ArrayLike, tpr: ArrayLike, *, positives: int, negatives: int) 
 def _pair(
     first: ArrayLike, second: ArrayLike, names: tuple[str, str], totals: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray]:
-    one, other = (np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (first, second))
+    one, other = (np.atleast_1d(as_floats(values, name)) for values, name in zip((first, second), names, strict=True))
     if one.ndim != 1 or one.shape != other.shape:
         raise ArgumentError(
             f"{names[0]} has shape {one.shape}, {names[1]} {other.shape}; expected two lists of one length"
         )
-    if min(totals) <= 0:
-        raise ArgumentError(f"{totals[0]} positives and {totals[1]} negatives; both spaces need some of either")
+    for total, name in zip(totals, ("positives", "negatives"), strict=True):
+        as_whole(total, name, least=1, most=LARGEST_TOTAL)
     return one, other
 
 

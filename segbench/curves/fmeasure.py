@@ -16,10 +16,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from segbench.arguments import as_real, as_share
 from segbench.counts import ScoreCounts
 from segbench.curves.points import Points, cumulate, inexact
 from segbench.display import Displayed
-from segbench.errors import ArgumentError
 
 _POINTS_AT_ONCE = 2**17
 _CLOSE = 1 - 1e-14
@@ -55,7 +55,7 @@ def best_f(counts: ScoreCounts, *, beta: float = 1.0) -> BestF:
     counts : ScoreCounts
         Pixels of an image or of many.
     beta : float
-        Weight of recall against precision, above 0.
+        Weight of recall against precision, from 1e-100 to 1e100.
 
     Returns
     -------
@@ -65,15 +65,14 @@ def best_f(counts: ScoreCounts, *, beta: float = 1.0) -> BestF:
     Raises
     ------
     ArgumentError
-        If `beta` is not a number above 0.
+        If `beta` is not such a number.
 
     Examples
     --------
     >>> best_f(ScoreCounts([3, 2, 1], [2, 1, 1], [0, 0, 9]))
     BestF(f=0.8571428571428571, precision=1.0, recall=0.75, threshold=2.0, tp=3, fp=0)
     """
-    if not (math.isfinite(beta) and beta > 0):
-        raise ArgumentError(f"beta is {beta!r}; expected a number above 0")
+    beta = as_real(beta, "beta", "a number from 1e-100 to 1e100", least=1e-100, most=1e100)
     points = cumulate(counts)
     if counts.scores.size == 0:
         return BestF(math.nan, math.nan, math.nan, math.nan, 0, 0)
@@ -157,19 +156,17 @@ def fpr_at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> float:
     from segbench.curves import kernels
 
     tp, fp = cumulate(counts)
-    needed, negatives = needed_for(tpr, int(tp[-1])), int(fp[-1])
+    needed, negatives = needed_for(as_share(tpr, "tpr"), int(tp[-1])), int(fp[-1])
     if not (negatives and tp[-1]):
         return math.nan
     return float(kernels.false_positives_at(tp, fp, inexact(counts), needed)) / negatives
 
 
-def first_reaching(points: Points, share: float) -> int:
+def first_reaching(points: Points, share: Fraction) -> int:
     """Number the first point whose recall reaches `share`, by comparing integers."""
     return int(np.searchsorted(points[0], needed_for(share, int(points[0][-1]))))
 
 
-def needed_for(share: float, positives: int) -> int:
-    """Give the fewest true positives that are a share of all positives, read as the decimal it is written as."""
-    if not 0 <= share <= 1:
-        raise ArgumentError(f"a rate of {share!r} was asked for; expected 0 to 1")
-    return math.ceil(Fraction(repr(float(share))) * positives)
+def needed_for(share: Fraction, positives: int) -> int:
+    """Give the fewest true positives that are a share of all positives."""
+    return math.ceil(share * positives)

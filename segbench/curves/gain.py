@@ -68,6 +68,8 @@ def pr_gain_curve(counts: ScoreCounts) -> GainCurve:
     >>> pr_gain_curve(ScoreCounts([1], [5], [7])).area  # all one score: the baseline
     0.0
     """
+    from segbench.curves import kernels
+
     tp, fp = (values.astype(np.float64) for values in cumulate(counts))
     positives, negatives = tp[-1], fp[-1]
     if not (positives and negatives):
@@ -81,5 +83,5 @@ def pr_gain_curve(counts: ScoreCounts) -> GainCurve:
     recall_gain = 1 - odds * (positives - tp) / tp
     recall_gain[0] = 0.0
     precision_gain = 1 - odds * fp / tp
-    area = float(np.sum(np.diff(recall_gain) * (precision_gain[1:] + precision_gain[:-1])) / 2)
+    area = kernels.area_share(float(np.sum(np.diff(recall_gain) * (precision_gain[1:] + precision_gain[:-1]))), 2.0)
     return GainCurve(recall_gain, precision_gain, np.append(counts.scores[first - 1], counts.scores[first - 1 :]), area)

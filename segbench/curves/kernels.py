@@ -19,8 +19,18 @@ Integer = np.signedinteger[Any]
 
 _compiled = compiled(error_model="numpy")
 
+_ROUNDING = 1e-12
 _SERIES_BELOW = 1 / 32  # below it u - log1p(u) loses digits; above it ten terms of the series would not do
 _DIRECT_STEPS = 64  # steps summed one by one before Euler-Maclaurin is exact to the last digit
+
+
+@_compiled
+def area_share(part: float, whole: float) -> float:
+    """Divide an area by the whole; what rounding alone puts outside [0, 1] becomes 0 or 1."""
+    found = part / whole
+    if 1.0 < found < 1.0 + _ROUNDING:
+        return 1.0
+    return 0.0 if -_ROUNDING < found < 0.0 else found
 
 
 @_compiled

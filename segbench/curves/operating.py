@@ -16,10 +16,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.arguments import as_share
 from segbench.counts import ScoreCounts
 from segbench.curves.fmeasure import best_point, f_of, first_reaching
 from segbench.curves.points import Points, cumulate
-from segbench.errors import ArgumentError
 
 _CLOSE = 1e-12
 
@@ -134,10 +134,9 @@ def precision_at_recall(counts: ScoreCounts, *, recall: float) -> OperatingPoint
     >>> precision_at_recall(ScoreCounts([4, 3, 2, 1], [2, 0, 2, 0], [1, 3, 0, 8]), recall=0.5).precision
     0.666...
     """
-    if not 0 < recall <= 1:
-        raise ArgumentError(f"recall is {recall!r}; expected above 0, at most 1")
+    share = as_share(recall, "recall", above_zero=True)
     points = tp, fp = cumulate(counts)
-    first = first_reaching(points, recall)
+    first = first_reaching(points, share)
     if not tp[-1]:
         return _point(counts, points, first)
     precision = tp[first:] / (tp[first:] + fp[first:].astype(np.float64))
@@ -170,10 +169,9 @@ def recall_at_precision(counts: ScoreCounts, *, precision: float) -> OperatingPo
     >>> recall_at_precision(ScoreCounts([4, 3, 2, 1], [2, 0, 2, 0], [1, 3, 0, 8]), precision=0.5).recall
     1.0
     """
-    if not 0 < precision <= 1:
-        raise ArgumentError(f"precision is {precision!r}; expected above 0, at most 1")
+    share = as_share(precision, "precision", above_zero=True)
     points = tp, fp = cumulate(counts)
-    reaching = _reaching(tp, fp, Fraction(repr(float(precision))))
+    reaching = _reaching(tp, fp, share)
     most = int(tp[reaching].max(initial=0))
     return _point(counts, points, int(np.flatnonzero(reaching & (tp == most))[0]) if most else 0)
 
@@ -204,7 +202,7 @@ def at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> OperatingPoint:
     0.25
     """
     points = cumulate(counts)
-    return _point(counts, points, first_reaching(points, tpr))
+    return _point(counts, points, first_reaching(points, as_share(tpr, "tpr")))
 
 
 def _reaching(tp: NDArray[np.int64], fp: NDArray[np.int64], precision: Fraction) -> NDArray[np.bool_]:

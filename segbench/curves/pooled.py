@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -36,6 +37,8 @@ class PooledPixels:
     ----------
     counts : ScoreCounts
         The pool; where it does not fit in memory, the points that `reduced` keeps.
+    scores : int
+        Distinct scores of the pool.
     auc_roc, auc_pr, average_precision : float
         Over every distinct score.
     chosen : BestFs
@@ -45,6 +48,7 @@ class PooledPixels:
     """
 
     counts: ScoreCounts
+    scores: int
     auc_roc: float
     auc_pr: float
     average_precision: float
@@ -73,7 +77,9 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     rest = BestFs.joined(best), frozenset(sources)
     if not pooling.in_ranges:
         (whole,) = pooling.ranges()
-        return PooledPixels(whole, auc_roc(whole), pr_area(cumulate(whole)), average_precision(whole), *rest)
+        return PooledPixels(
+            whole, whole.scores.size, auc_roc(whole), pr_area(cumulate(whole)), average_precision(whole), *rest
+        )
     return PooledPixels(*_swept(pooling.ranges(), pooling.positives, pooling.negatives), *rest)
 
 
@@ -91,8 +97,10 @@ def reduced(counts: ScoreCounts) -> ScoreCounts:
     return kept.counts()
 
 
-def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tuple[ScoreCounts, float, float, float]:
-    """Give the points kept, AUC-ROC, AUC-PR and average precision of counts that come range by range."""
+def _swept(
+    ranges: Iterable[ScoreCounts], positives: int, negatives: int
+) -> tuple[ScoreCounts, int, float, float, float]:
+    """Give the points kept, the distinct scores and the three areas of counts that come range by range."""
     from segbench.curves import kernels
 
     kept = _Kept(positives, negatives)
@@ -105,9 +113,9 @@ def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tup
             kernels.add_pr_area_exact(tp, fp, pr)
             kernels.add_precision_steps(tp, fp, inexact(some), steps)
     if not positives:
-        return kept.counts(), math.nan, math.nan, math.nan
-    area = float(roc[0] / positives / negatives) if negatives else math.nan
-    return kept.counts(), area, float(pr[0] / positives), float(steps[0] / positives)
+        return kept.counts(), kept.seen, math.nan, math.nan, math.nan
+    area = kernels.area_share(roc[0] / positives, negatives) if negatives else math.nan
+    return kept.counts(), kept.seen, area, kernels.area_share(pr[0], positives), kernels.area_share(steps[0], positives)
 
 
 class _Kept:
@@ -115,9 +123,9 @@ class _Kept:
 
     def __init__(self, positives: int, negatives: int) -> None:
         self._totals = positives, negatives
-        self._needed = needed_for(0.95, positives)
+        self._needed = needed_for(Fraction(95, 100), positives)
         self._at = (0, 0)
-        self._seen = self._ignored = 0
+        self.seen = self._ignored = 0
         self._source = ""
         none = np.empty(0, np.int64)
         self._hull: tuple[FloatArray, IntArray, IntArray] = (
@@ -142,7 +150,7 @@ class _Kept:
         vertices = hull_vertices((hull_tp, hull_fp))
         self._hull = scores[vertices], hull_tp[vertices], hull_fp[vertices]
         self._at = int(tp[-1]), int(fp[-1])
-        self._seen += counts.scores.size
+        self.seen += counts.scores.size
         self._ignored += counts.ignored
         self._source = counts.threshold_source
         return tp, fp
@@ -155,7 +163,7 @@ class _Kept:
         )
         scores, places = np.unique(scores, return_index=True)
         order = places[::-1]
-        source = f"{scores.size} of {self._seen} scores"
+        source = f"{scores.size} of {self.seen} scores"
         return ScoreCounts(
             scores[::-1],
             np.diff(tp[order], prepend=0),

@@ -7,11 +7,39 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.arguments import as_real, as_whole
 from segbench.curves.tables import Table
 
 FloatArray = NDArray[np.float64]
 
+MOST_REPLICATES = 10_000_000
+"""Of a bootstrap or a permutation test: every figure of every replicate is kept, 8 bytes each."""
+
 _WEIGHTS_AT_ONCE = 2**21
+_HIGHEST_LEVEL = 1 - 1e-9  # quantiles closer to the ends than that are the ends
+
+
+def as_level(level: float, name: str = "level") -> float:
+    """Read a confidence level.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not between 0 and 1.
+    """
+    expected = "a number between 0 and 1, for instance 0.95"
+    return as_real(level, name, expected, least=0, most=_HIGHEST_LEVEL, open_ends=True)
+
+
+def as_draws(replicates: int, seed: int) -> tuple[int, int]:
+    """Read how many replicates are drawn, and the seed.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no replicate or too many, or the seed is negative.
+    """
+    return as_whole(replicates, "replicates", least=1, most=MOST_REPLICATES), as_whole(seed, "seed")
 
 
 def draw(table: Table, *, replicates: int, seed: int) -> FloatArray:

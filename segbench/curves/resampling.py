@@ -22,7 +22,7 @@ from segbench.curves.class_table import class_table
 from segbench.curves.classes import class_summary
 from segbench.curves.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.curves.region_table import region_table
-from segbench.curves.replicates import draw, leave_one_out
+from segbench.curves.replicates import as_draws, as_level, draw, leave_one_out
 from segbench.curves.summary import pixel_summary
 from segbench.curves.tables import Table, pixel_table
 from segbench.errors import ArgumentError
@@ -57,9 +57,10 @@ def bootstrap(
     level : float
         Between 0 and 1.
     replicates : int
-        At least 1.
+        From 1 to 10 million.
     seed : int
-        Same seed, same draws; two methods drawn with one seed over the same images have the same images in every draw.
+        0 or more. Same seed, same draws; two methods drawn with one seed over the same images have the same images in
+        every draw.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def bootstrap(
     Raises
     ------
     ArgumentError
-        For another method, a level outside (0, 1), or no replicates.
+        For another method, a level outside (0, 1), no replicates, or a negative seed.
 
     Examples
     --------
@@ -80,10 +81,7 @@ def bootstrap(
     """
     if method not in get_args(IntervalMethod):
         raise ArgumentError(f"method is {method!r}; expected 'bca' or 'percentile'")
-    if not 0 < level < 1:
-        raise ArgumentError(f"level is {level!r}; expected between 0 and 1, for instance 0.95")
-    if replicates < 1:
-        raise ArgumentError(f"replicates is {replicates}; expected at least 1")
+    level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     table = table_of(per_image)
     estimates = table.estimates
     draws = draw(table, replicates=replicates, seed=seed)

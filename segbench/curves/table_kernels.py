@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.compiling import compiled
-from segbench.curves.kernels import false_positives_at, hull_vertices, pr_area_exact, precision_steps, roc_area
+from segbench.curves.kernels import (
+    area_share,
+    false_positives_at,
+    hull_vertices,
+    pr_area_exact,
+    precision_steps,
+    roc_area,
+)
 
 FloatArray = NDArray[np.float64]
 Counts = NDArray[Any]
@@ -42,10 +49,10 @@ def pooled_pixel_figures(
         P, N = tp[-1], fp[-1]
         if P == 0:
             continue
-        figures[r, 1] = pr_area_exact(tp, fp) / P
+        figures[r, 1] = area_share(pr_area_exact(tp, fp), P)
         vertices = hull_vertices(tp, fp)
-        figures[r, 2] = pr_area_exact(tp[vertices], fp[vertices]) / P
-        figures[r, 3] = precision_steps(tp, fp, loose) / P
+        figures[r, 2] = area_share(pr_area_exact(tp[vertices], fp[vertices]), P)
+        figures[r, 3] = area_share(precision_steps(tp, fp, loose), P)
         best, at = 0.0, 0
         for k in range(1, tp.size):
             f = 2.0 * tp[k] / float(P + tp[k] + fp[k])
@@ -57,7 +64,7 @@ def pooled_pixel_figures(
         figures[r, 7] = scores[at - 1]
         figures[r, 8] = tp[at] / float(P + fp[at])
         if N > 0:
-            figures[r, 0] = roc_area(tp, fp) / P / N
+            figures[r, 0] = area_share(roc_area(tp, fp) / P, N)
             needed = (95 * P + 99) // 100
             figures[r, 9] = false_positives_at(tp, fp, loose, needed) / float(N)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.counts import ScoreCounts
+from segbench.counts.arrays import within_total
 from segbench.counts.bins import bin_of
 from segbench.curves.imagewise import BestFs
 from segbench.curves.masks import mask_points, mask_threshold
@@ -247,6 +248,9 @@ def pixel_table(*sets: Mapping[str, ScoreCounts]) -> PixelTable:
     none = ScoreCounts.sum(())
     rows = [_row(none if of_mask else image, pooled) for image, of_mask in zip(images, of_masks, strict=True)]
     best = BestFs.joined(points)
+    # A replicate may hold one image as often as there are images.
+    for place, name in ((1, "positives"), (2, "negatives")):
+        within_total(len(rows) * max(int(row[place].sum()) for row in rows), f"{name} of a replicate")
     defined = best.positives > 0
     f = np.where(defined, np.nan_to_num(best.f), 0.0)
     return PixelTable(

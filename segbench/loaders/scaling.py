@@ -27,14 +27,14 @@ def as_scale(scale: float | str) -> Scale:
     >>> as_scale("255"), as_scale("minmax")
     (255.0, 'minmax')
     """
-    if scale in get_args(_Named):
+    if isinstance(scale, str) and scale in get_args(_Named):
         return cast("_Named", scale)
     try:
-        number = float(scale)
-    except ValueError:
+        number = math.nan if isinstance(scale, (bool, np.bool_)) else float(scale)
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0 < number < math.inf:
-        raise ArgumentError(f"scale={scale!r} is no scale; give a number above 0, as in 255, or minmax or sigmoid")
+        raise ArgumentError(f"scale={scale!r:.60} is no scale; give a number above 0, as in 255, or minmax or sigmoid")
     return number
 
 

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import cast
 
+from segbench.arguments import as_whole
 from segbench.errors import ArgumentError, DataError
 from segbench.loaders.decoded import Role, shown
 from segbench.loaders.given import inputs_given, method_of
@@ -108,6 +109,8 @@ def check(
     """
     if not hasattr(protocol, "reads"):
         raise ArgumentError(f"protocol is {protocol!r}, expected Pixels(...), Boundaries(...) or Regions(...)")
+    if sample is not None:
+        sample = as_whole(sample, "sample", least=1)
     inputs = inputs_given(
         ground_truth,
         prediction,

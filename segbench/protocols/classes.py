@@ -15,7 +15,6 @@ others, and the mean).
 
 from __future__ import annotations
 
-import operator
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.arguments import as_whole, listed
 from segbench.counts import ClassCounts, ScoreCounts
 from segbench.errors import ArgumentError, DataError
 from segbench.protocols.class_names import RESERVED, written_classes
@@ -86,11 +86,8 @@ class Classes:
 
     def __post_init__(self) -> None:
         for option in ("labels", "void"):
-            try:
-                numbers = tuple(operator.index(label) for label in getattr(self, option))
-            except TypeError:
-                raise ArgumentError(f"{option} is {getattr(self, option)!r}; expected whole numbers") from None
-            object.__setattr__(self, option, numbers)
+            values = listed(getattr(self, option), option, "(0, 1)")
+            object.__setattr__(self, option, tuple(as_whole(value, option, least=None) for value in values))
         object.__setattr__(self, "void", tuple(sorted(set(self.void))))
         object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
         _refuse_unfit(tuple(self.labels), self.class_names, tuple(self.void))

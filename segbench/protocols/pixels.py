@@ -19,12 +19,15 @@ Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves. ICML 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arguments import as_real, listed
+from segbench.arrays import as_array, split_mask
 from segbench.counts import ScoreCounts
 from segbench.errors import ArgumentError, DataError
 from segbench.levels import INVERTED, as_shares
@@ -89,7 +92,11 @@ class Pixels:
     annotators: AnnotatorRule | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "void", tuple(sorted({float(value) for value in self.void})))
+        void = {
+            as_real(value, "void", "numbers", least=-math.inf, most=math.inf)
+            for value in listed(self.void, "void", "(255,)")
+        }
+        object.__setattr__(self, "void", tuple(sorted(void)))
         if self.positive is not None:
             LabelRule.parse(self.positive)
         if self.annotators is not None:
@@ -202,6 +209,7 @@ def count_pixels(
     ----------
     labels : array of bool, or of 0 and 1, any shape
         Ground truth, True where positive. With `annotators` a sequence of such arrays, one an annotator.
+        Masked pixels, here or in `scores`, are counted as ignored, as those outside `valid` are.
     scores : array, the shape of `labels`, or of one annotator's
         Higher means more positive. uint8 and uint16 are levels, value / 255 and value / 65535; bool is 0 or 1; other
         numbers are taken as they are.
@@ -231,7 +239,10 @@ def count_pixels(
     >>> count_pixels([[0, 1, 1], [0, 1, 0]], [0.2, 0.9, 0.2], annotators="each").positives.tolist()
     [2, 1]
     """
-    truth, values = np.asarray(labels), np.asarray(scores)
+    (truth, unlabelled), (values, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
+    if unlabelled is not None:
+        truth = np.where(unlabelled, 0, truth)
+    truth, values = as_array(truth, "labels"), as_array(values, "scores")
     if annotators is not None:
         as_annotator_rule(annotators)
     several = annotators is not None and truth.ndim == values.ndim + 1 and truth.shape[0] > 0
@@ -243,11 +254,14 @@ def count_pixels(
         if not np.all(ones | (truth == 0)):
             raise ArgumentError("labels hold values other than 0 and 1; compare them first, for instance mask >= 128")
         truth = ones
-    counted = None if valid is None else np.asarray(valid)
+    counted = None if valid is None else as_array(valid, "valid")
     if counted is not None and (counted.shape not in (truth.shape, values.shape) or counted.dtype != np.bool_):
         raise ArgumentError(
             f"valid has shape {counted.shape} and dtype {counted.dtype}, expected {truth.shape} and bool"
         )
+    for hidden in (unlabelled, unscored):
+        if hidden is not None:
+            counted = ~hidden if counted is None else counted & ~hidden
     if not several:
         return count_labelled("scores", truth, values, counted, bins=bins)
     valids = [counted] * len(truth) if counted is None or counted.shape == values.shape else list(counted)

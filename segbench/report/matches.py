@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.errors import ArgumentError
+from segbench.arguments import as_real, as_whole
 from segbench.protocols.boundaries.inputs import as_ground_truths, as_scores, as_share_of_diagonal, check_same_size
 from segbench.protocols.boundaries.matching import match_boundaries
 from segbench.protocols.boundaries.thinning import thin as thinned
@@ -70,10 +71,8 @@ def plot_matches(
     soft = as_scores(scores, "prediction")
     truths = as_ground_truths(ground_truths)
     check_same_size(soft, truths[0])
-    if not 0 <= annotator < len(truths):
-        raise ArgumentError(f"annotator is {annotator}, expected 0 to {len(truths) - 1}")
-    if not np.isfinite(threshold):
-        raise ArgumentError(f"threshold is {threshold}, expected a score")
+    annotator = as_whole(annotator, "annotator", most=len(truths) - 1)
+    threshold = as_real(threshold, "threshold", "a score", least=-math.inf, most=math.inf)
     max_dist_px = as_share_of_diagonal(max_dist) * float(np.hypot(*soft.shape))
     on = thinned(soft >= threshold) if thin else soft >= threshold
     matches = [match_boundaries(on, truth, max_dist_px, annotator=a) for a, truth in enumerate(truths)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.rereading import best_threshold, files_of, protocol_of, reread, states_of
 from segbench.aggregator.result import Result
+from segbench.arguments import as_real
 from segbench.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
@@ -129,6 +131,8 @@ def export_overlays(
     `segbench.plot_matches`, all annotators together. Regions: those of the first annotator; see
     `segbench.protocols.regions.states`. PNGs hold the `State` as palette index.
     """
+    if threshold is not None:
+        threshold = as_real(threshold, "threshold", "a number", least=-math.inf, most=math.inf)
     work = []
     for result, place in zip(results, file_names([result.method for result in results]), strict=True):
         protocol_of(result)

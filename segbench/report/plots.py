@@ -13,6 +13,7 @@ from segbench.curves import Curve, achievable_pr_curve, curve_band
 from segbench.curves.boundary import BoundaryCurve
 from segbench.curves.masks import TWO_VALUED
 from segbench.curves.regions import RegionCurve
+from segbench.curves.replicates import as_draws, as_level
 from segbench.errors import ArgumentError
 from segbench.report.axes import (
     CURVE_LAYER,
@@ -77,6 +78,8 @@ def plot_pr(
     ArgumentError
         For no results, results of several protocols, and those of the regions protocol.
     """
+    band = None if band is None else as_level(band, "band")
+    replicates, seed = as_draws(replicates, seed)
     results = of_one_protocol(results)
     curves = [_pr_curve_of(result) for result in results]
     ax = ax or new_axes()
@@ -121,6 +124,8 @@ def plot_roc(
     ArgumentError
         For no results, or a protocol without ROC curves.
     """
+    band = None if band is None else as_level(band, "band")
+    replicates, seed = as_draws(replicates, seed)
     results = of_one_protocol(results)
     curves = [_pixel_curve_of(result, "ROC curve").in_space("roc") for result in results]
     ax = ax or new_axes()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arguments import as_real, as_whole
+from segbench.arrays import as_array
 from segbench.counts.regions import COVERED_UNITS
 from segbench.errors import ArgumentError
 from segbench.protocols.regions import count_regions
@@ -58,8 +61,9 @@ def plot_regions(
         As `count_regions`; and if the image is of another size.
     """
     truths = as_label_maps(ground_truths, "ground truth of annotator")
-    if not 0 <= annotator < len(truths):
-        raise ArgumentError(f"annotator is {annotator}, expected 0 to {len(truths) - 1}")
+    annotator = as_whole(annotator, "annotator", most=len(truths) - 1)
+    if threshold is not None:
+        threshold = as_real(threshold, "threshold", "one of the thresholds", least=-math.inf, most=math.inf)
     truth = truths[annotator]
     photograph = _photograph(image, truth.shape)
     counts = count_regions(segmentations_or_ucm2, truths, thresholds=thresholds, void=void)
@@ -108,7 +112,7 @@ def best_overlaps(predicted: NDArray[Any], truth: NDArray[Any], number: int) -> 
 
 
 def _photograph(image: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    pixels = np.asarray(image)
+    pixels = as_array(image, "image")
     if pixels.shape[:2] != shape or (pixels.ndim != 2 and pixels.shape[2:] != (3,)):
         raise ArgumentError(f"image has shape {pixels.shape}, expected {shape} or {(*shape, 3)}")
     full = np.iinfo(pixels.dtype).max if pixels.dtype.kind in "ui" else 1

@@ -79,8 +79,9 @@ def pixel_f(curve: Curve) -> NDArray[np.float64]:
 def threshold_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable:
     """Give a line a threshold and method, for results of one protocol.
 
-    Of each method some `SHOWN_ROWS` rows, and the best, which is marked; a note says how many were left out. Those of
-    pixels are spaced evenly half by threshold and half by recall, those of other protocols by their place.
+    Of each method some `SHOWN_ROWS` rows, and the best, which is marked; notes say how many were left out, and whether
+    thresholds are rounded. Those of pixels are spaced evenly half by threshold and half by recall, those of other
+    protocols by their place.
     """
     tables = [threshold_columns(result) for result in results]
     # A published curve lacks the counts, so the longest list of columns has all; tpr is recall once more.
@@ -89,6 +90,7 @@ def threshold_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextT
     rows: list[list[str]] = []
     marks: dict[tuple[int, int], Mark] = {}
     notes = []
+    rounded = False
     for name, columns, result in zip(names_of(results), tables, results, strict=True):
         best = _best_place(columns[measure])
         kept = _few(columns, best)
@@ -100,7 +102,11 @@ def threshold_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextT
             if place == best and not undecided:
                 marks[len(rows), 1 + keys.index(measure)] = "best"
             cells = {key: number(columns[key][place].item(), digits=digits) for key in keys if key in columns}
+            threshold = columns["threshold"][place].item()
+            rounded |= math.isfinite(threshold) and float(cells["threshold"]) != threshold
             rows.append([name, *(cells.get(key, "-") for key in keys)])
+    if rounded:
+        notes.append("thresholds are rounded here; --format csv and json list them in all digits")
     return TextTable(["method", *keys], rows, marks=marks, notes=tuple(notes))
 
 

@@ -95,13 +95,13 @@ class TestCounts:
 
     def test_the_image_is_named(self, results):
         change(results, "UPDATE images SET counts = ? WHERE name = 'first'", (b"junk",))
-        with pytest.raises(DataError, match=r"first.*cannot be unpacked"):
+        with pytest.raises(DataError, match=r"r\.segbench: image 'first' cannot be unpacked"):
             _ = load_results(results)[0].summary
 
     def test_counts_of_another_protocol(self, results):
         other = encode(segbench.BoundaryCounts([0.5], [1], [2], [1], [2]))
         change(results, "UPDATE images SET counts = ?, label_values = '[]'", (other,))
-        with pytest.raises(DataError, match="first: holds counts of another protocol"):
+        with pytest.raises(DataError, match=r"r\.segbench: image 'first' holds counts of another protocol"):
             _ = load_results(results)[0].summary
 
     def test_a_class_that_is_not_there(self):

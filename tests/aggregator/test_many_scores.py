@@ -61,7 +61,9 @@ class TestResultsFile:
         counts = evaluate(gt, pred).counts
         assert all(len(counts.packed(path.stem)) < 0.75 * path.stat().st_size for path in pred.iterdir())
 
-    def test_it_keeps_the_summary_and_a_reduced_curve(self, folders, tmp_path, monkeypatch):
+    @pytest.mark.parametrize("at_once", [50_000, 2**24])
+    def test_it_keeps_the_summary_and_a_reduced_curve(self, folders, tmp_path, monkeypatch, at_once):
+        monkeypatch.setattr(pooling, "SCORES_AT_ONCE", at_once)
         result = evaluate(*folders[:2], results=tmp_path / "r.segbench")
         monkeypatch.setattr("segbench.aggregator.result.pool_pixels", None)  # nothing is pooled again
         (again,) = load_results(tmp_path / "r.segbench")

@@ -3,8 +3,11 @@ import io
 import json
 import shlex
 
+import numpy as np
 import pytest
 from methods import write_methods
+
+from segbench import load_results
 
 
 @pytest.fixture
@@ -39,6 +42,23 @@ def test_per_threshold(segbench, kept):
         assert segbench("show", kept, "--per-threshold", "--format", form).code == 0
     assert segbench("show", kept, "--per-threshold", "--per-image").code == 2
     assert "--per-threshold has no intervals" in segbench("show", kept, "--per-threshold", "--intervals", 95).err
+
+
+def test_thresholds_are_listed_in_all_digits(segbench, tmp_path):
+    places = write_methods(tmp_path, {"one": 3.0}, images=2)
+    results = tmp_path / "edges.segbench"
+    assert segbench("run", *places, "-p", "boundaries", "--positive", "255", "-o", results).code == 0
+    used = np.linspace(0.01, 0.99, 99).tolist()
+    (run,) = json.loads(segbench("show", results, "--per-threshold", "--format", "json").out)["runs"]
+    assert run["per_threshold"]["threshold"] == used
+    assert run["summary"]["ods_threshold"] == load_results(results)[0].summary["ods_threshold"]
+    printed = segbench("show", results, "--per-threshold", "--format", "csv").out
+    assert [float(row["threshold"]) for row in csv.DictReader(io.StringIO(printed))] == used
+    assert segbench("export", results, "--csv", tmp_path / "csv").code == 0
+    with (tmp_path / "csv" / "one_thresholds.csv").open() as file:
+        assert [float(row["threshold"]) for row in csv.DictReader(file)] == used
+    table = segbench("show", results, "--per-threshold").out
+    assert "thresholds are rounded here; --format csv and json list them in all digits" in " ".join(table.split())
 
 
 def test_a_folder_is_told_from_a_missing_file(segbench, tmp_path):

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segbench.counts import ScoreCounts
-from segbench.curves import auc_pr, auc_roc, average_precision, pr_curve, roc_curve
+from segbench.curves import (
+    achievable_pr_curve,
+    auc_pr,
+    auc_roc,
+    average_precision,
+    bootstrap,
+    pr_curve,
+    pr_gain_curve,
+    roc_curve,
+    roc_hull,
+)
 from segbench.errors import ArgumentError
 
 COUNT = st.integers(0, 10**12) | st.integers(0, 50) | st.integers(0, 12).map(lambda power: 10**power)
@@ -68,6 +78,41 @@ def test_trapezoid_is_the_sum_over_whole_true_positives(a, f, w, x):
         precision[0] = first[0] / sum(first)
     expected = np.sum(precision[1:] + precision[:-1]) / 2 / (a + w)
     assert auc_pr(two_levels(a, f, w, x), method="trapezoid") == pytest.approx(expected, rel=1e-13)
+
+
+PERFECT = [
+    ([5, 21], [0, 0]),
+    ([104, 1, 766], [0, 0, 0]),
+    ([4795872, 10855257, 2755332, 32040670, 701696, 14590030, 0], [0, 0, 0, 0, 0, 0, 199542295]),
+    ([191720313738663, 9359426293440183], [0, 0]),
+    (
+        [392614736977021, 1809594616340929, 2111996331442859, 4293748450642726, 440028413629168, 220686094598635],
+        [0, 0, 0, 0, 0, 0],
+    ),
+]
+
+
+def areas_of(counts):
+    found = {method: auc_pr(counts, method=method) for method in ("exact", "trapezoid", "linear")}
+    found |= {"average_precision": average_precision(counts), "achievable": achievable_pr_curve(counts).area}
+    found |= {"roc": auc_roc(counts), "roc_hull": roc_hull(counts).area, "gain": pr_gain_curve(counts).area}
+    resampled = bootstrap({"a": counts}, replicates=1).estimates
+    return found | {
+        f"resampled {key}": resampled[key] for key in ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
+    }
+
+
+@pytest.mark.parametrize(("positives", "negatives"), PERFECT)
+def test_no_area_of_a_perfect_ranking_is_above_1(positives, negatives):
+    areas = areas_of(ScoreCounts(range(len(positives), 0, -1), positives, negatives))
+    assert {key: area for key, area in areas.items() if area > 1} == {}
+
+
+@given(st.lists(st.tuples(COUNT, st.sampled_from([0, 0, 0, 1]) | COUNT), min_size=1, max_size=8))
+def test_every_area_lies_from_0_to_1(levels):
+    positives, negatives = zip(*levels, strict=True)
+    areas = areas_of(ScoreCounts(range(len(levels), 0, -1), positives, negatives))
+    assert {key: area for key, area in areas.items() if area > 1 or (area < 0 and key != "gain")} == {}
 
 
 @pytest.mark.parametrize("factor", [2, 7, 10**6])

@@ -80,7 +80,7 @@ def test_everything_predicted_is_feasible_in_spite_of_rounding():
 def test_lengths_and_totals_are_checked():
     with pytest.raises(ArgumentError, match="shape"):
         from_pr([0.5, 0.6], [0.5], positives=10, negatives=100)
-    with pytest.raises(ArgumentError, match="0 negatives"):
+    with pytest.raises(ArgumentError, match="negatives is 0"):
         from_roc([0.5], [0.5], positives=10, negatives=0)
 
 

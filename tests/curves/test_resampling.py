@@ -256,7 +256,7 @@ def test_a_band_without_positives_is_undefined_and_options_are_checked():
     assert np.isnan(curve_band({"a": ScoreCounts([1], [0], [4])}, replicates=5).low).all()
     with pytest.raises(ArgumentError, match="space"):
         curve_band(some_images(3), space="pi")
-    with pytest.raises(ArgumentError, match="1 points"):
+    with pytest.raises(ArgumentError, match="points is 1"):
         curve_band(some_images(3), points=1)
 
 

@@ -163,7 +163,7 @@ def test_several_annotators_are_refused():
         ({"labels": [0, 1], "names": ["a"]}, "2 labels and 1 names"),
         ({"labels": [0, 1], "names": ["a", "a"]}, "name a stands for several"),
         ({"labels": [0, 255]}, "255 is both a class and void"),
-        ({"labels": [0.5]}, "whole numbers"),
+        ({"labels": [0.5]}, "whole number"),
         ({"labels": [-1]}, "negative"),
         ({"labels": [3], "names": ["7"]}, "called 7, another label"),
         ({"labels": [3], "names": ["a|b"]}, "no name of a class"),

@@ -272,7 +272,9 @@ class TestThresholds:
         assert len(table.rows) < 34 * 2
         best = [table.rows[row][table.header.index("f")] for row, _ in table.marks]
         assert best == [number(result.summary["ods_f"]) for result in results]
-        assert all("of 34 thresholds" in note for note in table.notes)
+        assert all("of 34 thresholds" in note for note in table.notes[:-1])
+        assert table.notes[-1].startswith("thresholds are rounded here")
+        assert threshold_table(results, digits=17).notes == table.notes[:-1]
 
     def test_rows_are_spread_over_recall_where_scores_are_not(self):
         # Positives have ten scores above .9, and a thousand scores below .1 hold negatives alone.

@@ -2,10 +2,12 @@
 
 Conventions
 -----------
-1. A pixel is on where ``score >= threshold``; thresholds are ``k / (K + 1)``, or a list.
+1. A pixel is on where ``score >= threshold``; thresholds are those of the official code, ``k / (K + 1)`` up to the last
+   bit, or a list.
 2. The map of each threshold is thinned to convergence; the ground truth is not.
-3. Each annotator's pixels and the map's are matched one to one within ``max_dist`` of the diagonal, inclusive: as many
-   pairs as possible, then the least total distance, then a fixed rule, so that counts are a function of the input.
+3. Each annotator's pixels and the map's are matched one to one within ``max_dist`` of the diagonal, inclusive, at
+   the least sum of distances and of a price for each unmatched ground-truth pixel (`match_boundaries`), then by a fixed
+   rule, so that counts are a function of the input.
 4. Ground truth is counted once an annotator (recall); a prediction pixel counts once, as matched if any annotator's
    matching used it (precision).
 

@@ -1,10 +1,13 @@
 """What a pair costs, and the rule that makes the best assignment unique.
 
 A pair of pixels at distance d costs ``rint(100 d)``: hundredths of a pixel. A ground-truth pixel left alone costs
-``lambda = max(1, ceil(100 * 100 * max_dist_px))`` of the same unit. Among assignments of equal cost the one with the
-least sum of tie-breaks over its pairs is *the* assignment. The tie-break of a pair depends on the annotator's index
-a, the flat index p of the prediction pixel and the flat index g of the ground-truth pixel (``y * width + x``) alone. In
-unsigned 64-bit arithmetic, with ``>>`` shifting in zeros (this is SplitMix64's finaliser)::
+``lambda = max(1, ceil(100 * 100 * max_dist_px))`` of the same unit. The sum of both is minimised, as in the official
+code, and not first the number of unmatched pixels: a line of 200 pixels one pixel beside its ground truth, at a
+tolerance of one pixel, gives 199 pairs at distance 0 and not 200 at distance 1. Among assignments of equal cost the
+one with the least sum of tie-breaks over its pairs is *the* assignment. The tie-break of a pair depends on the
+annotator's index a, the flat index p of the prediction pixel and the flat index g of the ground-truth pixel
+(``y * width + x``) alone. In unsigned 64-bit arithmetic, with ``>>`` shifting in zeros (this is SplitMix64's
+finaliser)::
 
     z = (p << 32 | g) + (a + 1) * 0x9E3779B97F4A7C15
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9

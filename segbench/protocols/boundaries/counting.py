@@ -43,8 +43,9 @@ def count_boundaries(
     ground_truths : array of shape (H, W), or a sequence of them
         Boundary maps, one an annotator; pixels other than 0 are on. They are not thinned.
     thresholds : int or sequence of float
-        A number K for thresholds ``k / (K + 1)``, scores then in [0, 1]; or rising thresholds. A pixel is on where
-        ``score >= threshold``.
+        A number K from 1 to 65535 for thresholds ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, as in the official code
+        (up to the last bit ``k / (K + 1)``), scores then in [0, 1]; or rising thresholds. A pixel is on where
+        ``score >= threshold``; `BoundaryCounts.thresholds` are the numbers compared with.
     max_dist : float
         Tolerance as a fraction of the image's diagonal, inclusive; 0 matches equal pixels only.
     thin : bool

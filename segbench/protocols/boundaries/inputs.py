@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arguments import as_real, as_whole
+from segbench.arrays import as_array, as_floats
 from segbench.errors import ArgumentError, DataError
 from segbench.levels import like_levels
 
+_MOST_THRESHOLDS = 65_535
 _ROUNDING = 1e-6
 
 
@@ -59,27 +62,37 @@ def as_scores(scores: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def as_thresholds(thresholds: int | ArrayLike) -> NDArray[np.float64]:
-    """Read a number of thresholds, ``k / (number + 1)``, or a rising list of them.
+    """Read a number of thresholds, evenly spaced as in the official code, or a rising list of them.
+
+    These are ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, which may lie one unit in the last place beside
+    ``k / (K + 1)``: official results need it. In BSDS500's example with 5 thresholds level 85 of 255, exactly 1 / 3, is
+    below the second threshold; with ``k / (K + 1)`` it is not, and the area is .3069 instead of .3076.
 
     Raises
     ------
     ArgumentError
-        If the number is below 1, or the list is empty, not rising or not finite.
+        If the number is not from 1 to 65535, or the list is empty, not rising or not finite.
 
     Examples
     --------
     >>> as_thresholds(3)
     array([0.25, 0.5 , 0.75])
+    >>> as_thresholds(5)[1].item()
+    0.33333333333333337
     """
-    if isinstance(thresholds, (int, np.integer)) and not isinstance(thresholds, bool):
-        if thresholds < 1:
-            raise ArgumentError(f"thresholds is {thresholds}, expected at least 1")
-        # Spaced as in the official code: by rounding, level 85 of 255 does not reach 2 / 6 there.
+    if np.ndim(thresholds) == 0:
+        thresholds = as_whole(thresholds, "thresholds", least=1, most=_MOST_THRESHOLDS)
         return np.linspace(1 / (thresholds + 1), 1 - 1 / (thresholds + 1), int(thresholds))
-    array = np.asarray(thresholds, dtype=np.float64)
+    array = as_floats(thresholds, "thresholds")
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or np.any(np.diff(array) <= 0):
         raise ArgumentError(f"thresholds is {thresholds!r}; give a number of them, or a list of rising finite scores")
     return array
+
+
+def number_or_list(thresholds: int | ArrayLike) -> int | tuple[float, ...]:
+    """Check thresholds as `as_thresholds` does, and keep them as they were given, in Python's numbers."""
+    read = as_thresholds(thresholds)
+    return read.size if np.ndim(thresholds) == 0 else tuple(read.tolist())
 
 
 def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
@@ -111,22 +124,18 @@ def as_share_of_diagonal(max_dist: float) -> float:
     ArgumentError
         If it is outside [0, 1]: pixels, for instance.
     """
-    if as_max_dist(max_dist, "max_dist") > 1:
-        raise ArgumentError(f"max_dist is {max_dist:g}, expected a fraction of the diagonal: 0.0075, not pixels")
-    return float(max_dist)
+    return as_real(max_dist, "max_dist", "a fraction of the diagonal: 0.0075, not pixels", least=0, most=1)
 
 
 def as_max_dist(max_dist: float, name: str) -> float:
-    """Read a tolerance.
+    """Read a tolerance in pixels.
 
     Raises
     ------
     ArgumentError
-        If it is negative or not finite.
+        If it is not from 0 to 1e9.
     """
-    if not np.isfinite(max_dist) or max_dist < 0:
-        raise ArgumentError(f"{name} is {max_dist}, expected 0 or more")
-    return float(max_dist)
+    return as_real(max_dist, name, "a number of pixels from 0 to 1e9", least=0, most=1e9)
 
 
 def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDArray[np.bool_]]:
@@ -143,7 +152,7 @@ def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDA
         return [as_mask(ground_truths, "ground truth")]
     parts = list(ground_truths)  # type: ignore[arg-type]  # an array of three dimensions iterates over annotators
     if parts and all(np.ndim(part) == 1 for part in parts):
-        return [as_mask(np.asarray(parts), "ground truth")]
+        return [as_mask(as_array(parts, "ground truth"), "ground truth")]
     masks = [as_mask(part, f"ground truth of annotator {a}") for a, part in enumerate(parts)]
     if not masks:
         raise ArgumentError("ground_truths is empty; give at least one mask")
@@ -173,7 +182,7 @@ def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: 
 
 
 def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
-    plane = np.asarray(array)
+    plane = as_array(array, name)
     if plane.ndim != 2:
         raise ArgumentError(f"{name} has shape {plane.shape}, expected (height, width)")
     return plane

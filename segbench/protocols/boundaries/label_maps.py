@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arrays import as_array
 from segbench.errors import ArgumentError, DataError
 
 
@@ -42,7 +43,7 @@ def label_boundaries(label_map: ArrayLike) -> NDArray[np.bool_]:
            [1, 1, 1],
            [0, 0, 0]])
     """
-    labels = np.asarray(label_map)
+    labels = as_array(label_map, "label_map")
     if labels.ndim != 2:
         raise ArgumentError(f"label_map has shape {labels.shape}, expected (height, width)")
     if labels.dtype.kind == "f" and np.isnan(labels).any():
@@ -81,7 +82,7 @@ def sample_ucm2(ucm2: ArrayLike) -> NDArray[Any]:
     array([[12, 14],
            [22, 24]])
     """
-    double = np.asarray(ucm2)
+    double = as_array(ucm2, "ucm2")
     if double.ndim != 2 or min(double.shape) < 3 or not all(side % 2 for side in double.shape):
         raise ArgumentError(f"ucm2 has shape {double.shape}, expected (2 height + 1, 2 width + 1)")
     return double[2::2, 2::2].copy()

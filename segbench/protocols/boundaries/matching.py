@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.errors import ArgumentError
+from segbench.arguments import as_whole
 from segbench.protocols.boundaries.bits import pack
 from segbench.protocols.boundaries.certificate import whole
 from segbench.protocols.boundaries.costs import costs
@@ -79,11 +79,13 @@ class BoundaryMatch:
 def match_boundaries(
     prediction: ArrayLike, ground_truth: ArrayLike, max_dist_px: float, *, annotator: int = 0
 ) -> BoundaryMatch:
-    """Match boundary pixels one to one: as many pairs as possible, and among those the least total distance.
+    """Match boundary pixels one to one at the least cost: total distance plus a price for each pixel left alone.
 
-    To be exact, the sum of ``rint(100 distance)`` over pairs plus ``max(1, ceil(10000 max_dist_px))`` for each
-    unmatched ground-truth pixel is minimised; ties are broken as `segbench.protocols.boundaries.costs` says, so that
-    the result is a function of the input.
+    Minimised is the sum of ``d`` over pairs plus ``lambda`` for each unmatched ground-truth pixel, where ``d =
+    rint(100 distance)`` is the distance in hundredths of a pixel and ``lambda = max(1, ceil(100 * 100 * max_dist_px))``
+    is a hundred times the tolerance. This is almost always the largest number of pairs: one is given up only where that
+    lowers the total distance by more than a hundred times the tolerance. Ties are broken as
+    `segbench.protocols.boundaries.costs` says, so that the result is a function of the input.
 
     Parameters
     ----------
@@ -121,8 +123,7 @@ def match_boundaries(
     on, truth = as_mask(prediction, "prediction"), as_mask(ground_truth, "ground truth")
     check_same_size(on, truth)
     max_dist_px = as_max_dist(max_dist_px, "max_dist_px")
-    if annotator < 0:
-        raise ArgumentError(f"annotator is {annotator}, expected 0 or more")
+    annotator = as_whole(annotator, "annotator")
     height, width = truth.shape
     pixels = int(np.count_nonzero(truth))
     pair_costs = costs((height, width), max_dist_px, pixels, annotator)

@@ -8,15 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.arguments import as_whole, listed
 from segbench.counts import BoundaryCounts
 from segbench.errors import ArgumentError, DataError
 from segbench.levels import INVERTED, as_shares, mirrored
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
-from segbench.protocols.boundaries.inputs import as_scores, as_share_of_diagonal, as_thresholds
+from segbench.protocols.boundaries.inputs import as_scores, as_share_of_diagonal, number_or_list
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
 from segbench.protocols.boundaries.states import boundary_states
-from segbench.protocols.boundaries.suppression import nms
+from segbench.protocols.boundaries.suppression import as_radius, as_suppression, nms
 from segbench.protocols.counted import Counted
 from segbench.protocols.labels import LabelRule, describe
 from segbench.protocols.written import written
@@ -35,7 +36,8 @@ class Boundaries:
     max_dist : float
         Tolerance as a fraction of the image's diagonal: .0075 for BSDS500, .011 for NYUDv2, .02 for SBD.
     thresholds : int or tuple of float
-        A number K for ``k / (K + 1)``, or rising thresholds. `area_pr` depends on it. Not used for ``segs``.
+        A number K from 1 to 65535 for ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, as in the official code (up to the
+        last bit ``k / (K + 1)``), or rising thresholds. `area_pr` depends on it. Not used for ``segs``.
     thin : bool
         Whether the map of each threshold is thinned first.
     nms : tuple of (int, int, float), optional
@@ -78,13 +80,16 @@ class Boundaries:
     category: int | None = None
 
     def __post_init__(self) -> None:
-        as_share_of_diagonal(self.max_dist)
-        as_thresholds(self.thresholds)
-        if not isinstance(self.thresholds, int):
-            object.__setattr__(self, "thresholds", tuple(float(value) for value in self.thresholds))
+        object.__setattr__(self, "max_dist", as_share_of_diagonal(self.max_dist))
+        object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
+        object.__setattr__(self, "smoothing", as_radius(self.smoothing, "smoothing"))
         if self.nms is not None:
-            radius, border, multiplier = self.nms
-            nms(np.zeros((1, 1)), radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing)
+            suppression = listed(self.nms, "nms", "(1, 5, 1.01)")
+            if len(suppression) != 3:
+                raise ArgumentError(f"nms is {self.nms!r}, expected (radius, border, multiplier), as in (1, 5, 1.01)")
+            object.__setattr__(self, "nms", as_suppression(*suppression))
+        if self.category is not None:
+            object.__setattr__(self, "category", as_whole(self.category, "category", least=1))
         if self.positive is not None:
             LabelRule.parse(self.positive)
             if self.label_maps:

@@ -5,6 +5,8 @@ They change the result (without the smoothing PiDiNet's maps give ODS .8078 inst
 
 The normal is taken from the sign of the mixed derivative, and where that is exactly 0, as on a drawn line along a row,
 it points along the row, so that such a line stays thick, in the original as here. Maps of networks have no such pixels.
+Where the denominator, ``Oxx + 1e-5``, is exactly 0 as well, the normal also points along the row (0 / 0 is undefined in
+the original, which then reads outside the image).
 
 Differences from ``edgesNmsMex`` of Dollar's Structured Edge Detection Toolbox: float64 instead of float32 throughout,
 and nothing is rounded to 8 bits afterwards; both can move a pixel whose neighbour is just as strong.
@@ -22,11 +24,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.errors import ArgumentError
+from segbench.arguments import as_real, as_whole
+from segbench.errors import DataError
 from segbench.protocols.boundaries.inputs import as_scores
 from segbench.protocols.boundaries.jit import kernel
 
+_LARGEST_RADIUS = 100
 _ORIENTATION_RADIUS = 4
+_LARGEST_SCORE = 1e100  # second derivatives of larger ones could overflow
 
 
 def nms(
@@ -39,13 +44,14 @@ def nms(
     scores : array, shape (H, W)
         Soft boundary map: uint8 or uint16 levels, bool, or floats.
     radius : int
-        Neighbours looked at to either side along the normal, in pixels; 0 suppresses nothing.
+        Neighbours compared with on either side along the normal, in pixels, up to 100; 0 suppresses nothing.
     border : int
         Width in pixels of the margin in which scores fade linearly to 0; 0 for none.
     multiplier : float
         A pixel stays where ``multiplier * score`` is at least each neighbour's: above 1, near ties stay.
     smoothing : int
-        Radius of the triangle filter run over the map itself first, as HED's and RCF's scripts do; 0 for none.
+        Radius of the triangle filter applied to the map itself first, up to 100, as HED's and RCF's scripts do; 0 for
+        none.
 
     Returns
     -------
@@ -57,7 +63,7 @@ def nms(
     ArgumentError
         If a setting is out of range or the map not two-dimensional.
     DataError
-        If a score is NaN or infinite.
+        If a score is NaN, infinite, or larger than 1e100 in size.
 
     Examples
     --------
@@ -65,24 +71,47 @@ def nms(
     >>> nms(ridge, border=0, smoothing=0)[2]
     array([0. , 0. , 0.8, 0. , 0. ])
     """
-    for name, value in (("radius", radius), ("border", border), ("smoothing", smoothing)):
-        if value < 0 or int(value) != value:
-            raise ArgumentError(f"{name} is {value}, expected a whole number of pixels, 0 or more")
-    if not math.isfinite(multiplier) or multiplier <= 0:
-        raise ArgumentError(f"multiplier is {multiplier}, expected more than 0")
+    radius, border, multiplier = as_suppression(radius, border, multiplier)
+    smoothing = as_radius(smoothing, "smoothing")
     soft = as_scores(scores, "prediction")
     if not soft.size:
         return soft.copy()
-    soft = _triangle(soft, int(smoothing))
-    kept = suppress(soft, _orientation(_triangle(soft, _ORIENTATION_RADIUS)), int(radius), float(multiplier))
+    largest = np.abs(soft).max()
+    if largest > _LARGEST_SCORE:
+        raise DataError("prediction", f"scores up to {largest:g} in size, expected at most {_LARGEST_SCORE:g}")
+    soft = _triangle(soft, smoothing)
+    kept = suppress(soft, _orientation(_triangle(soft, _ORIENTATION_RADIUS)), radius, multiplier)
     for axis, side in enumerate(soft.shape):
-        margin = min(int(border), side // 2)
+        margin = min(border, side // 2)
         fade = np.ones(side)
         if margin:
             fade[:margin] = np.arange(margin) / margin
             fade[side - margin :] = fade[:margin][::-1]
         kept *= np.expand_dims(fade, 1 - axis)
     return kept
+
+
+def as_suppression(radius: float, border: float, multiplier: float) -> tuple[int, int, float]:
+    """Read the settings of suppression.
+
+    Raises
+    ------
+    ArgumentError
+        If one is out of range.
+    """
+    above_zero = as_real(multiplier, "multiplier", "a number above 0", least=0, most=math.inf, open_ends=True)
+    return as_radius(radius, "radius"), as_whole(border, "border"), above_zero
+
+
+def as_radius(radius: float, name: str) -> int:
+    """Read a radius in pixels.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not a whole number from 0 to 100: methods use 1 or 2, and the time grows with it.
+    """
+    return as_whole(radius, name, most=_LARGEST_RADIUS)
 
 
 def _triangle(soft: NDArray[np.float64], radius: int) -> NDArray[np.float64]:
@@ -100,7 +129,11 @@ def _orientation(smooth: NDArray[np.float64]) -> NDArray[np.float64]:
     along_y, along_x = _gradient(smooth, 0), _gradient(smooth, 1)
     xx = _gradient(along_x, 1)
     xy, yy = _gradient(along_y, 1), _gradient(along_y, 0)
-    normal: NDArray[np.float64] = np.mod(np.arctan(yy * np.sign(-xy) / (xx + 1e-5)), np.pi)
+    rise, run = yy * np.sign(-xy), xx + 1e-5
+    # Where the run is exactly 0 the slope is infinite, and its arctangent +-pi / 2; 0 where the rise is 0, too.
+    slope = np.where(rise == 0, 0.0, np.copysign(np.inf, rise))
+    np.divide(rise, run, out=slope, where=run != 0)
+    normal: NDArray[np.float64] = np.mod(np.arctan(slope), np.pi)
     return normal
 
 

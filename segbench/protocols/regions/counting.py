@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arrays import as_array
 from segbench.counts.regions import COVERED_UNITS, MEAN_UNITS, RegionCounts
 from segbench.errors import DataError
 from segbench.protocols.regions.hierarchy import Hierarchy, dense, hierarchies_of
-from segbench.protocols.regions.inputs import as_label_maps, check_size
+from segbench.protocols.regions.inputs import as_label_maps, as_void, check_size, is_ucm2, without_masks
 from segbench.protocols.regions.kernels import LOG_UNITS, sweep_up
 
 IntArray = NDArray[np.int64]
@@ -37,9 +38,10 @@ def count_regions(
         An ultrametric contour map of double size, whose regions are the 8-connected points where ``ucm2 <= threshold``;
         or one label map, or a sequence of them, whose thresholds are 1, 2, .. in their order.
     ground_truths : label map, or a sequence of them
-        Whole numbers from 0, shape (H, W), one an annotator. 0 is a region as any other unless it is void.
+        Whole numbers from 0, shape (H, W), one an annotator. 0 is a region as any other unless it is void. Masked
+        pixels are void for that annotator; pixels that a label map of the prediction masks are not valid.
     thresholds : int or array of float
-        A number K for ``k / (K + 1)``, or rising thresholds; not used for label maps.
+        A number K or rising thresholds, as in `count_boundaries`; not used for label maps.
     void : collection of int
         Ground-truth labels whose pixels are left out for that annotator, for instance ``(0,)`` where 0 is unlabelled.
     valid : array of shape (H, W), optional
@@ -63,15 +65,25 @@ def count_regions(
     >>> counts.covered / 2**20  # 3 pixels covered by 2 / 3, 1 by 1 / 2
     array([2.5])
     """
-    truths = as_label_maps(ground_truths, "ground truth of annotator")
-    hierarchies, cuts = hierarchies_of(segmentations_or_ucm2, truths[0].shape, thresholds)
+    plain, unlabelled = without_masks(ground_truths, "ground truth of annotator")
+    truths = as_label_maps(plain, "ground truth of annotator")
+    predicted: Any = segmentations_or_ucm2
+    unsegmented: list[NDArray[np.bool_] | None] = []
+    if not is_ucm2(segmentations_or_ucm2, truths[0].shape):
+        predicted, unsegmented = without_masks(segmentations_or_ucm2, "segmentation")
+    hierarchies, cuts = hierarchies_of(predicted, truths[0].shape, thresholds)
     for hierarchy in hierarchies:
         check_size(hierarchy.labels, truths[0], "prediction")
-    inside = None if valid is None else np.asarray(valid) != 0
+    void = as_void(void)
+    inside = None if valid is None else as_array(valid, "valid") != 0
     if inside is not None:
         check_size(inside, truths[0], "valid pixels")
+    inside = _also_inside(inside, *unsegmented)
     overlaps = [_Overlaps.of(hierarchy) for hierarchy in hierarchies]
-    counted = [_annotator(hierarchies, truth, _kept(truth, void, inside), overlaps) for truth in truths]
+    counted = [
+        _annotator(hierarchies, truth, _kept(truth, void, _also_inside(inside, hidden)), overlaps)
+        for truth, hidden in zip(truths, unlabelled, strict=True)
+    ]
     some = [one for one in counted if one.area]
     if not some:
         raise DataError("ground truth", "no annotator has a pixel left to count", "check void labels and valid pixels")
@@ -151,6 +163,14 @@ def _annotator(
     covered, *sums = np.concatenate(parts).T
     covered_best = int(np.floor(areas * best * COVERED_UNITS + 0.5).astype(np.int64).sum())
     return _Annotator(pixels, covered_best, covered, _shares(sums, areas))
+
+
+def _also_inside(inside: NDArray[np.bool_] | None, *hidden: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Leave masked pixels out, too; None where all pixels count."""
+    for mask in hidden:
+        if mask is not None:
+            inside = ~mask if inside is None else inside & ~mask
+    return inside
 
 
 def _kept(truth: NDArray[Any], void: Collection[int], inside: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:

@@ -43,7 +43,7 @@ def hierarchies_of(
 ) -> tuple[list[Hierarchy], FloatArray]:
     """Find regions: one hierarchy for a contour map, one a label map otherwise; and their thresholds."""
     if is_ucm2(prediction, shape):
-        levels, cuts = ucm2_levels(np.asarray(prediction), thresholds)
+        levels, cuts = ucm2_levels(prediction, thresholds)
         return [_merged(levels, cuts.size)], cuts
     maps = [dense(labels) for labels in as_label_maps(prediction, "segmentation")]
     each = [

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.arguments import as_whole, listed
+from segbench.arrays import as_array, split_mask
 from segbench.errors import ArgumentError, DataError
 from segbench.protocols.boundaries.inputs import as_scores, as_thresholds, check_unit_range
 
@@ -24,7 +26,7 @@ def as_labels(label_map: ArrayLike, name: str) -> NDArray[Any]:
     DataError
         If labels are floats, complex or negative, or there is no pixel.
     """
-    labels = np.asarray(label_map)
+    labels = as_array(label_map, name)
     if labels.ndim != 2:
         raise ArgumentError(f"{name} has shape {labels.shape}, expected (height, width)")
     if labels.dtype.kind not in "bui":
@@ -52,9 +54,9 @@ def as_label_maps(label_maps: ArrayLike | Iterable[ArrayLike], name: str) -> lis
     """
     if isinstance(label_maps, np.ndarray) and label_maps.ndim == 2:
         return [as_labels(label_maps, name)]
-    parts = list(label_maps)  # type: ignore[arg-type]  # an array of three dimensions iterates over maps
+    parts: list[Any] = list(label_maps)  # type: ignore[arg-type]  # an array of three dimensions iterates over maps
     if parts and all(np.ndim(part) == 1 for part in parts):
-        return [as_labels(np.asarray(parts), name)]
+        return [as_labels(parts, name)]
     maps = [as_labels(part, f"{name} {k}") for k, part in enumerate(parts)]
     if not maps:
         raise ArgumentError(f"{name}: there is none; give at least one label map")
@@ -64,7 +66,31 @@ def as_label_maps(label_maps: ArrayLike | Iterable[ArrayLike], name: str) -> lis
     return maps
 
 
-def is_ucm2(prediction: object, shape: tuple[int, ...]) -> bool:
+def without_masks(
+    label_maps: ArrayLike | Iterable[ArrayLike], name: str
+) -> tuple[list[Any], list[NDArray[np.bool_] | None]]:
+    """Take the masks off one label map, or off several: the maps, and where each is masked."""
+    if isinstance(label_maps, np.ndarray) and label_maps.ndim == 2:
+        label_maps = [label_maps]
+    parts: list[Any] = list(label_maps)  # type: ignore[arg-type]  # as in `as_label_maps`
+    if parts and all(np.ndim(part) == 1 for part in parts):
+        parts = [parts]
+    split = [split_mask(part, f"{name} {k}") for k, part in enumerate(parts)]
+    return [plain for plain, _ in split], [hidden for _, hidden in split]
+
+
+def as_void(labels: Iterable[int]) -> tuple[int, ...]:
+    """Read labels that are left out: whole numbers from 0, rising, each once.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else.
+    """
+    return tuple(sorted({as_whole(label, "void") for label in listed(labels, "void", "(0,)")}))
+
+
+def is_ucm2(prediction: object, shape: tuple[int, ...]) -> TypeGuard[NDArray[Any]]:
     """Tell whether a prediction is a contour map of double size of an image of that shape."""
     height, width = shape
     return isinstance(prediction, np.ndarray) and prediction.shape == (2 * height + 1, 2 * width + 1)

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import ArgumentError, DataError
-from segbench.protocols.boundaries.inputs import as_thresholds
+from segbench.errors import DataError
+from segbench.protocols.boundaries.inputs import number_or_list
 from segbench.protocols.counted import Counted
 from segbench.protocols.regions.counting import count_regions
 from segbench.protocols.regions.hierarchy import dense, hierarchies_of, regions_at
+from segbench.protocols.regions.inputs import as_void
 from segbench.protocols.regions.states import region_states
 from segbench.protocols.written import written
 from segbench.sample import Reads, Sample
@@ -26,7 +27,7 @@ class Regions:
     Parameters
     ----------
     thresholds : int or tuple of float
-        A number K for ``k / (K + 1)``, or rising thresholds, of a ``ucm2``. Not used for label maps.
+        A number K or rising thresholds, of a ``ucm2``, as in `Boundaries`. Not used for label maps.
     void : tuple of int
         Ground-truth labels that are left out, for instance ``(0,)`` where 0 is unlabelled. Pixels outside a field of
         view are left out, too.
@@ -49,13 +50,8 @@ class Regions:
     void: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        as_thresholds(self.thresholds)
-        if not isinstance(self.thresholds, int):
-            object.__setattr__(self, "thresholds", tuple(float(value) for value in self.thresholds))
-        strange = [value for value in self.void if value != int(value) or value < 0]
-        if strange:
-            raise ArgumentError(f"void holds {strange[0]:g}; labels are whole numbers from 0")
-        object.__setattr__(self, "void", tuple(sorted({int(value) for value in self.void})))
+        object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
+        object.__setattr__(self, "void", as_void(self.void))
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a figure depends on."""

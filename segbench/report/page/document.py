@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result
+from segbench.arguments import as_whole
 from segbench.curves import Intervals
+from segbench.curves.replicates import as_draws, as_level
 from segbench.errors import ArgumentError
 from segbench.loaders.decoded import shown
 from segbench.report import overlays, palette
@@ -114,7 +116,8 @@ def export_report(
     Raises
     ------
     ArgumentError
-        For an unknown ending, a path that is a results file, without results, or for results of many classes.
+        For an unknown ending, a path that is a results file, without results, for results of many classes, or a
+        number out of range.
     DataError
         If the photographs cannot be found, or the page cannot be written; an older page is then unchanged. Pictures
         whose files are gone or have changed since they were counted are replaced by a sentence that says so.
@@ -135,6 +138,11 @@ def export_report(
             "a report shows one class of a run with --classes: choose it with --class NAME (Result.of_class), or leave "
             "the run out with --only"
         )
+    if intervals is not None:
+        intervals = as_level(intervals, "intervals")
+    replicates, seed = as_draws(replicates, seed)
+    if most_panels is not None:
+        most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
     groups = [by_headline([results[place] for place in places]) for places in by_protocol(results).values()]
     sections = []

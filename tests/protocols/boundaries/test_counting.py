@@ -43,6 +43,19 @@ def test_a_drawing_worked_by_hand():
     assert as_lists(counts) == [[3, 3, 2], [4, 4, 4], [2, 2, 1], [3, 2, 1]]
 
 
+def test_thresholds_are_those_of_the_official_code_to_the_last_bit():
+    # Level 85 of 255 is 1 / 3, and the second of 5 thresholds a unit in the last place above it.
+    level = np.array([[85]], np.uint8)
+    counts = sb.count_boundaries(level, [[1]], thresholds=5)
+    assert counts.thresholds[1] == 0.33333333333333337
+    assert counts.total_pred.tolist() == [1, 0, 0, 0, 0]
+    assert sb.count_boundaries(level, [[1]], thresholds=[1 / 3]).total_pred.tolist() == [1]
+    beside = np.flatnonzero(sb.count_boundaries(level, [[1]]).thresholds != np.arange(1, 100) / 100)
+    assert beside.size == 25
+    assert beside[0] == 5
+    assert sb.count_boundaries([[0.06]], [[1]]).total_pred[5] == 0
+
+
 def test_the_perfect_prediction():
     truth = sb.thin(np.random.default_rng(0).random((30, 40)) < 0.2)
     counts = sb.count_boundaries(truth, truth, max_dist=0)
@@ -164,7 +177,7 @@ def test_data_at_fault(call, words):
         (lambda: sb.count_boundaries(np.ones((2, 2), int), np.ones((2, 2))), "int64"),
         (lambda: sb.count_boundaries(np.ones((2, 2)), []), "empty"),
         (lambda: sb.count_boundaries(np.ones(2), np.ones((2, 2))), "height, width"),
-        (lambda: sb.count_boundaries([[1.0]], [[1]], thresholds=0), "at least 1"),
+        (lambda: sb.count_boundaries([[1.0]], [[1]], thresholds=0), "from 1 to 65535"),
         (lambda: sb.count_boundaries([[1.0]], [[1]], thresholds=[0.5, 0.2]), "rising"),
         (lambda: sb.count_boundaries([[1.0]], [[1]], max_dist=-0.1), "max_dist"),
         (lambda: sb.count_boundary_maps([[[1]]], [[1]], thresholds=[1, 2]), "1 maps, but 2"),

@@ -95,6 +95,18 @@ def test_best_of_all_matchings_by_trying_each():
         assert best == round(100 * match.total_distance) + 23000 * (4 - match.count)
 
 
+@pytest.mark.parametrize(("pixels", "pairs"), [(99, 99), (200, 199)])
+def test_distance_is_weighed_against_pairs(pixels, pairs):
+    # A line one pixel beside its ground truth: all pixels pair at distance 1, or all but one at distance 0. With a
+    # tolerance of 1 a ground-truth pixel left alone costs as much as 100 pairs at distance 1, so a long line loses one.
+    truth = draw("#" * pixels + ".")
+    match = sb.match_boundaries(truth[:, ::-1], truth, 1)
+    assert match.count == pairs
+    assert match.total_distance == (pixels if pairs == pixels else 0)
+    assert match.cost // match.scale == (100 * pixels if pairs == pixels else 10_000)
+    assert match.certified
+
+
 @given(st.data())
 @settings(max_examples=60)
 def test_cost_and_every_pixel_equal_to_scipy(data):

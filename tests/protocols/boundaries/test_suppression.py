@@ -89,6 +89,50 @@ def test_levels_are_fractions_and_inputs_stay():
     assert (levels == 51).all()
 
 
+def two_columns(height):
+    """Two dark columns; where the second derivative is exactly -1e-5 depends on how bright they are."""
+    scores = np.zeros((12, 15))
+    scores[:, 7] = height
+    scores[:, 8] = 0.3 * scores[:, 7]
+    return scores
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        1.9935335326246828,
+        1.9389930683201626,
+        1.9568347433348372,
+        1.9746921811681188,
+        1.9956677241237475,
+    ],
+)
+def test_an_infinite_slope_of_the_orientation(scale):
+    scores = two_columns(2.5e-4 * (1 + 0.2 * (np.random.default_rng(0).random(12) - 0.5))) * scale
+    with np.errstate(divide="ignore"):
+        expected = by_the_book(scores, 1, 0, 1.01, 0)
+    np.testing.assert_array_equal(sb.nms(scores, border=0, smoothing=0) > 0, expected > 0)
+
+
+def test_where_rise_and_run_are_both_0_the_normal_lies_along_the_row():
+    line = np.zeros((24, 31))
+    line[:, 15] = 2.5e-4
+    kept = sb.nms(line, border=0, smoothing=0)
+    np.testing.assert_array_equal(kept, line)
+
+
+def test_scores_too_large_for_second_derivatives():
+    with pytest.raises(DataError, match=r"scores up to 1e\+300"):
+        sb.nms([[1e300, -1e300]])
+
+
+@pytest.mark.parametrize("option", ["radius", "smoothing"])
+def test_a_radius_that_makes_no_sense(option):
+    with pytest.raises(ArgumentError, match=f"{option} is 999999, expected a whole number from 0 to 100"):
+        sb.nms(np.ones((4, 4)), **{option: 999999})
+    sb.nms(np.ones((4, 4)), **{option: 100})
+
+
 @pytest.mark.parametrize("option", [{"radius": -1}, {"border": 1.5}, {"smoothing": -2}, {"multiplier": 0}])
 def test_settings_out_of_range(option):
     with pytest.raises(ArgumentError, match=next(iter(option))):

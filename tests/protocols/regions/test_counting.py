@@ -252,7 +252,7 @@ class TestRefusals:
             count_regions(PREDICTION, TRUTH) + count_regions([TRUTH, TRUTH], TRUTH)
         with pytest.raises(ArgumentError, match="more area covered"):
             RegionCounts([1], 1, 4, 4, 2**23, [0], [0], *([[0]] * 6))
-        with pytest.raises(ArgumentError, match=r"void holds 0\.5"):
+        with pytest.raises(ArgumentError, match=r"void is 0\.5"):
             Regions(void=(0.5,))
 
     def test_the_file_at_fault_is_named(self):

@@ -1,0 +1,165 @@
+"""Arrays that callers give: masked arrays, and arrays in the byte order of another machine."""
+
+import numpy as np
+import pytest
+
+import segbench
+from segbench import ArgumentError, Boundaries, Pixels, Regions, ScoreCounts
+
+LABELS = np.array([[0, 1, 1, 0], [1, 0, 0, 1]])
+SCORES = np.array([[0.2, 0.9, 0.4, 0.1], [0.8, 0.3, 0.6, 0.7]])
+SWAPPED = (">i2", ">u2", ">i4", ">u4", ">i8", ">u8", ">f2", ">f4", ">f8", "<i8", "<f8")
+
+# Every public function of pixels, boundaries or regions that has no notion of ignored pixels in this argument.
+WHOLE = {
+    "valid": lambda a: segbench.count_pixels(LABELS, SCORES, a != 0),
+    "boundary scores": lambda a: segbench.count_boundaries(a / 9, LABELS),
+    "boundary truth": lambda a: segbench.count_boundaries(SCORES, a),
+    "boundary truths": lambda a: segbench.count_boundaries(SCORES, [LABELS, a]),
+    "boundary truths as a stack": lambda a: segbench.count_boundaries(SCORES, np.ma.stack([a, a])),
+    "boundary maps": lambda a: segbench.count_boundary_maps([a], LABELS),
+    "matched prediction": lambda a: segbench.match_boundaries(a, LABELS, 1),
+    "matched truth": lambda a: segbench.match_boundaries(LABELS, a, 1),
+    "thin": segbench.thin,
+    "nms": lambda a: segbench.nms(a / 9),
+    "label_boundaries": segbench.label_boundaries,
+    "sample_ucm2": lambda a: segbench.sample_ucm2(np.ma.concatenate([a, a])[:3, :3]),
+    "ucm2": lambda a: segbench.count_regions(np.ma.concatenate([a, a])[:3, :3] * 0.0, [[1]]),
+    "region valid": lambda a: segbench.count_regions(LABELS, LABELS, valid=a),
+    "scores of counts": lambda a: ScoreCounts(-a[0], [1, 2, 3, 4], [1, 2, 3, 4]),
+    "counts": lambda a: ScoreCounts([4, 3, 2, 1], a[0], [1, 2, 3, 4]),
+    "points": lambda a: ScoreCounts.from_points(a[0], [1, 2, 3, 4], 9, 9),
+    "thresholds": lambda a: ScoreCounts([1.0], [1], [1]).at(a[0]),
+    "boundary thresholds": lambda a: segbench.count_boundaries(SCORES, LABELS, thresholds=a[0]),
+    "boundary counts": lambda a: segbench.BoundaryCounts([1, 2, 3, 4], [0] * 4, a[0], [0] * 4, [0] * 4),
+    "recall": lambda a: segbench.from_pr(a[0] / 9, [0.5] * 4, positives=9, negatives=99),
+    "accumulated boundaries": lambda a: segbench.Accumulator(Boundaries()).update(LABELS, a / 9, name="a"),
+    "accumulated annotators": lambda a: segbench.Accumulator(Boundaries()).update([LABELS, a > 1], SCORES, name="a"),
+    "accumulated regions": lambda a: segbench.Accumulator(Regions()).update(LABELS, a, name="a"),
+    "accumulated valid": lambda a: segbench.Accumulator().update(LABELS, SCORES, a != 0),
+    "plot_matches": lambda a: segbench.plot_matches(a / 9, LABELS, threshold=0.5),
+    "plot_regions": lambda a: segbench.plot_regions(SCORES, LABELS, a),
+    "photograph": lambda a: segbench.plot_regions(a, LABELS, LABELS),
+}
+
+
+def rising():
+    return np.ma.array([[1, 2, 3, 4], [5, 6, 7, 8]])
+
+
+class TestMasks:
+    @pytest.mark.parametrize("call", WHOLE.values(), ids=WHOLE.keys())
+    def test_masked_pixels_are_refused_where_nothing_can_be_ignored(self, call):
+        masked = rising()
+        masked[0, 1] = np.ma.masked
+        with pytest.raises(ArgumentError, match=r"masks 1 of|masks 2 of"):
+            call(masked)
+
+    @pytest.mark.parametrize("call", WHOLE.values(), ids=WHOLE.keys())
+    def test_a_mask_that_is_false_everywhere_means_nothing(self, call):
+        call(np.ma.array(rising().data, mask=np.zeros((2, 4), bool)))
+
+    def test_masked_labels_and_scores_are_ignored_pixels(self):
+        labels = np.ma.array(LABELS, mask=[[1, 0, 0, 0], [0, 0, 0, 0]])
+        scores = np.ma.array(SCORES, mask=[[0, 1, 0, 0], [0, 0, 0, 0]])
+        valid = np.array([[1, 1, 0, 1], [1, 1, 1, 1]], bool)
+        counts = segbench.count_pixels(labels, scores, valid)
+        assert counts.ignored == 3
+        left = np.array([[0, 0, 0, 1], [1, 1, 1, 1]], bool)
+        assert counts == segbench.count_pixels(LABELS, SCORES, left)
+
+    def test_what_lies_under_a_mask_does_not_matter(self):
+        labels = np.ma.array([0, 255, 1], mask=[0, 1, 0])
+        scores = np.ma.array([0.5, 0.5, np.nan], mask=[0, 0, 1])
+        assert segbench.count_pixels(labels, scores) == ScoreCounts([0.5], [0], [1], 2)
+
+    @pytest.mark.parametrize("stacked", [np.ma.stack, list])
+    def test_each_annotator_has_a_mask(self, stacked):
+        drawn = [np.ma.array([1, 0, 1], mask=[0, 0, 1]), np.ma.array([1, 1, 0], mask=[0, 1, 0])]
+        counts = segbench.count_pixels(stacked(drawn), np.ma.array([0.5] * 3, mask=[1, 0, 0]), annotators="each")
+        assert counts == ScoreCounts([0.5], [0], [2], 4)
+
+    def test_masked_labels_of_regions_are_ignored(self):
+        truth = np.array([[1, 1, 2, 2], [1, 1, 2, 2]])
+        hidden = np.array([[0, 0, 1, 0], [0, 0, 0, 0]], bool)
+        found = np.array([[1, 1, 1, 2], [1, 1, 2, 2]])
+        expected = segbench.count_regions(found, truth, valid=~hidden)
+        assert segbench.count_regions(np.ma.array(found, mask=hidden), truth) == expected
+        assert segbench.count_regions([np.ma.array(found, mask=hidden)], truth) == expected
+        # An annotator's mask leaves pixels out for that annotator alone, as a void label does.
+        void = segbench.count_regions(found, np.where(hidden, 9, truth), void=[9])
+        assert segbench.count_regions(found, np.ma.array(truth, mask=hidden)) == void
+        both = segbench.count_regions(found, [truth, np.where(hidden, 9, truth)], void=[9])
+        assert segbench.count_regions(found, [truth, np.ma.array(truth, mask=hidden)]) == both
+
+    def test_the_accumulator_ignores_what_count_pixels_ignores(self):
+        labels = np.ma.array(LABELS, mask=[[1, 0, 0, 0], [0, 0, 0, 0]])
+        scores = np.ma.array(SCORES, mask=[[0, 1, 0, 0], [0, 0, 0, 0]])
+        accumulator = segbench.Accumulator()
+        accumulator.update(labels, scores, names=["a", "b"])
+        result = accumulator.compute()
+        assert result.counts["a"] == segbench.count_pixels(labels[0], scores[0])
+        assert result.counts["b"].ignored == 0
+
+    def test_the_error_says_what_to_do(self):
+        with pytest.raises(ArgumentError, match=r"^mask masks 1 of 4 values, expected none.*\.filled\(0\)"):
+            segbench.thin(np.ma.array([[1, 1], [1, 1]], mask=[[0, 0], [0, 1]]))
+
+
+class TestByteOrder:
+    @pytest.mark.parametrize("dtype", SWAPPED)
+    def test_pixels(self, dtype):
+        scores = (SCORES * 10).astype(dtype)
+        native = scores.astype(scores.dtype.newbyteorder("="))
+        assert segbench.count_pixels(LABELS.astype(dtype), scores) == segbench.count_pixels(LABELS, native)
+
+    @pytest.mark.parametrize("dtype", SWAPPED)
+    @pytest.mark.parametrize("exact", [True, False])
+    def test_the_accumulator(self, dtype, exact):
+        scores = (SCORES * 10).astype(dtype)
+        results = []
+        for order in (">", "="):
+            accumulator = segbench.Accumulator(Pixels(exact=exact))
+            accumulator.update(LABELS.astype(f"{order}i4"), scores.astype(scores.dtype.newbyteorder(order)), name="a")
+            results.append(accumulator.compute().counts["a"])
+        assert results[0] == results[1]
+
+    @pytest.mark.parametrize("dtype", [">u2", ">f2", ">f4", ">f8"])
+    def test_boundaries(self, dtype):
+        top = 65535 if dtype == ">u2" else 1
+        soft = (SCORES * top).astype(dtype)
+        native = soft.astype(soft.dtype.newbyteorder("="))
+        truth = LABELS.astype(">i4")
+        assert segbench.count_boundaries(soft, truth) == segbench.count_boundaries(native, LABELS)
+        assert np.array_equal(segbench.nms(soft), segbench.nms(native))
+
+    def test_masks_and_label_maps(self):
+        swapped = LABELS.astype(">i8")
+        assert np.array_equal(segbench.thin(swapped), segbench.thin(LABELS))
+        assert np.array_equal(segbench.label_boundaries(swapped), segbench.label_boundaries(LABELS))
+        assert segbench.count_regions(swapped, swapped) == segbench.count_regions(LABELS, LABELS)
+        ucm2 = np.zeros((5, 9), ">f8")
+        assert segbench.count_regions(ucm2, swapped) == segbench.count_regions(ucm2.astype("f8"), LABELS)
+        assert segbench.match_boundaries(swapped, swapped, 1).count == 4
+
+    def test_counts(self):
+        one = ScoreCounts(np.array([2, 1], ">f4"), np.array([1, 2], ">i4"), np.array([3, 4], ">i8"))
+        assert segbench.auc_roc(one + one) == segbench.auc_roc(ScoreCounts([2, 1], [1, 2], [3, 4]))
+        assert one.at(np.array([2.0], ">f8")).scores.tolist() == [2.0, -np.inf]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: segbench.count_pixels(a, [0.5, 0.5]),
+        lambda a: segbench.count_pixels([1, 0], a),
+        segbench.thin,
+        segbench.nms,
+        segbench.label_boundaries,
+        lambda a: segbench.count_boundaries(a, LABELS),
+        lambda a: ScoreCounts([2, 1], a, [1, 1]),
+    ],
+)
+def test_lists_of_different_lengths_are_no_array(call):
+    with pytest.raises(ArgumentError, match="cannot be read as an array"):
+        call([[1], [0, 1]])

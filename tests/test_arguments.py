@@ -1,0 +1,213 @@
+"""Every public numeric argument: what it cannot take is refused by its name, and NumPy's numbers work as Python's."""
+
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from cases import write_papers
+
+import segbench
+from segbench import (
+    ArgumentError,
+    Boundaries,
+    BoundaryCounts,
+    Classes,
+    Pixels,
+    RegionCounts,
+    Regions,
+    Repairs,
+    ScoreCounts,
+)
+
+COUNTS = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 2, 7])
+IMAGES = {"a": COUNTS, "b": COUNTS + COUNTS, "c": COUNTS}
+SOFT = np.linspace(0, 1, 16).reshape(4, 4)
+TRUTH = np.eye(4, dtype=bool)
+LABELS = np.arange(16).reshape(4, 4) // 8 + 5
+FEW = {"replicates": 3}
+HUGE = 10**400
+
+WHOLE = {
+    "bootstrap seed": ("seed", lambda v: segbench.bootstrap(IMAGES, **FEW, seed=v)),
+    "bootstrap replicates": ("replicates", lambda v: segbench.bootstrap(IMAGES, replicates=v)),
+    "curve_band seed": ("seed", lambda v: segbench.curve_band(IMAGES, **FEW, seed=v)),
+    "curve_band replicates": ("replicates", lambda v: segbench.curve_band(IMAGES, replicates=v)),
+    "curve_band points": ("points", lambda v: segbench.curve_band(IMAGES, **FEW, points=v)),
+    "compare seed": ("seed", lambda v: segbench.compare({"a": IMAGES, "b": IMAGES}, **FEW, permutations=3, seed=v)),
+    "compare permutations": (
+        "permutations",
+        lambda v: segbench.compare({"a": IMAGES, "b": IMAGES}, **FEW, permutations=v),
+    ),
+    "from_points positives": ("positives", lambda v: ScoreCounts.from_points([1], [1], v, 99)),
+    "from_points negatives": ("negatives", lambda v: ScoreCounts.from_points([1], [1], 9, v)),
+    "from_pr positives": ("positives", lambda v: segbench.from_pr([0.5], [0.5], positives=v, negatives=99)),
+    "from_roc negatives": ("negatives", lambda v: segbench.from_roc([0.5], [0.5], positives=9, negatives=v)),
+    "ignored": ("ignored", lambda v: ScoreCounts([1], [1], [1], v)),
+    "annotator": ("annotator", lambda v: segbench.match_boundaries(TRUTH, TRUTH, 1, annotator=v)),
+    "plotted annotator": ("annotator", lambda v: segbench.plot_matches(SOFT, TRUTH, threshold=0.5, annotator=v)),
+    "annotator of regions": ("annotator", lambda v: segbench.plot_regions(SOFT, LABELS, LABELS, annotator=v)),
+    "thresholds": ("thresholds", lambda v: segbench.count_boundaries(SOFT, TRUTH, thresholds=v)),
+    "thresholds of Boundaries": ("thresholds", lambda v: Boundaries(thresholds=v)),
+    "thresholds of Regions": ("thresholds", lambda v: Regions(thresholds=v)),
+    "radius": ("radius", lambda v: segbench.nms(SOFT, radius=v)),
+    "border": ("border", lambda v: segbench.nms(SOFT, border=v)),
+    "smoothing": ("smoothing", lambda v: segbench.nms(SOFT, smoothing=v)),
+    "radius of Boundaries": ("radius", lambda v: Boundaries(nms=(v, 5, 1.01))),
+    "smoothing of Boundaries": ("smoothing", lambda v: Boundaries(nms=(1, 5, 1.01), smoothing=v)),
+    "unused smoothing of Boundaries": ("smoothing", lambda v: Boundaries(smoothing=v)),
+    "category": ("category", lambda v: Boundaries(category=v)),
+    "void of Regions": ("void", lambda v: Regions(void=(v,))),
+    "void of count_regions": ("void", lambda v: segbench.count_regions(LABELS, LABELS, void=(v,))),
+    "labels": ("labels", lambda v: Classes(labels=[v, 99])),
+    "void of Classes": ("void", lambda v: Classes(labels=[98, 99], void=[v])),
+    "images of counts": ("images", lambda v: RegionCounts([1], v, 4, 4, 0, *[[0]] * 8)),
+}
+REAL = {
+    "beta": ("beta", lambda v: segbench.best_f(COUNTS, beta=v)),
+    "tpr": ("tpr", lambda v: segbench.fpr_at_tpr(COUNTS, tpr=v)),
+    "tpr of at_tpr": ("tpr", lambda v: segbench.at_tpr(COUNTS, tpr=v)),
+    "recall": ("recall", lambda v: segbench.precision_at_recall(COUNTS, recall=v)),
+    "precision": ("precision", lambda v: segbench.recall_at_precision(COUNTS, precision=v)),
+    "level": ("level", lambda v: segbench.bootstrap(IMAGES, **FEW, level=v)),
+    "level with bca": ("level", lambda v: segbench.bootstrap(IMAGES, **FEW, level=v, method="bca")),
+    "level of curve_band": ("level", lambda v: segbench.curve_band(IMAGES, **FEW, level=v)),
+    "tolerance": (
+        "tolerance",
+        lambda v: segbench.from_pr([0.5], [0.5], positives=4, negatives=4).counts(tolerance=v),
+    ),
+    "max_dist": ("max_dist", lambda v: segbench.count_boundaries(SOFT, TRUTH, max_dist=v)),
+    "max_dist of Boundaries": ("max_dist", lambda v: Boundaries(max_dist=v)),
+    "max_dist_px": ("max_dist_px", lambda v: segbench.match_boundaries(TRUTH, TRUTH, v)),
+    "max_dist of a plot": ("max_dist", lambda v: segbench.plot_matches(SOFT, TRUTH, threshold=0.5, max_dist=v)),
+    "threshold of a plot": ("threshold", lambda v: segbench.plot_matches(SOFT, TRUTH, threshold=v)),
+    "multiplier": ("multiplier", lambda v: segbench.nms(SOFT, multiplier=v)),
+    "void of Pixels": ("void", lambda v: Pixels(void=(v,))),
+    "at": ("thresholds", lambda v: COUNTS.at([v])),
+    "listed thresholds": ("thresholds", lambda v: Boundaries(thresholds=(v,))),
+    "scale": ("scale", lambda v: Repairs(scale=v)),
+    "value of Thresholds": ("thresholds", lambda v: segbench.Thresholds([v], "")),
+    "positives of counts": ("positives", lambda v: ScoreCounts([1], [v], [1])),
+    "total_gt of counts": ("total_gt", lambda v: BoundaryCounts([1], [0], [v], [0], [0])),
+}
+EVERY = WHOLE | REAL
+ARRAYS = ("thresholds", "positives", "total_gt")
+HOSTILE = [0, -math.inf, 1e-300, 1e200, HUGE, "1", None, (), 1j]
+NUMPY = [np.float32(0.3), np.float64(0.3), np.float16(1), np.int64(1), np.uint8(1), np.int32(2), np.longdouble(1)]
+
+
+@pytest.fixture(autouse=True)
+def no_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("value", [*HOSTILE, *NUMPY], ids=lambda value: f"{type(value).__name__}-{value!r:.6}")
+@pytest.mark.parametrize(("name", "call"), EVERY.values(), ids=EVERY.keys())
+def test_any_value_works_or_is_refused_by_the_arguments_name(name, call, value):
+    try:
+        call(value)
+    except ArgumentError as error:
+        assert name in str(error)  # noqa: PT017  either outcome will do
+        assert len(str(error)) < 200  # noqa: PT017  as above
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1.5, "x", True, np.True_])
+@pytest.mark.parametrize(("name", "call"), WHOLE.values(), ids=WHOLE.keys())
+def test_what_is_no_whole_number(name, call, value):
+    with pytest.raises(ArgumentError, match=name):
+        call(value)
+
+
+@pytest.mark.parametrize(("name", "call"), WHOLE.values(), ids=WHOLE.keys())
+def test_a_number_below_0(name, call):
+    if call is WHOLE["void of Classes"][1]:
+        call(-1)
+        return
+    with pytest.raises(ArgumentError, match=f"{name} is -1, expected a whole number|label -1 is negative"):
+        call(-1)
+
+
+@pytest.mark.parametrize("value", [math.nan, "x", True, -math.inf])
+@pytest.mark.parametrize(("name", "call"), REAL.values(), ids=REAL.keys())
+def test_what_is_no_number_in_range(name, call, value):
+    if name in ARRAYS and (value is True or (value == -math.inf and "Boundaries" not in call.__code__.co_names)):
+        return  # in arrays it is 1; a threshold may be infinite
+    with pytest.raises(ArgumentError, match=name):
+        call(value)
+
+
+class TestNumPyNumbers:
+    def test_are_those_of_python(self):
+        for number in (np.float32(0.3), np.float64(0.3)):
+            assert segbench.best_f(COUNTS, beta=number).f == pytest.approx(segbench.best_f(COUNTS, beta=0.3).f)
+        ten = ScoreCounts(range(10, 0, -1), [1] * 10, [1] * 10)
+        # A rate is the decimal it is written as: float32(0.3) of 10 is 3, though it lies above 0.3.
+        assert segbench.fpr_at_tpr(ten, tpr=np.float32(0.3)) == segbench.fpr_at_tpr(ten, tpr=0.3) == 0.3
+        assert segbench.nms(SOFT, radius=np.uint8(2)).tolist() == segbench.nms(SOFT, radius=2).tolist()
+        one, other = (segbench.bootstrap(IMAGES, seed=s, replicates=r) for s, r in ((7, 5), (np.int64(7), np.uint8(5))))
+        assert dict(one) == dict(other)
+        assert one.signature == other.signature
+        assert type(other.seed) is int
+
+    def test_settings_keep_plain_numbers(self):
+        # They are written to signatures and results files.
+        settings = Boundaries(
+            thresholds=np.int64(9),
+            max_dist=np.float64(0.01),
+            nms=(np.int64(1), np.int64(5), np.float64(1.01)),
+            smoothing=np.int64(1),
+        )
+        assert settings == Boundaries(thresholds=9, max_dist=0.01, nms=(1, 5, 1.01), smoothing=1)
+        assert settings.signature_fields()["nms"] == "1,5,1.01,smoothing 1"
+        assert type(settings.thresholds) is int
+        assert type(settings.nms[0]) is int
+        assert Regions(thresholds=np.int64(9)).thresholds == 9
+
+    def test_of_settings_are_written_to_signatures(self):
+        edges = Boundaries(thresholds=np.int64(3), max_dist=np.float64(0.01), nms=(np.int8(1), 0, np.float32(1.5)))
+        accumulator = segbench.Accumulator(edges)
+        accumulator.update(TRUTH, SOFT, name="a")
+        assert "max_dist:0.01|" in accumulator.compute().signature
+
+    def test_an_extreme_beta(self):
+        assert segbench.best_f(COUNTS, beta=1e100).recall == 1
+        assert segbench.best_f(COUNTS, beta=1e-100).precision == 1
+        with pytest.raises(ArgumentError, match="beta is 1e\\+200, expected a number from 1e-100 to 1e100"):
+            segbench.best_f(COUNTS, beta=1e200)
+
+
+class TestOtherPlaces:
+    @pytest.mark.parametrize("workers", [-1, 0, 1.5, "two", True, math.nan])
+    def test_workers(self, workers):
+        with pytest.raises(ArgumentError, match="workers"):
+            segbench.process_pool(workers)
+
+    @pytest.mark.parametrize("sample", [-1, 0, 1.5, "x"])
+    def test_the_sample_of_check(self, tmp_path, sample):
+        with pytest.raises(ArgumentError, match="sample"):
+            segbench.check(*write_papers(tmp_path), sample=sample)
+
+    @pytest.mark.parametrize("threshold", [math.nan, "x", True])
+    def test_the_threshold_of_overlays(self, tmp_path, threshold):
+        result = segbench.evaluate(*write_papers(tmp_path))
+        with pytest.raises(ArgumentError, match="threshold"):
+            segbench.export_overlays([result], tmp_path / "out", threshold=threshold)
+
+    @pytest.mark.parametrize(
+        "option", [{"band": 95}, {"band": "x"}, {"seed": -1, "band": 0.9}, {"replicates": 0, "band": 0.9}]
+    )
+    @pytest.mark.parametrize("plot", [segbench.plot_pr, segbench.plot_roc])
+    def test_bands(self, tmp_path, plot, option):
+        result = segbench.evaluate(*write_papers(tmp_path))
+        with pytest.raises(ArgumentError, match=next(iter(option))):
+            plot([result], **({"band": 0.9} | option))
+
+    @pytest.mark.parametrize(
+        "option", [{"intervals": 95}, {"intervals": "x"}, {"seed": -1}, {"replicates": 0}, {"most_panels": -1}]
+    )
+    def test_the_report(self, tmp_path, option):
+        result = segbench.evaluate(*write_papers(tmp_path))
+        with pytest.raises(ArgumentError, match=next(iter(option))):
+            segbench.export_report([result], tmp_path / "page.html", **option)
+        assert not (tmp_path / "page.html").exists()
