@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from segbench.arguments import as_whole
 from segbench.cli.choices import ProtocolName
 from segbench.errors import ArgumentError
 
@@ -114,6 +113,8 @@ def _thresholds(text: str | None) -> int | tuple[float, ...]:
 
 
 def _labels(text: str | None) -> tuple[int, ...]:
+    from segbench.arguments import as_whole
+
     return tuple(as_whole(value, "--void", least=None) for value in (numbers(text, "--void") if text else []))
 
 

@@ -110,7 +110,7 @@ def test_nothing_at_all_is_drawn_too(shape):
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(ArgumentError, match="annotator is 1, expected 0 to 0"):
+    with pytest.raises(ArgumentError, match="annotator is 1, expected a whole number from 0 to 0"):
         plot_matches(SCORES, TRUTH, threshold=0.5, annotator=1)
     with pytest.raises(ArgumentError, match="threshold is nan"):
         plot_matches(SCORES, TRUTH, threshold=float("nan"))
