@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from segbench.counts.arrays import FloatArray
+from segbench.counts.arrays import FloatArray, within_total
 from segbench.counts.scores import Pool, ScoreCounts, pooled
 
 SCORES_AT_ONCE = 2**24
@@ -74,6 +74,8 @@ class Pooling:
             yield self._pool.total()
             return
         ignored = self.ignored
+        for name in ("positives", "negatives"):
+            within_total(getattr(self, name), name)
         ends = self._ends()
         for below, lowest in pairwise(ends):
             parts = [self._between(name, lowest, below) for name in self._per_image]
