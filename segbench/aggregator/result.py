@@ -182,6 +182,14 @@ class Result(Displayed):
         return reduced(self.pooled) if isinstance(self.pooled, ScoreCounts) else self.pooled
 
     @property
+    def chosen_points(self) -> str:
+        """How many of the pooled scores `drawn` has points at, in words; empty where at all."""
+        if self.protocol == "classes" and self.counts:
+            return self.micro.chosen_points
+        many = self.protocol == "pixels" and not self.published and (self.kept is not None or self.has_many_scores)
+        return cast("ScoreCounts", self.reduced).threshold_source if many else ""
+
+    @property
     def has_many_scores(self) -> bool:
         """Whether so many distinct scores were pooled that `reduced` holds a choice of them."""
         return self._pixels.scores > REDUCED_ABOVE

@@ -44,6 +44,8 @@ def json_document(
             run["image_bounds"] = {name: _bounds(summary) for name, summary in summaries.items() if summary.bounds}
         if per_threshold:
             columns = threshold_columns(result)
+            if result.chosen_points:
+                run["notes"].append(f"per_threshold: {result.chosen_points}")
             run["per_threshold"] = {
                 key: [finite(value) for value in values.tolist()] for key, values in columns.items()
             }

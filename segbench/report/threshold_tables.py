@@ -97,7 +97,10 @@ def threshold_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextT
         undecided = _undecided(result, digits)
         notes += [f"{name}: {undecided}"] if undecided else []
         if len(kept) < columns[measure].size:
-            notes.append(f"{name}: {len(kept)} of {columns[measure].size} thresholds; --format csv and json list all")
+            chosen = f", at {result.chosen_points}" if result.chosen_points else ""
+            notes.append(
+                f"{name}: {len(kept)} of {columns[measure].size} thresholds{chosen}; --format csv and json list all"
+            )
         for place in kept:
             if place == best and not undecided:
                 marks[len(rows), 1 + keys.index(measure)] = "best"

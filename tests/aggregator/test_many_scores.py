@@ -1,5 +1,7 @@
 """Runs of very many distinct float scores: exact, and quick to show again."""
 
+import json
+
 import numpy as np
 import pytest
 from cases import write_folder
@@ -8,6 +10,8 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 import segbench
 from segbench import Pixels, compare, count_pixels, evaluate, load_results
 from segbench.counts import pooling
+from segbench.report.documents import json_document
+from segbench.report.threshold_tables import threshold_table
 
 
 @pytest.fixture
@@ -104,3 +108,12 @@ def test_bins_are_named_in_the_signature(folders):
     assert "floats:bins" in binned.signature
     low, high = binned.summary.bounds["average_precision"]
     assert low < evaluate(*folders[:2]).summary["average_precision"] < high
+
+
+def test_what_is_listed_by_threshold_says_that_thresholds_were_chosen(folders, tmp_path):
+    evaluate(*folders[:2], results=tmp_path / "r.segbench")
+    (loaded,) = load_results(tmp_path / "r.segbench")
+    for result in (evaluate(*folders[:2]), loaded):
+        assert f"at {result.reduced.scores.size} of " in threshold_table([result]).notes[0]
+        (run,) = json.loads(json_document([result], per_threshold=True))["runs"]
+        assert f"per_threshold: {result.chosen_points}" in run["notes"]
