@@ -44,7 +44,7 @@ class Pooling:
     def __init__(self, per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> None:
         self._per_image, self._extra = per_image, extra
         self._pool: Pool | None = Pool()
-        self._samples: list[tuple[FloatArray, FloatArray]] = []
+        self._samples: list[tuple[FloatArray, int]] = []
         self.positives = self.negatives = self.ignored = 0
         for counts in extra:
             self.add(counts)
@@ -55,9 +55,7 @@ class Pooling:
         self.negatives += counts.total_negatives
         self.ignored += counts.ignored
         size = counts.scores.size
-        step = max(min(_SAMPLED, size // 16), 1)
-        sampled = counts.scores[::step].astype(np.float64)
-        self._samples.append((sampled, np.diff(np.append(np.arange(0, size, step), size)).astype(np.float64)))
+        self._samples.append((counts.scores[:: max(min(_SAMPLED, size // 16), 1)].astype(np.float64), size))
         if self._pool is not None:
             self._pool.add(counts)
             if self._pool.scores_held > SCORES_AT_ONCE and self._pool.total().scores.size > SCORES_AT_ONCE:
@@ -84,7 +82,8 @@ class Pooling:
 
     def _ends(self) -> list[float]:
         """Choose where ranges end so that each holds about as many scores of all images as fit."""
-        scores, held = (np.concatenate(parts) for parts in zip(*self._samples, strict=True))
+        scores = np.concatenate([sampled for sampled, _ in self._samples])
+        held = np.concatenate([np.full(sampled.size, size / max(sampled.size, 1)) for sampled, size in self._samples])
         order = np.argsort(-scores, kind="stable")
         room = np.floor(np.cumsum(held[order]) / (SCORES_AT_ONCE * 3 / 4))
         starts = scores[order][np.flatnonzero(np.diff(room)) + 1]

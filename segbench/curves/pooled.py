@@ -65,14 +65,16 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     best: list[BestFs] = []
     sources = {counts.threshold_source for counts in extra}
     waiting: list[ScoreCounts] = []
+    scores_waiting = 0
     for name in sorted(per_image):
         counts = per_image[name]
         pooling.add(counts)
         sources.add(counts.threshold_source)
         waiting.append(counts)
-        if len(waiting) == _IMAGES_WAITING or sum(part.scores.size for part in waiting) > _SCORES_WAITING:
+        scores_waiting += counts.scores.size
+        if len(waiting) == _IMAGES_WAITING or scores_waiting > _SCORES_WAITING:
             best.append(best_fs(waiting))
-            waiting = []
+            waiting, scores_waiting = [], 0
     best.append(best_fs(waiting))
     rest = BestFs.joined(best), frozenset(sources)
     if not pooling.in_ranges:
