@@ -299,7 +299,13 @@ class TestKills:
         file = tmp_path / "r.segbench"
         command = ["run", gt, pred, "-j", "2", "-o", file, "--fresh", "-p", "boundaries"]
         process = subprocess.Popen(
-            [*PROGRAM, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+            [*PROGRAM, *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            # Shells ignore SIGINT for what they start in the background, and so would this process.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no other thread runs here
         )
         until = time.monotonic() + 60
         while images_in(file) < 10 and time.monotonic() < until:

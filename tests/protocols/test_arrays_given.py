@@ -114,12 +114,12 @@ class TestByteOrder:
         assert segbench.count_pixels(LABELS.astype(dtype), scores) == segbench.count_pixels(LABELS, native)
 
     @pytest.mark.parametrize("dtype", SWAPPED)
-    @pytest.mark.parametrize("exact", [True, False])
-    def test_the_accumulator(self, dtype, exact):
+    @pytest.mark.parametrize("bins", [True, False])
+    def test_the_accumulator(self, dtype, bins):
         scores = (SCORES * 10).astype(dtype)
         results = []
         for order in (">", "="):
-            accumulator = segbench.Accumulator(Pixels(exact=exact))
+            accumulator = segbench.Accumulator(Pixels(bins=bins))
             accumulator.update(LABELS.astype(f"{order}i4"), scores.astype(scores.dtype.newbyteorder(order)), name="a")
             results.append(accumulator.compute().counts["a"])
         assert results[0] == results[1]
