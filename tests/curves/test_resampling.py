@@ -15,6 +15,7 @@ from segbench.curves import (
     pr_curve,
     roc_curve,
 )
+from segbench.curves.intervals import interval
 from segbench.errors import ArgumentError
 
 FIGURES = set(pixel_summary({})) - {"positives", "negatives", "ignored"}
@@ -262,3 +263,11 @@ def test_a_band_without_positives_is_undefined_and_options_are_checked():
 
 def _points(curve):
     return curve.recall, curve.precision
+
+
+def test_bca_ties_do_not_depend_on_rounding():
+    drawn = np.repeat([0.1, 0.2, 0.3, 0.4, 0.6], [10, 20, 40, 20, 10])
+    rounded = np.where(drawn == 0.3, np.nextafter(0.3, 0), drawn)
+    left_out = np.array([0.28, 0.3, 0.35])
+    ends = [interval(values, 0.3, left_out, method="bca", level=0.9) for values in (drawn, rounded)]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-12)

@@ -1,0 +1,475 @@
+"""Record what segbench computes, and compare a later version with the record.
+
+    python scripts/golden.py write [demo] [papers] [synthetic] [bsds500]
+    python scripts/golden.py compare [demo] [papers] [synthetic] [bsds500] [--tolerance 1e-12]
+
+Each set of data has a file in ``tests/golden/``: every protocol under many settings, with its counts (digests),
+summary, values of each image, intervals, comparisons and signatures. Without names, all sets are meant; ``bsds500``
+needs ``SEGBENCH_BSDS500`` and is left out without it.
+
+`compare` prints every difference with its size and exits with 1 if a rule is broken:
+
+- Counts, signatures (without the version), and which entries exist are the same.
+- Estimates (summary, bounds, values of images, differences) are the same to the last bit. On another processor, the
+  C library may round the last bit differently: ``--tolerance 1e-12`` allows that.
+- Resampled numbers (intervals, p-values, wins, rank shares) agree to 1e-12: summing in another order is fine.
+- Texts (notes, reasons) may be reworded: a difference is printed and breaks no rule.
+
+A change made on purpose is either recorded with `write` or, while the record must stay as it is, listed with its reason
+in ``tests/golden/exceptions.toml``::
+
+    [[exception]]
+    entries = "demo / pixels * / * / resampled / *ois_f*"
+    reason = "resamples now break ties as the estimate does"
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.io import savemat
+
+import segbench
+from segbench import Annotators, Boundaries, Classes, Pixels, Regions, Repairs, Result, evaluate
+
+ROOT = Path(__file__).resolve().parent.parent
+GOLDEN = ROOT / "tests" / "golden"
+DATASETS = ROOT / "datasets"
+RESAMPLING = {"replicates": 200, "seed": 0}
+RESAMPLED = 1e-12
+
+Cases = Iterator[tuple[str, Sequence[Result]]]
+Entry = tuple[str, ...]
+
+
+class Difference(NamedTuple):
+    """An entry that is not as recorded."""
+
+    entry: Entry
+    recorded: object
+    found: object
+    allowed: float
+    reason: str = ""
+
+    @property
+    def size(self) -> float:
+        """How far two numbers are apart; infinite for anything else."""
+        both = self.recorded, self.found
+        numbers = all(isinstance(value, int | float) and math.isfinite(value) for value in both)
+        return abs(both[0] - both[1]) if numbers else math.inf  # type: ignore[operator]  # numbers, as just checked
+
+    @property
+    def broken(self) -> bool:
+        """Whether a rule is broken, and no exception covers it."""
+        return not (self.reason or self.size <= self.allowed or self.allowed == math.inf)
+
+    def __str__(self) -> str:
+        """Describe the difference in one line."""
+        verdict = "BROKEN" if self.broken else self.reason or "allowed"
+        size = f" ({self.size:.3g})" if self.size < math.inf else ""
+        return f"{verdict}: {' / '.join(self.entry)}: {self.recorded} -> {self.found}{size}"
+
+
+# The data and the settings
+
+
+def demo(_folder: Path) -> Cases:
+    """Yield the photographs that ship: masks of objects, and boundaries of one or two annotators."""
+    objects, edges = (DATASETS / "demo" / part for part in ("objects", "edges"))
+    truths = {"objects": objects / "ground_truth", "edges": edges / "ground_truth"}
+    soft = [
+        objects / "predictions" / name for name in ("border_colours", "local_entropy", "random_walker", "soft_otsu")
+    ]
+    thin = [edges / "predictions" / name for name in ("canny_votes", "entropy_gradient", "gradient", "half_discs")]
+    count = partial(evaluate, truths["objects"])
+    match = partial(evaluate, truths["edges"], gt_pattern="*.#")
+    yield "pixels", [count(path) for path in soft]
+    yield "pixels, inverted", [count(soft[0], Pixels(invert=True))]
+    yield "pixels, black is positive", [count(soft[1], Pixels(positive="0"))]
+    yield "pixels at tuned thresholds", [count(soft[2], thresholds=segbench.tuned_thresholds(count(soft[3])))]
+    for rule in ("any", "all", "majority", "each"):
+        yield f"pixels, annotators {rule}", [match(path, Pixels(annotators=rule)) for path in thin[:2]]
+    yield "boundaries", [match(path, Boundaries(thresholds=9)) for path in thin]
+    yield "boundaries, 99 thresholds", [match(thin[2], Boundaries())]
+    for setting, protocol in {
+        "not thinned": Boundaries(thresholds=4, thin=False),
+        "wide tolerance": Boundaries(thresholds=4, max_dist=0.02),
+        "suppressed": Boundaries(thresholds=4, nms=(1, 5, 1.01)),
+        "listed thresholds": Boundaries(thresholds=(0.1, 0.35, 0.8)),
+    }.items():
+        yield f"boundaries, {setting}", [match(path, protocol) for path in thin[2:]]
+    yield "human", [match(None, Annotators(settings=Boundaries()), method="human")]
+
+
+def papers(folder: Path) -> Cases:
+    """Yield the examples of the papers, with and without bins; those of two images can be compared."""
+    for bins in (False, True):
+        protocol = Pixels(bins=bins)
+        for example in sorted((DATASETS / "papers").iterdir()):
+            predictions = sorted(example.glob("predictions*"))
+            yield (
+                f"{example.name}{', bins' * bins}",
+                [evaluate(example / "ground_truth", path, protocol) for path in predictions],
+            )
+    truth = np.zeros((2, 4, 4), np.uint8)
+    truth[0, [1, 1, 2, 2, 3], [1, 2, 1, 2, 3]] = truth[1, :2, :2] = 1
+    scores = np.zeros((2, 4, 4))
+    scores[0, [0, 1, 2, 2, 3], [0, 1, 1, 2, 3]] = 0.5, 1, 0.25, 0.75, 0.25
+    scores[1, [0, 1, 1, 2, 2], [0, 0, 1, 1, 2]] = 0.6, 0.8, 0.4, 0.7, 0.8
+    names = ["first", "second"]
+    predictions = {"scores": scores, "squared": scores**2}
+    gt, *paths = _written(
+        folder,
+        {"gt": dict(zip(names, truth, strict=True))}
+        | {method: dict(zip(names, maps, strict=True)) for method, maps in predictions.items()},
+    )
+    yield "tables_6_to_9 as arrays", [evaluate(gt, path) for path in paths]
+
+
+def synthetic(folder: Path) -> Cases:
+    """Yield drawings by a seeded generator: floats, masks, label maps, maps of classes and of contours."""
+    yield from _synthetic_pixels(folder / "pixels")
+    yield from _synthetic_classes(folder / "classes")
+    yield from _synthetic_boundaries(folder / "boundaries")
+    yield from _synthetic_regions(folder / "regions")
+
+
+def _synthetic_pixels(folder: Path) -> Cases:
+    random = np.random.default_rng(1)
+    truth = {f"im{k}": (random.random((30, 40)) < 0.1 + 0.05 * k).astype(np.uint8) * 255 for k in range(6)}
+    soft = {
+        method: {name: (random.random(mask.shape) + skill * (mask > 0)) / (1 + skill) for name, mask in truth.items()}
+        for method, skill in {"weak": 0.2, "strong": 0.5}.items()
+    }
+    levels = {
+        f"{method} 16 bits": _each(maps, lambda soft: (soft * 65535).astype(np.uint16)) for method, maps in soft.items()
+    }
+    single = {f"{method} float32": _each(maps, np.float32) for method, maps in soft.items()}
+    ties = {
+        f"{method} two digits": _each(maps, lambda soft: np.rint(soft * 100) / 100) for method, maps in soft.items()
+    }
+    masks = {f"{method} masks": _each(maps, lambda soft: soft > 0.6) for method, maps in soft.items()}
+    halved = {"weak halved": _each(single["weak float32"], lambda soft: soft[::2, ::2])}
+    void = {name: np.where(random.random(mask.shape) < 0.1, 128, mask).astype(np.uint8) for name, mask in truth.items()}
+    field = _each(truth, lambda mask: (random.random(mask.shape) < 0.8).astype(np.uint8))
+    everything = {"gt": truth, "void": void, "field": field, **levels, **single, **ties, **masks, **halved}
+    at = dict(zip(everything, _written(folder, everything), strict=True))
+    floats = [at[method] for method in single]
+    for kind, methods in {"16 bits": levels, "float32": single, "two digits": ties, "masks": masks}.items():
+        yield f"pixels, {kind}", [evaluate(at["gt"], at[method]) for method in methods]
+    for setting, protocol in {
+        "bins": Pixels(bins=True),
+        "inverted": Pixels(invert=True),
+        "inverted, bins": Pixels(invert=True, bins=True),
+    }.items():
+        yield f"pixels, float32, {setting}", [evaluate(at["gt"], path, protocol) for path in floats]
+    yield "pixels, exact and bins", [evaluate(at["gt"], path, Pixels(bins=k > 0)) for k, path in enumerate(floats)]
+    yield "pixels, field", [evaluate(at["gt"], path, field=at["field"]) for path in floats]
+    for setting, protocol in {"void": Pixels(void=(128,)), "two positive values": Pixels(positive=">=128")}.items():
+        yield f"pixels, {setting}", [evaluate(at["void"], path, protocol) for path in floats]
+    for setting, repairs in {"minmax": Repairs(scale="minmax"), "divided": Repairs(scale=2.0)}.items():
+        yield f"pixels, scaled: {setting}", [evaluate(at["gt"], path, repairs=repairs) for path in floats]
+    for how in ("nearest", "bilinear"):
+        yield f"pixels, resized: {how}", [evaluate(at["gt"], at["weak halved"], repairs=Repairs(resize=how))]
+    accumulator = segbench.Accumulator(method="unnamed")
+    for name, mask in truth.items():
+        accumulator.update(mask, single["strong float32"][name])
+    yield "pixels without names", [accumulator.compute()]
+
+
+def _synthetic_classes(folder: Path) -> Cases:
+    random = np.random.default_rng(2)
+    truth = {f"im{k}": random.integers(0, 4, (20, 30)).astype(np.uint8) for k in range(5)}
+    truth = _each(truth, lambda labels: np.where(labels == 3, 255, labels).astype(np.uint8))
+    soft = {
+        method: _each(truth, lambda labels, skill=skill: _stack(random, labels, skill))
+        for method, skill in {"weak": 0.2, "strong": 0.6}.items()
+    }
+    gt, *paths = _written(folder, {"gt": truth, **soft})
+    for setting, protocol in {
+        "three": Classes(labels=range(3), names=["road", "person", "car"]),
+        "bins": Classes(labels=range(3), bins=True),
+        "inverted": Classes(labels=range(3), invert=True),
+        "void": Classes(labels=range(3), void=(7, 255)),
+    }.items():
+        results = [evaluate(gt, path, protocol) for path in paths]
+        yield f"classes, {setting}", results
+        if setting == "three":
+            yield "classes, one of three", [result.of_class("person") for result in results]
+            yield "classes, micro", [result.micro for result in results]
+
+
+def _synthetic_boundaries(folder: Path) -> Cases:
+    random = np.random.default_rng(3)
+    labels = {f"im{k}.{who}": _plots(random, (40, 50), 4) for k in range(5) for who in (1, 2)}
+    lines = _each(labels, lambda plots: segbench.label_boundaries(plots).astype(np.uint8))
+    soft = {
+        method: {
+            f"im{k}": np.rint((0.7 * lines[f"im{k}.1"] + noise * random.random((40, 50))) * 100) / 200 for k in range(5)
+        }
+        for method, noise in {"quiet": 0.7, "noisy": 1.0}.items()
+    }
+    gt, plots, *paths = _written(folder, {"lines": lines, "plots": labels, **soft})
+    for setting, truth, protocol in (
+        ("lines", gt, Boundaries(thresholds=9)),
+        ("label maps", plots, Boundaries(thresholds=5, label_maps=True)),
+        ("inverted", gt, Boundaries(thresholds=5, invert=True)),
+        ("suppressed and smoothed", gt, Boundaries(thresholds=5, nms=(2, 3, 1.1), smoothing=2)),
+        ("equal pixels", gt, Boundaries(thresholds=5, max_dist=0)),
+    ):
+        yield f"boundaries, {setting}", [evaluate(truth, path, protocol, gt_pattern="*.#") for path in paths]
+    human = evaluate(gt, None, Annotators(settings=Boundaries(max_dist=0.03)), gt_pattern="*.#", method="human")
+    yield "human", [human]
+
+
+def _synthetic_regions(folder: Path) -> Cases:
+    random = np.random.default_rng(4)
+    truth = {f"im{k}.{who}": _plots(random, (30, 40), 4) for k in range(5) for who in (1, 2)}
+    plots = {
+        method: {f"im{k}": _plots(random, (30, 40), side) for k in range(5)}
+        for method, side in (("few", 3), ("many", 6))
+    }
+    contours = {
+        method: {f"im{k}": _contours(random, (30, 40), share) for k in range(5)}
+        for method, share in (("sparse", 0.1), ("dense", 0.3))
+    }
+    field = {f"im{k}": (random.random((30, 40)) < 0.8).astype(np.uint8) for k in range(5)}
+    everything = {"gt": truth, "field": field, **plots, **contours}
+    at = dict(zip(everything, _written(folder, everything), strict=True))
+    for method, maps in contours.items():
+        for image, ucm2 in maps.items():
+            savemat(at[method] / f"{image}.mat", {"ucm2": ucm2})
+            (at[method] / f"{image}.npy").unlink()
+    count = partial(evaluate, at["gt"], gt_pattern="*.#")
+    for kind, methods in {"label maps": plots, "contours": contours}.items():
+        yield f"regions, {kind}", [count(at[method], Regions(thresholds=9)) for method in methods]
+    yield "regions, void", [count(at[method], Regions(void=(1,), thresholds=(0.2, 0.5))) for method in contours]
+    yield "regions, field", [count(at[method], Regions(), field=at["field"]) for method in plots]
+
+
+def bsds500(_folder: Path) -> Cases:
+    """Yield images of BSDS500: contour maps of gPb-owt-ucm, edges of HED, segmentations, and their annotators."""
+    data = Path(os.environ["SEGBENCH_BSDS500"])
+    count = partial(evaluate, data / "groundTruth")
+    for thresholds in (9, 99):
+        protocol = Boundaries(thresholds=thresholds)
+        yield f"boundaries, {thresholds} thresholds", [count(data / name, protocol) for name in ("ucm2", "hed")]
+        yield f"regions, {thresholds} thresholds", [count(data / "ucm2", Regions(thresholds=thresholds))]
+    for setting, protocol in {
+        "suppressed": Boundaries(thresholds=9, nms=(1, 5, 1.01)),
+        "not thinned": Boundaries(thresholds=5, thin=False),
+        "wide tolerance": Boundaries(thresholds=5, max_dist=0.02),
+    }.items():
+        yield f"boundaries, {setting}", [count(data / "hed", protocol)]
+    yield "human", [count(None, Annotators(settings=Boundaries()), method="human")]
+    for rule in ("any", "each"):
+        yield f"pixels, annotators {rule}", [count(data / "hed", Pixels(annotators=rule))]
+
+
+def _each(arrays: Mapping[str, NDArray[Any]], change: Callable[..., NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {name: change(array) for name, array in arrays.items()}
+
+
+def _written(folder: Path, folders: Mapping[str, Mapping[str, NDArray[Any]]]) -> list[Path]:
+    """Write folders of NPY files, whose bytes depend on no version of an image library."""
+    for name, arrays in folders.items():
+        (folder / name).mkdir(parents=True)
+        for image, array in arrays.items():
+            np.save(folder / name / f"{image}.npy", array)
+    return [folder / name for name in folders]
+
+
+def _stack(random: np.random.Generator, labels: NDArray[Any], skill: float) -> NDArray[np.float32]:
+    """Draw one soft map per class."""
+    maps = [(random.random(labels.shape) + skill * (labels == k)) / (1 + skill) for k in range(3)]
+    return np.stack(maps).astype(np.float32)
+
+
+def _plots(random: np.random.Generator, shape: tuple[int, int], side: int) -> NDArray[np.uint8]:
+    """Draw a label map of `side` rows by `side` columns of rectangles."""
+    row, column = (
+        np.searchsorted(np.sort(random.choice(size, side - 1, replace=False)), np.arange(size)) for size in shape
+    )
+    return np.asarray(1 + side * row[:, None] + column[None, :], np.uint8)
+
+
+def _contours(random: np.random.Generator, shape: tuple[int, int], share: float) -> NDArray[np.float64]:
+    """Draw an ultrametric contour map of double size: lines from side to side, each of one strength."""
+    ucm2 = np.zeros([2 * size + 1 for size in shape])
+    for lines in (ucm2[2:-1:2], ucm2.T[2:-1:2]):
+        strengths = np.where(random.random(len(lines)) < share, random.integers(1, 20, len(lines)) / 20, 0)
+        np.maximum(lines, strengths[:, None], out=lines)
+    return ucm2
+
+
+SETS: dict[str, Callable[[Path], Cases]] = {
+    "demo": demo,
+    "papers": papers,
+    "synthetic": synthetic,
+    "bsds500": bsds500,
+}
+
+# What is recorded
+
+
+def record(name: str) -> dict[str, Any]:
+    """Compute everything of a set of data: by case, by method (or pair of methods), by kind of entry."""
+    with tempfile.TemporaryDirectory() as folder:
+        return {
+            case: {result.method: _of_method(result) for result in results} | _of_pairs(results)
+            for case, results in SETS[name](Path(folder))
+        }
+
+
+def _of_method(result: Result) -> dict[str, Any]:
+    if result.failed:
+        raise SystemExit(f"{result.method}: {next(iter(result.failed.values()))}")
+    summary = result.summary
+    images = dict(result.per_image)
+    return {
+        "signature": result.signature.rpartition("|segbench:")[0],
+        "counts": {name: digest(counts) for name, counts in result.counts.items()},
+        "summary": dict(summary),
+        "bounds": {key: list(ends) for key, ends in summary.bounds.items()},
+        "images": {name: dict(values) for name, values in images.items()},
+        "image bounds": {
+            name: {key: list(ends) for key, ends in values.bounds.items()}
+            for name, values in images.items()
+            if values.bounds
+        },
+        "resampled": {
+            method: {
+                key: list(ends)
+                for key, ends in result.intervals(method=method, **RESAMPLING).items()
+                if not math.isnan(ends[0])
+            }
+            for method in ("percentile", "bca")
+        },
+        "text": {"notes": [*result.notes, *summary.notes], "undefined": dict(summary.undefined)},
+    }
+
+
+def _of_pairs(results: Sequence[Result]) -> dict[str, Any]:
+    if len(results) == 1:
+        return {}
+    compared = segbench.compare_results(results, permutations=200, **RESAMPLING)
+    pairs: dict[str, Any] = {}
+    for row in compared.differences:
+        pair = pairs.setdefault(f"{row.a} - {row.b}", {"difference": {}, "resampled": {}})
+        pair["difference"][row.figure] = [row.difference, *(row.bounds or ())]
+        pair["resampled"][row.figure] = [
+            *(row.low, row.high, row.p_value, row.p_holm),
+            *(row.wins, row.ties, row.losses, row.undecided),
+        ]
+    ranks = {key: {name: list(shares) for name, shares in by.items()} for key, by in compared.rank_shares.items()}
+    text = {"notes": list(compared.notes), "undefined": dict(compared.undefined)}
+    return pairs | {"all methods": {"resampled": ranks, "text": text}}
+
+
+def digest(counts: object) -> str:
+    """Give eight hex digits for the numbers in counts, whatever types hold them."""
+    parts: list[bytes] = []
+    if isinstance(counts, segbench.ClassCounts):
+        parts += [f"{name} {digest(one)}".encode() for name, one in zip(counts.names, counts.counts, strict=True)]
+    else:
+        names = [name for name in NUMBERS[type(counts)] if getattr(counts, name) is not None]
+        arrays = [np.asarray(getattr(counts, name)) for name in names]
+        parts += [array.astype("<f8" if array.dtype.kind == "f" else "<i8").tobytes() for array in arrays]
+    return hashlib.sha256(b"|".join(parts)).hexdigest()[:8]
+
+
+NUMBERS: dict[type, tuple[str, ...]] = {
+    segbench.ScoreCounts: ("scores", "positives", "negatives", "ignored", "highest"),
+    segbench.BoundaryCounts: ("thresholds", "matched_gt", "total_gt", "matched_pred", "total_pred"),
+    segbench.RegionCounts: (
+        *("thresholds", "images", "area", "pixels", "covered_best", "covered", "covered_pred", "rand_index"),
+        *("voi_split", "voi_merge", "adapted_rand", "rand_precision", "rand_recall"),
+    ),
+}
+
+# Files and their comparison
+
+
+def differences(name: str, found: Mapping[str, Any], *, tolerance: float = 0) -> list[Difference]:
+    """Compare what was computed of a set of data with its record."""
+    file, listed = GOLDEN / f"{name}.json", GOLDEN / "exceptions.toml"
+    old, new = dict(_entries(json.loads(file.read_text("utf-8")), (name,))), dict(_entries(found, (name,)))
+    exceptions = tomllib.loads(listed.read_text("utf-8"))["exception"] if listed.exists() else []
+    differing: list[Difference] = []
+    for entry in dict.fromkeys([*old, *new]):
+        recorded, here = old.get(entry, "nothing"), new.get(entry, "nothing")
+        if recorded == here:
+            continue
+        reasons = [each["reason"] for each in exceptions if fnmatchcase(" / ".join(entry), each["entries"])]
+        differing.append(Difference(entry, recorded, here, _allowed(entry, tolerance), "; ".join(reasons)))
+    return differing
+
+
+def _allowed(entry: Entry, tolerance: float) -> float:
+    _set, _case, _method, kind, *_ = (*entry, "", "", "")
+    fixed = {"text": math.inf, "resampled": max(RESAMPLED, tolerance), "counts": 0, "signature": 0}
+    return fixed.get(kind, tolerance)
+
+
+def _entries(value: object, place: Entry) -> Iterator[tuple[Entry, object]]:
+    """Go through the single numbers and texts of nested mappings and lists."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _entries(part, (*place, key))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _entries(part, (*place, str(index)))
+    else:
+        yield place, "undefined" if value != value else value  # noqa: PLR0124  true of NaN alone
+
+
+def as_json(value: object, depth: int = 0) -> str:
+    """Write mappings of mappings a line each, and the innermost ones in one line."""
+    if not isinstance(value, Mapping) or (depth > 1 and not any(isinstance(part, Mapping) for part in value.values())):
+        return json.dumps(value, ensure_ascii=False)
+    inner = ",\n".join(f"{' ' * depth}{json.dumps(key)}: {as_json(part, depth + 1)}" for key, part in value.items())
+    return f"{{\n{inner}\n{' ' * max(depth - 1, 0)}}}"
+
+
+def main() -> None:
+    """Write or compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("write", "compare"))
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)}; all by default")
+    parser.add_argument("--tolerance", type=float, default=0.0, help="how far estimates may differ (0)")
+    options = parser.parse_args()
+    strange = set(options.sets) - set(SETS)
+    if strange:
+        parser.error(f"no set is called {', '.join(sorted(strange))}; expected {', '.join(SETS)}")
+    broken = 0
+    for name in options.sets or SETS:
+        if name == "bsds500" and "SEGBENCH_BSDS500" not in os.environ:
+            print("bsds500: skipped, since SEGBENCH_BSDS500 does not name its folder")
+            continue
+        found = record(name)
+        if options.action == "write":
+            GOLDEN.mkdir(exist_ok=True)
+            (GOLDEN / f"{name}.json").write_text(as_json(found) + "\n", "utf-8")
+            continue
+        differing = differences(name, found, tolerance=options.tolerance)
+        print(*differing, f"{name}: {len(differing)} differences", sep="\n")
+        broken += sum(difference.broken for difference in differing)
+    sys.exit(f"{broken} differences break the rules" if broken else 0)
+
+
+if __name__ == "__main__":
+    main()
