@@ -234,7 +234,8 @@ def result_of(run: StoredRun, outcomes: list[Outcome], path: str, pool: StoredPo
     if signed.data != result.data:
         what = f"the images of {run.method!r} are not those that its signature was made of"
         raise DataError(path, what, "the file was changed or damaged: run again into a new file")
-    if pool is None or pool.digest != result.images_digest:
+    # What belongs to other images, or was changed, is passed over: it can be derived again.
+    if pool is None or pool.digest != result.digest_of(pool.summary, pool.counts):
         return signed
     counts = decode(pool.counts)
     return replace(signed, kept=(decode_summary(pool.summary), counts)) if isinstance(counts, ScoreCounts) else signed

@@ -83,9 +83,14 @@ def merge_results(
                 for _ in result_of(run, outcomes, str(path)).counts.values():
                     pass
                 _add(merged, str(path), run, outcomes)
-    with ResultsFile(place, create=True) as store:
-        for whole in merged.values():
-            _write(store, whole)
+    try:
+        with ResultsFile(place, create=True) as store:
+            for whole in merged.values():
+                _write(store, whole)
+    except BaseException:
+        for suffix in ("", "-wal", "-shm"):
+            place.with_name(place.name + suffix).unlink(missing_ok=True)
+        raise
     return load_results(place)
 
 
@@ -124,6 +129,6 @@ def _write(store: ResultsFile, run: _Run) -> None:
     if not first.published:
         result = assemble(first.method, first.protocol, first.settings, outcomes, cuts=first.thresholds)
         signature = result.signature.rpartition("|segbench:")[0] + f"|segbench:{_version(first)}"
-    store.finish(key, outcomes, signature, run.notes, published=first.published)
+    complete = store.finish(key, outcomes, signature, run.notes, published=first.published)
     if not first.published:
-        keep_pooled(store, replace(result, signature=signature))
+        keep_pooled(store, complete, result)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from segbench.aggregator.codec import decode, decode_published, decode_summary
+from segbench.aggregator.codec import decode_published
 from segbench.aggregator.figures import PROTOCOLS
 from segbench.aggregator.tasks import Outcome
 from segbench.errors import DataError
@@ -129,8 +129,9 @@ def _outcome(row: Sequence[Any]) -> Outcome:
 
 def _pool(row: Sequence[Any]) -> StoredPool:
     digest, summary, counts = row
-    _require(isinstance(digest, str) and isinstance(counts, bytes), "a pool of another type")
-    _ = decode_summary(summary), decode(counts)
+    _require(
+        isinstance(digest, str) and isinstance(summary, str) and isinstance(counts, bytes), "a pool of another type"
+    )
     return StoredPool(digest, summary, counts)
 
 

@@ -16,11 +16,11 @@ class ReplacedRun(UserWarning):
     """A run in a results file was replaced by one of other images, or kept because none of the new could be counted."""
 
 
-def keep_pooled(store: ResultsFile, result: Result) -> None:
-    """Keep the summary and a reduced curve of a run of very many scores, which take long to pool again."""
+def keep_pooled(store: ResultsFile, run: int, result: Result) -> None:
+    """Keep the summary and a reduced curve of a complete run of very many scores, which take long to pool again."""
     if result.protocol == "pixels" and result.counts and result.has_many_scores:
-        kept = StoredPool(result.images_digest, encode_summary(result.summary), encode(result.reduced))
-        store.keep_pooled(result.signature, kept)
+        summary, counts = encode_summary(result.summary), encode(result.reduced)
+        store.keep_pooled(run, StoredPool(result.digest_of(summary, counts), summary, counts))
 
 
 def finish(
@@ -38,8 +38,7 @@ def finish(
     if truths and not result.counts:
         warnings.warn(f"{whose} is kept as it was, for no image could be counted now", ReplacedRun, stacklevel=3)
         return
-    store.finish(run, outcomes, result.signature, notes, published=published)
-    keep_pooled(store, result)
+    keep_pooled(store, store.finish(run, outcomes, result.signature, notes, published=published), result)
     counted = {outcome.name: outcome.ground_truth_digest for outcome in outcomes if outcome.counts}
     other_set = truths and truths.items().isdisjoint(counted.items())
     if other_set or (published and signature not in {"", result.signature}):

@@ -105,10 +105,9 @@ class Result(Displayed):
         """The part of the signature that names the ground truth's content."""
         return dict(part.split(":", 1) for part in self.signature.split("|"))["data"]
 
-    @property
-    def images_digest(self) -> str:
-        """One digest for the names and the content of all images, predictions included."""
-        return hashlib.sha256(repr(sorted(self.digests.items())).encode()).hexdigest()
+    def digest_of(self, summary: str, counts: bytes) -> str:
+        """Give one digest for the names and content of all images and what was derived from them, as stored."""
+        return hashlib.sha256(f"{sorted(self.digests.items())!r}\n{summary}\n".encode() + counts).hexdigest()
 
     @property
     def human(self) -> bool:

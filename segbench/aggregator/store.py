@@ -192,10 +192,11 @@ class ResultsFile:
 
     def finish(
         self, run: int, outcomes: Iterable[Outcome], signature: str, notes: Iterable[str], *, published: str = ""
-    ) -> None:
+    ) -> int:
         """Close a run and sign it: the complete run then holds these images as they are here, and no others.
 
-        Another process may have written to the same run meanwhile; the last to finish has its way, in full.
+        Gives the key of the complete run. Another process may have written to the same run meanwhile; the run that
+        finishes last overwrites the other.
         """
         ours = {outcome.name: outcome for outcome in outcomes}
         with self._transaction():
@@ -217,15 +218,14 @@ class ResultsFile:
             self._write(key, (one for name, one in ours.items() if stored.get(name) != one.digest + one.failure))
         with self._readable():
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        return int(key)
 
-    def keep_pooled(self, signature: str, kept: StoredPool) -> None:
-        """Keep what was derived from all images of the complete run of that signature."""
+    def keep_pooled(self, run: int, kept: StoredPool) -> None:
+        """Keep what was derived from all images of a complete run."""
         with self._transaction():
             add_pooled(self._database)
-            self._database.execute(
-                "INSERT OR REPLACE INTO pooled SELECT id, ?, ?, ? FROM runs WHERE complete AND signature = ?",
-                (kept.digest, kept.summary, kept.counts, signature),
-            )
+            row = run, kept.digest, kept.summary, kept.counts
+            self._database.execute("INSERT OR REPLACE INTO pooled VALUES (?, ?, ?, ?)", row)
 
     def pooled(self, run: int) -> StoredPool | None:
         """Give what was derived from all images of a complete run, if it was kept."""

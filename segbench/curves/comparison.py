@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -109,7 +109,7 @@ class Comparison(Displayed):
         Each method's own, drawn with the same images.
     rank_shares : mapping of str to mapping of str to tuple of float
         By figure and method: the share of replicates in which the method is first, second, ... (equals share the
-        better rank); nan where no replicate defines the figure for all methods.
+        better rank); nan where no replicate defines the figure for all methods, or bins leave the order open.
     images, permutations : int
         Images, and ways of swapping them that were measured.
     exact : bool
@@ -184,24 +184,33 @@ def compare(
     figures = tuple(next(iter(intervals.values())))
     pairs = list(itertools.combinations(methods, 2))
     tests = [swap_test(table_of(methods[a], methods[b]), permutations=permutations, seed=seed) for a, b in pairs]
-    corrected = np.array([holm([float(test.p_values[k]) for test in tests]) for k in range(len(figures))])
+    # Values in bins say nothing of a difference that the bins leave open: it has no p-value, no interval and no ranks.
+    left_open = {(a, b): [name for name in figures if _is_open(measured[a], measured[b], name)] for a, b in pairs}
+    p_values = [
+        [math.nan if name in left_open[pair] else float(test.p_values[k]) for k, name in enumerate(figures)]
+        for pair, test in zip(pairs, tests, strict=True)
+    ]
+    corrected = np.array([holm(column) for column in zip(*p_values, strict=True)])
     compared = [(k, figure) for k, figure in enumerate(figures) if not figure.endswith("threshold")]
     rows = [
-        _difference((figure, k), (a, measured[a]), (b, measured[b]), (float(test.p_values[k]), float(corrected[k, i])))
-        for i, ((a, b), test) in enumerate(zip(pairs, tests, strict=True))
+        _difference((figure, k), (a, measured[a]), (b, measured[b]), (p_values[i][k], float(corrected[k, i])))
+        for i, (a, b) in enumerate(pairs)
         for k, figure in compared
     ]
     first = next(iter(intervals.values()))
     return Comparison(
         tuple(rows),
         intervals,
-        {figure: _rank_shares(figure, intervals) for _, figure in compared},
+        {
+            figure: _rank_shares(figure, intervals, known=all(figure not in names for names in left_open.values()))
+            for _, figure in compared
+        },
         first.images,
         tests[0].permutations,
         tests[0].exact,
         (
             *_notes(tests[0], first.images),
-            *_bin_notes(measured, rows),
+            *_bin_notes(measured, left_open),
             *dict.fromkeys(note for one in intervals.values() for note in one.notes),
         ),
         {figure: reason for _, figure in compared if (reason := _undefined(figure, intervals))},
@@ -214,19 +223,33 @@ def _notes(test: SwapTest, images: int) -> Iterator[str]:
         yield f"{images} image{'s'[: images > 1]}: no p-value can be below {min(least, 1):g}"
 
 
-def _bin_notes(measured: Mapping[str, _Measured], rows: Sequence[Difference]) -> Iterator[str]:
+def _bin_notes(
+    measured: Mapping[str, _Measured], left_open: Mapping[tuple[str, str], Collection[str]]
+) -> Iterator[str]:
     binned = [name for name, one in measured.items() if one.bounds]
     if binned:
         yield (
             f"scores counted in bins: {', '.join(binned)}; ± gives certain bounds of the exact value, and intervals, "
             "p-values and rank shares are those of the binned values"
         )
-    undecided: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        if row.bounds and row.bounds[0] <= 0 <= row.bounds[1]:
-            undecided.setdefault((row.a, row.b), []).append(row.figure)
-    for (a, b), figures in undecided.items():
-        yield f"bins leave open which of {a} and {b} is higher, and so their ranks: {', '.join(figures)}"
+    for (a, b), figures in left_open.items():
+        named = [figure for figure in figures if not figure.endswith("threshold")]
+        if named:
+            yield (
+                f"bins leave open which of {a} and {b} is higher, so there is no interval, p-value or rank: "
+                f"{', '.join(named)}; count without bins"
+            )
+
+
+def _is_open(one: _Measured, other: _Measured, figure: str) -> bool:
+    """Tell whether the bounds of a metric leave open which of two methods has the higher value."""
+    if figure not in one.bounds and figure not in other.bounds:
+        return False
+    values = one.intervals.estimates[figure], other.intervals.estimates[figure]
+    (low, high), (other_low, other_high) = (
+        measured.bounds.get(figure, (value, value)) for measured, value in zip((one, other), values, strict=True)
+    )
+    return low <= other_high and other_low <= high
 
 
 def _undefined(figure: str, intervals: Mapping[str, Intervals]) -> str:
@@ -294,7 +317,7 @@ def _difference(
     estimates = one.intervals.estimates[name], other.intervals.estimates[name]
     difference = estimates[0] - estimates[1]
     low = high = math.nan
-    if one.intervals.images > 1 and not math.isnan(difference):
+    if one.intervals.images > 1 and not math.isnan(difference) and not _is_open(one, other, name):
         drawn = one.intervals.draws[name] - other.intervals.draws[name]
         out = one.left_out[:, k] - other.left_out[:, k]
         chosen, level = method_for(name, one.intervals.method), one.intervals.level
@@ -315,7 +338,9 @@ def _tally(lowest: FloatArray, highest: FloatArray) -> tuple[int, int, int, int]
     return int(higher.sum()), int(equal.sum()), int(lower.sum()), int(undecided.sum())
 
 
-def _rank_shares(figure: str, intervals: Mapping[str, Intervals]) -> dict[str, tuple[float, ...]]:
+def _rank_shares(figure: str, intervals: Mapping[str, Intervals], *, known: bool) -> dict[str, tuple[float, ...]]:
+    if not known:
+        return dict.fromkeys(intervals, (math.nan,) * len(intervals))
     draws = np.array([drawn.draws[figure] for drawn in intervals.values()])
     draws = draws[:, ~np.isnan(draws).any(axis=0)]
     if figure in LOWER_IS_BETTER:

@@ -70,15 +70,17 @@ class LabelRule:
         """Tell which pixels are positive."""
         if self.comparison == "=":
             return equals_any(ground_truth, self.values)
-        return _COMPARISONS[self.comparison](ground_truth, self.values[0])
+        return _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
 
 
 def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.bool_]:
     """Tell which pixels hold one of a few values."""
     found: NDArray[np.bool_] = np.zeros(array.shape, dtype=np.bool_)
     for value in values:
-        # A whole number compared as such keeps integer arrays from being turned into floats.
-        found |= array == (int(value) if array.dtype.kind in "iu" and value.is_integer() else value)
+        # A whole number compared as such keeps integer arrays from being turned into floats; small floats are widened,
+        # for NumPy would round the value to their type.
+        whole = array.dtype.kind in "iu" and value.is_integer()
+        found |= array == (int(value) if whole else np.float64(value))
     return found
 
 

@@ -118,6 +118,8 @@ def show_comparison(
         console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
     for figure in [figure for figure in figures if figure not in comparison.undefined][:1]:
+        if any(math.isnan(share[0]) for share in comparison.rank_shares[figure].values()):
+            continue
         shares = sorted(comparison.rank_shares[figure].items(), key=lambda item: -item[1][0])
         say(
             f"first, or equal to it, by {figure} in replicates: "

@@ -66,11 +66,14 @@ def names_of(results: Sequence[Result]) -> list[str]:
 
 
 def summary_notes(results: Sequence[Result], names: Sequence[str]) -> tuple[str, ...]:
-    """Give what summaries say beside their figures; of several methods alike once."""
+    """Give what summaries say beside their metrics, and why some are undefined; the same of several methods once."""
     alike: dict[str, list[str]] = {}
     for result, name in zip(results, names, strict=True):
         for note in result.summary.notes:
             alike.setdefault(note, []).append(name)
+        for reason in dict.fromkeys(result.summary.undefined.values()):
+            keys = [key for key, why in result.summary.undefined.items() if why == reason]
+            alike.setdefault(f"undefined ({reason}): {', '.join(keys)}", []).append(name)
     return tuple(f"{few_names(methods, len(names))}: {note}" for note, methods in alike.items())
 
 

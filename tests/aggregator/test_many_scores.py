@@ -1,6 +1,7 @@
 """Runs of very many distinct float scores: exact, and quick to show again."""
 
 import json
+import sqlite3
 
 import numpy as np
 import pytest
@@ -92,9 +93,40 @@ class TestResultsFile:
         assert merged.kept is not None
         assert dict(merged.summary) == dict(result.summary)
 
-    def test_a_file_without_the_table_opens(self, folders, tmp_path):
-        import sqlite3
+    def test_it_keeps_those_of_each_method(self, folders, tmp_path):
+        gt, pred, *_ = folders
+        other = tmp_path / "other"
+        other.mkdir()
+        for path in pred.iterdir():
+            np.save(other / path.name, np.load(path) * 2)
+        file = tmp_path / "r.segbench"
+        fresh = [evaluate(gt, folder, results=file) for folder in (pred, other)]
+        loaded = load_results(file)
+        assert [result.method for result in loaded] == ["net", "other"]
+        assert all(result.kept is not None for result in loaded)
+        assert [dict(result.summary) for result in loaded] == [dict(result.summary) for result in fresh]
 
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "summary = replace(summary, 'ods_f', 'ods_g')",
+            "summary = replace(summary, '0.', '1.')",
+            "summary = 7",
+            "counts = (SELECT counts FROM images LIMIT 1)",
+            "counts = x'00'",
+            "digest = 'no'",
+        ],
+    )
+    def test_what_was_changed_is_derived_again(self, folders, tmp_path, change):
+        file = tmp_path / "r.segbench"
+        result = evaluate(*folders[:2], results=file)
+        with sqlite3.connect(file) as database:
+            database.execute(f"UPDATE pooled SET {change}")  # noqa: S608  of this list
+        (again,) = load_results(file)
+        assert dict(again.summary) == dict(result.summary)
+        assert again.reduced == result.reduced
+
+    def test_a_file_without_the_table_opens(self, folders, tmp_path):
         result = evaluate(*folders[:2], results=tmp_path / "r.segbench")
         with sqlite3.connect(tmp_path / "r.segbench") as database:
             database.execute("DROP TABLE pooled")

@@ -119,3 +119,17 @@ class TestRefusals:
         monkeypatch.setattr("segbench.aggregator.signature.__version__", "0.0.7")
         with pytest.raises(DataError, match="one version of segbench"):
             merge_results([first, part(tmp_path, papers, "second")], tmp_path / "all")
+
+
+def test_a_merge_that_fails_leaves_no_file(papers, tmp_path, monkeypatch):
+    evaluate(*papers, results=tmp_path / "r.segbench")
+
+    def full(*_):
+        raise DataError("m.segbench", "cannot grow, because the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("segbench.aggregator.merging._write", full)
+        with pytest.raises(DataError, match="disk is full"):
+            merge_results([tmp_path / "r.segbench"], tmp_path / "m.segbench")
+    assert not list(tmp_path.glob("m.segbench*"))
+    assert merge_results([tmp_path / "r.segbench"], tmp_path / "m.segbench")

@@ -245,6 +245,14 @@ class TestBins:
         (pair,) = [note for note in notes if "which of a and twin is higher" in note]
         assert "ods_f" in pair
 
+    def test_what_bins_leave_open_has_no_p_value_interval_or_rank(self, images, binned):
+        comparison = compare({"exact": images["a"], "bins": binned["a"]}, replicates=20, permutations=20)
+        row = next(row for row in comparison.differences if row.figure == "mean_image_f")
+        assert row.bounds[0] <= 0 <= row.bounds[1]
+        assert np.isnan([row.low, row.high, row.p_value, row.p_holm]).all()
+        assert np.isnan(list(comparison.rank_shares["mean_image_f"].values())).all()
+        assert any("no interval, p-value or rank: " in note for note in comparison.notes)
+
     def test_exact_counts_carry_no_bounds(self, images):
         comparison = compare(images, replicates=20, permutations=20)
         assert all(row.bounds is None and row.undecided == 0 for row in comparison.differences)

@@ -9,6 +9,7 @@ from hypothesis import given
 from PIL import Image
 
 from segbench import (
+    Accumulator,
     ArgumentError,
     Boundaries,
     DataError,
@@ -311,3 +312,13 @@ def test_a_rule_is_text():
 
 def test_the_order_of_void_labels_is_no_setting():
     assert Regions(void=(255, 0)) == Regions(void=(0, 255))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_values_that_the_type_of_the_ground_truth_does_not_hold_are_found_nowhere(dtype):
+    edge = 2.0 ** (np.finfo(dtype).nmant + 1)
+    truth = np.array([[0, edge], [edge, 0]], dtype)
+    for void in (edge + 1, 1e300):
+        accumulator = Accumulator(Pixels(void=(void,)))
+        accumulator.update(truth, np.array([[0.1, 0.9], [0.8, 0.2]]), name="a")
+        assert accumulator.compute().summary["ignored"] == 0
