@@ -77,6 +77,7 @@ def test_wide_integers_are_levels_and_it_is_said():
 
 
 class TestAgainstFiles:
+    @pytest.mark.slow
     def test_the_demo_gives_the_figures_of_evaluate_to_the_last_bit(self, whole, evaluated):
         assert dict(whole.counts) == dict(evaluated.counts)
         assert dict(whole.summary) == dict(evaluated.summary)

@@ -61,6 +61,7 @@ def document(result):
 
 
 class TestSeveralWriters:
+    @pytest.mark.slow
     def test_processes_that_write_one_file_at_once_all_end_right(self, tmp_path):
         gt, pred = write_many(tmp_path, 60)
         _, other = write_many(tmp_path, 60, seed=1, name="other")
@@ -227,6 +228,7 @@ class TestReadOnly:
 
 
 class TestFullDisk:
+    @pytest.mark.slow
     def test_is_said_and_the_same_command_goes_on(self, tmp_path):
         gt, pred = write_many(tmp_path, 150)
         command = ["run", gt, pred, "-j", "1", "-o", tmp_path / "r.segbench", "--format", "json"]
@@ -268,6 +270,7 @@ class TestFullDisk:
 
 
 class TestKills:
+    @pytest.mark.slow
     @pytest.mark.parametrize(("protocol", "images", "kills"), [("pixels", 120, 3), ("boundaries", 40, 2)])
     def test_a_run_killed_again_and_again_ends_as_one_never_disturbed(self, tmp_path, protocol, images, kills):
         gt, pred = write_many(tmp_path, images)

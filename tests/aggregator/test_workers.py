@@ -153,6 +153,7 @@ class TestDask:
         with cluster.get_client() as client:
             require_same(evaluate(*folders, executor=client.get_executor(pure=False)), alone)
 
+    @pytest.mark.slow
     def test_one_of_two_workers_killed_half_way(self, folders, cluster, tmp_path):
         killed = []
 
@@ -227,6 +228,7 @@ def test_progress_counts_once_whoever_dies(folders, tmp_path):
     assert threading.active_count() < 20
 
 
+@pytest.mark.slow
 def test_a_script_without_a_guard_is_told_so(folders, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

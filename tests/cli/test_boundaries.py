@@ -202,6 +202,7 @@ class TestExportAndImport:
         rows = segbench("show", results, "--per-image", "--format", "csv").out.splitlines()
         assert [row["image"] for row in csv.DictReader(rows)] == ["half", "near", "half", "near"]
 
+    @pytest.mark.slow
     def test_a_published_curve_stands_beside_ours(self, segbench, results, tmp_path):
         folder = tmp_path / "HED"
         folder.mkdir()

@@ -2,7 +2,10 @@ import json
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.slow
 def test_whoever_reads_one_line_of_it_has_the_pictures(tmp_path):
     program = "from segbench.cli.main import main; main()"
     demo = subprocess.Popen(

@@ -31,6 +31,7 @@ def alive(group):
     return [state for state in states if state[2] == str(group) and state[0] not in "ZX"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
 @pytest.mark.parametrize(
     ("command", "delay"),

@@ -43,6 +43,7 @@ def contents(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", WRITERS.values(), ids=WRITERS)
 def test_a_full_disk_leaves_what_was_there(here, segbench, arguments):
     assert segbench(*arguments).code == 0
@@ -95,6 +96,7 @@ def test_pipes_are_written_to(here, segbench):
     assert pipe.is_fifo()
 
 
+@pytest.mark.slow
 def test_links_to_the_standard_output_are_written_to(here):
     (here / "x.svg").symlink_to("/dev/stdout")
     command = [sys.executable, "-m", "segbench", "plot", "r.segbench", "-o", "x.svg", "--only", "protocol:pixels"]

@@ -21,6 +21,7 @@ def check(**fields):
     return Check(**known | {"expected": 0.0801748, "got": 0.08017484, "allowed": 5e-8} | fields)
 
 
+@pytest.mark.slow
 def test_a_wrong_expectation_makes_exit_1_and_is_named_last(segbench, monkeypatch):
     case = expected("papers")["paper"][0]["case"][-1]
     monkeypatch.setitem(case["figures"][0], "is", "1/2")
@@ -33,6 +34,7 @@ def test_a_wrong_expectation_makes_exit_1_and_is_named_last(segbench, monkeypatc
     assert answer.err == ""
 
 
+@pytest.mark.slow
 def test_json_holds_every_check(segbench):
     answer = segbench("verify", "--format", "json", "-j", 1)
     assert answer.code == 0

@@ -12,6 +12,7 @@ def papers(tmp_path):
 
 
 class TestWhereImagesAreCounted:
+    @pytest.mark.slow
     @pytest.mark.parametrize("options", [["-j", "2"], ["-j", "2", "--threads"], ["--dask", "local", "-j", "2"]])
     def test_makes_no_difference_to_the_last_byte(self, segbench, papers, options):
         if "--dask" in options:
@@ -37,6 +38,7 @@ class TestWhereImagesAreCounted:
         assert message in answer.err
 
 
+@pytest.mark.slow
 def test_a_damaged_first_image_is_no_fault_of_a_dask_worker(segbench, papers, tmp_path):
     pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
     archive = tmp_path / "packed.zip"

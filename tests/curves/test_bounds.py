@@ -183,6 +183,7 @@ def test_resampling_starts_from_the_same_values(counted, seed, shapes):
     assert measured.tolist() == pytest.approx([summary[key] for key in PIXEL_FIGURES], rel=1e-13, nan_ok=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 12))
 def test_bounds_of_the_best_point_are_reached(counted, seed, pixels):

@@ -53,6 +53,7 @@ def tolerance(contestant, work, kind):
     return 0.01
 
 
+@pytest.mark.slow
 def test_the_table_of_pixels_has_a_cell_for_every_program_that_is_here(tmp_path, monkeypatch):
     few = [c for c in pixel_programs.CONTESTANTS if c.program is not pixel_programs.TORCHMETRICS]
     monkeypatch.setattr(pixels, "CONTESTANTS", [*few, pixel_programs.Contestant("absent", ABSENT, str)])
@@ -68,6 +69,7 @@ def test_the_table_of_pixels_has_a_cell_for_every_program_that_is_here(tmp_path,
     assert report.count("| 1e3 | 8-bit | AP |") == 2
 
 
+@pytest.mark.slow
 def test_what_a_smaller_size_rules_out_is_not_tried(tmp_path, monkeypatch):
     monkeypatch.setattr(pixels, "CONTESTANTS", pixel_programs.CONTESTANTS[:2])
     monkeypatch.setattr(pixels, "KINDS", ("8-bit",))

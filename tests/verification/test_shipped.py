@@ -28,6 +28,7 @@ def quietly(_done, _total):
     pass
 
 
+@pytest.mark.slow
 def test_all_that_ships_is_as_expected(checks):
     assert [check for check in checks if check.state != "as expected"] == []
     assert len(checks) >= 200

@@ -78,6 +78,7 @@ def test_every_threshold_equal_to_scipy_alone(data):
     assert as_lists(counts) == counted_alone(maps, truths, max_dist_px)
 
 
+@pytest.mark.slow
 def test_pixels_that_come_and_go():
     # Maps that are not nested: whole rows of partners vanish at once, and each repair leans on the others.
     rng = np.random.default_rng(11)
@@ -88,6 +89,7 @@ def test_pixels_that_come_and_go():
     assert as_lists(counts) == counted_alone(maps, truths, 3.7)
 
 
+@pytest.mark.slow
 def test_thick_maps_whose_thinning_changes_at_every_threshold():
     rng = np.random.default_rng(2)
     noise = rng.random((40, 90))
