@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -89,7 +90,8 @@ def merge_results(
                 _write(store, whole)
     except BaseException:
         for suffix in ("", "-wal", "-shm"):
-            place.with_name(place.name + suffix).unlink(missing_ok=True)
+            with suppress(OSError):  # what cannot be made cannot be removed either
+                os.unlink(f"{place}{suffix}")  # noqa: PTH108  paths too long are no paths
         raise
     return load_results(place)
 
