@@ -24,8 +24,8 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 import segbench
+from segbench.checks.checking import quick_check
 from segbench.loaders.inputs import Inputs
-from segbench.preflight.checking import quick_check
 
 SHAPE = (321, 481)
 PICTURES = 40

@@ -22,10 +22,10 @@ from scipy.ndimage import gaussian_filter
 import segbench
 from segbench.aggregator.codec import encode
 from segbench.aggregator.inputs import find_files
-from segbench.counts import ClassCounts
-from segbench.curves.classes import class_summary
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.load import decode_sample, read
+from segbench.protocols.pixels.class_counts import ClassCounts
+from segbench.protocols.pixels.class_metrics import ClassTable
 
 HEIGHT, WIDTH, CLASSES = 1024, 2048, 19
 IMAGES, REPEATS = 500, 5
@@ -101,7 +101,10 @@ def main() -> None:
     first, *others = (each for form, each in counts.items() if form.startswith("uint8"))
     print("all forms of 8-bit scores give the same counts:", all(other == first for other in others))
     images = {str(k): first for k in range(IMAGES)}
-    for what, work in (("figures", class_summary), ("2000 replicates", segbench.bootstrap)):
+    for what, work in (
+        ("metrics", lambda images: ClassTable([images]).summary()),
+        ("2000 replicates", segbench.bootstrap),
+    ):
         started = time.perf_counter()
         work(images)
         print(f"{what} of {IMAGES} images: {time.perf_counter() - started:.2f} s")

@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
 from segbench.loaders.images import read_bytes
 from segbench.loaders.inputs import Inputs

@@ -26,8 +26,9 @@ from scipy import ndimage
 from scipy.io import loadmat
 from skimage.metrics import contingency_table
 
-from segbench.curves.regions import region_curve
-from segbench.protocols.regions import compile_kernels, count_regions
+from segbench.protocols.regions.counting import count_regions
+from segbench.protocols.regions.curve import region_curve
+from segbench.protocols.regions.settings import compile_kernels
 
 
 def main() -> int:

@@ -15,8 +15,13 @@ from collections.abc import Callable
 import numpy as np
 import scipy.stats
 
-from segbench.counts import BoundaryCounts, ScoreCounts
-from segbench.curves import auc_pr, bootstrap, compare, curve_band, pixel_summary
+import segbench
+from segbench.core.scores import ScoreCounts
+from segbench.curves.areas import auc_pr
+from segbench.protocols.boundaries.counts import BoundaryCounts
+from segbench.statistics.bands import curve_band
+from segbench.statistics.bootstrap import bootstrap
+from segbench.statistics.comparison import compare
 
 IMAGES, LEVELS, REPLICATES = 200, 256, 2000
 SCIPY_REPLICATES = 50
@@ -85,7 +90,7 @@ def main() -> None:
     both = {"first": first, "second": second}
     took = seconds(lambda: compare(both, permutations=10_000))
     print(f"  comparing two methods, with 10000 permutations {took:7.3f} s")
-    print(f"  the figures themselves            {seconds(lambda: pixel_summary(first)):7.3f} s")
+    print(f"  the figures themselves            {seconds(lambda: segbench.Pixels().table(first).summary()):7.3f} s")
     edges = boundaries(random)
     bootstrap(edges, replicates=2)
     print(f"{BOUNDARY_REPLICATES} replicates over {IMAGES} images of {THRESHOLDS} thresholds:")

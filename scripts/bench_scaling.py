@@ -25,12 +25,12 @@ from scipy.ndimage import gaussian_filter
 
 import segbench
 from segbench.aggregator.executors import answers
-from segbench.aggregator.figures import Protocol
 from segbench.aggregator.pools import cores, process_pool, thread_pool
 from segbench.aggregator.tasks import Outcome, Task
+from segbench.core.protocol import Protocol
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import pair
-from segbench.protocols.boundaries import compile_kernels
+from segbench.protocols.boundaries.warm_up import compile_kernels
 
 SHAPE = (321, 481)
 ALONE = "one process"

@@ -23,20 +23,16 @@ from scipy.io import loadmat
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from segbench.counts import BoundaryCounts
-from segbench.curves.boundary_summary import boundary_summary
-from segbench.protocols.boundaries import (
-    count_boundaries,
-    count_boundary_maps,
-    label_boundaries,
-    match_boundaries,
-    sample_ucm2,
-)
+import segbench
 from segbench.protocols.boundaries.bits import pack, unpack
 from segbench.protocols.boundaries.certificate import whole
 from segbench.protocols.boundaries.costs import costs
+from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
+from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.inputs import as_scores
+from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
 from segbench.protocols.boundaries.levels import levels_of
+from segbench.protocols.boundaries.matching import match_boundaries
 from segbench.protocols.boundaries.sweep import sweep
 from segbench.protocols.boundaries.thinning import thin_levels
 
@@ -106,7 +102,7 @@ def against_reference(root: Path) -> list[str]:
             problems.append(f"{name}: matched_gt is {gt_off:+.4%} off, expected 0 to +0.1 %")
         if abs(pred_off) > 2.5e-3:
             problems.append(f"{name}: matched_pred is {pred_off:+.4%} off, expected 0.25 % at most")
-    mine, theirs = boundary_summary(ours), boundary_summary(reference)
+    mine, theirs = segbench.Boundaries().table(ours).summary(), segbench.Boundaries().table(reference).summary()
     for key in ("ods_f", "ois_f", "area_pr"):
         print(f"{key:>8}  {mine[key]:.6f}  official {theirs[key]:.6f}  {mine[key] - theirs[key]:+.6f}")
         if abs(mine[key] - theirs[key]) > 5e-4:
@@ -133,7 +129,7 @@ def against_official(root: Path) -> list[str]:
         "test_4": of_segmentations,
     }
     for test, count in ways.items():
-        summary = boundary_summary({name: count(name) for name in names})
+        summary = segbench.Boundaries().table({name: count(name) for name in names}).summary()
         official = np.loadtxt(root / "official" / test / "eval_bdry.txt")
         keys = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
         off = {key: summary[key] - value for key, value in zip(keys, official[1:], strict=True)}

@@ -17,9 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from segbench.counts import BoundaryCounts, ScoreCounts
-from segbench.curves import Summary, bootstrap, compare, pixel_summary
-from segbench.curves.boundary_summary import boundary_summary
+import segbench
+from segbench.core.scores import ScoreCounts
+from segbench.core.summary import Summary
+from segbench.protocols.boundaries.counts import BoundaryCounts
+from segbench.statistics.bootstrap import bootstrap
+from segbench.statistics.comparison import compare
 
 LEVELS = 64
 POPULATION = 20_000
@@ -58,8 +61,8 @@ def ease(random: np.random.Generator) -> float:
 
 Draw = Callable[[np.random.Generator, float, tuple[int, int]], Any]
 KINDS: dict[str, tuple[Draw, Callable[[Mapping[str, Any]], Summary]]] = {
-    "pixels": (image, pixel_summary),
-    "boundaries": (boundaries, boundary_summary),
+    "pixels": (image, lambda images: segbench.Pixels().table(images).summary()),
+    "boundaries": (boundaries, lambda images: segbench.Boundaries().table(images).summary()),
 }
 
 

@@ -185,7 +185,7 @@ def classes(data: bytes) -> None:
     """Read a file of classes, and the same as text of the command line."""
     from segbench.cli.classes import classes_of
     from segbench.loaders.patterns import Pattern
-    from segbench.protocols.class_names import read_classes
+    from segbench.protocols.pixels.class_names import read_classes
 
     Path("classes.txt").write_bytes(data)
     text = data.decode("utf-8", "surrogateescape")
@@ -367,7 +367,7 @@ def modules_of_ours() -> Iterator[str]:
 
 def ours() -> tuple[type[Exception], ...]:
     """Name what may leave."""
-    from segbench.errors import ArgumentError, DataError
+    from segbench.core.errors import ArgumentError, DataError
 
     return ArgumentError, DataError
 

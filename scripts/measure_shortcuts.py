@@ -20,7 +20,6 @@ from scipy.ndimage import distance_transform_edt
 
 import segbench
 from segbench import BoundaryCounts
-from segbench.curves.boundary_summary import boundary_summary
 
 THRESHOLDS = np.arange(1, 100) / 100
 MAX_DIST = 0.0075
@@ -61,7 +60,7 @@ def main() -> None:
         ways["one to one"][path.stem] = segbench.count_boundaries(scores, truths)
         ways["dilation"][path.stem] = by_dilation(scores, truths)
     for name, images in ways.items():
-        figures = boundary_summary(images)
+        figures = segbench.Boundaries().table(images).summary()
         curve = segbench.boundary_curve(BoundaryCounts.sum(images.values()))
         total = np.maximum(curve.precision + curve.recall, 1e-12)
         grid = float((2 * curve.precision * curve.recall / total).max())

@@ -19,8 +19,7 @@ import segbench
 from peer_tables.images import EdgeImage
 from peer_tables.matchers import dense_matching, graph_of, sparse_matching
 from peer_tables.programs import PYEDGEEVAL
-from segbench.curves.boundary_summary import boundary_summary
-from segbench.protocols.boundaries import compile_kernels
+from segbench.protocols.boundaries.warm_up import compile_kernels
 
 MAX_DIST = 0.0075
 OURS = "segbench"
@@ -90,7 +89,7 @@ def whole_benchmark(images: Sequence[EdgeImage], thresholds: int = 99) -> list[l
             seconds[name] += taken
     rows = []
     for name, per_image in counts.items():
-        summary = boundary_summary(per_image)
+        summary = segbench.Boundaries().table(per_image).summary()
         rows.append(
             [
                 name,

@@ -20,7 +20,7 @@ from skimage.metrics import adapted_rand_error, variation_of_information
 
 import segbench
 from peer_tables.images import bsds_annotators, shipped_edges
-from segbench.protocols.regions import compile_kernels
+from segbench.protocols.regions.settings import compile_kernels
 
 _ROUNDS = 3
 _CONNECTED = np.ones((3, 3))

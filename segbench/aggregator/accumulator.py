@@ -8,16 +8,14 @@ from typing import Any
 
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, encode
-from segbench.aggregator.figures import Protocol, refuse_no_protocol
-from segbench.aggregator.gathered import Gathered, Packed, Repeated, unpacked
+from segbench.aggregator.gathered import Gathered, Packed, Repeated
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
-from segbench.curves.same_images import ground_truth_totals
-from segbench.errors import ArgumentError, DataError
-from segbench.protocols.counted import Counted
-from segbench.protocols.pixels import Pixels
-from segbench.protocols.tensors import count_tensors
-from segbench.sample import Sample
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.protocol import Counted, Protocol
+from segbench.core.sample import Sample
+from segbench.protocols.pixels.settings import Pixels
+from segbench.protocols.registry import as_protocol
 
 _PIXELS = Pixels()
 
@@ -76,12 +74,9 @@ class Accumulator:
         repeated: Repeated = "refuse",
         count_on: CountOn = "auto",
     ) -> None:
-        refuse_no_protocol(protocol, reads=("masks", "boundaries", "regions"))
-        if isinstance(protocol, Pixels) and protocol.annotators is not None:
-            raise ArgumentError(
-                "an accumulator of pixels takes one ground truth an image; several annotators are counted from files "
-                "(segbench.evaluate), or by segbench.count_pixels(annotators=...)"
-            )
+        protocol = as_protocol(protocol)
+        if protocol.why_not_arrays:
+            raise ArgumentError(protocol.why_not_arrays)
         if repeated not in ("refuse", "add", "once"):
             raise ArgumentError(f"repeated is {repeated!r}, expected 'refuse', 'add' or 'once'")
         if count_on not in ("auto", "device", "host"):
@@ -91,7 +86,7 @@ class Accumulator:
         self.repeated: Repeated = repeated
         self.count_on: CountOn = count_on
         self._lock = threading.Lock()
-        self._gathered = Gathered(protocol.name)
+        self._gathered = Gathered(protocol)
         self._notes: set[str] = set()
 
     def __repr__(self) -> str:
@@ -160,7 +155,7 @@ class Accumulator:
             unnamed = [self._count(batch)]
         for image, part in images:
             counted = self._count(part, f" of {image!r}")
-            named.append((image, {counted.label_values: encode(counted.counts)}))
+            named.append((image, {counted.facts: encode(counted.counts)}))
         with self._lock:
             self._gathered.add(named, unnamed, repeated=self.repeated)
             self._notes.update(notes)
@@ -183,7 +178,7 @@ class Accumulator:
             images, unnamed = other._gathered.packed()
             notes = set(other._notes)
         with self._lock:
-            self._gathered.add(images.items(), unpacked(unnamed), repeated=self.repeated)
+            self._gathered.add(images.items(), self._gathered.unpacked(unnamed), repeated=self.repeated)
             self._notes |= notes
 
     def compute(self) -> Result:
@@ -206,19 +201,28 @@ class Accumulator:
             notes = tuple(sorted(self._notes))
         if not packed and unnamed is None:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
-        counts = EncodedCounts(packed, self.protocol.name)
-        truths = {name: ground_truth_totals(image) for name, image in counts.items()}
+        counts = EncodedCounts(packed, self.protocol.counts)
+        truths = {name: image.ground_truth for name, image in counts.items()}
         if unnamed is not None:
-            truths[""] = ground_truth_totals(unnamed)
+            truths[""] = unnamed.ground_truth
         settings = {**self.protocol.signature_fields(), "source": "arrays"}
         images = str(len(packed)) if unnamed is None else "unnamed"
         signed = signature(self.protocol.name, settings, truths, images=images)
-        return Result(self.method, self.protocol.name, settings, signed, counts, notes=notes, unnamed=unnamed)
+        return Result(
+            self.method,
+            self.protocol.name,
+            settings,
+            signed,
+            counts,
+            notes=notes,
+            unnamed=unnamed,
+            measured_by=self.protocol,
+        )
 
     def reset(self) -> None:
         """Forget all counts, for the next epoch."""
         with self._lock:
-            self._gathered = Gathered(self.protocol.name)
+            self._gathered = Gathered(self.protocol)
             self._notes = set()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -232,12 +236,14 @@ class Accumulator:
         """Take up what `__getstate__` gave."""
         self.protocol, self.method, self.repeated, self.count_on = state["settings"]
         self._lock = threading.Lock()
-        self._gathered = Gathered(self.protocol.name, *state["counts"])
+        self._gathered = Gathered(self.protocol, *state["counts"])
         self._notes = set(state.get("notes", ()))
 
     def _count(self, batch: Batch, of: str = "") -> Counted:
-        if batch.tensors and isinstance(self.protocol, Pixels):
-            return count_tensors(self.protocol, batch.labels, batch.scores, batch.valid, of=of)
+        if batch.tensors:
+            counted = self.protocol.count_tensors(batch.labels, batch.scores, batch.valid, of=of)
+            if counted is not None:
+                return counted
         labels = batch.labels if isinstance(batch.labels, tuple) else (batch.labels,)
         files = (f"labels{of}",) * len(labels)
         return self.protocol.count(

@@ -1,4 +1,4 @@
-"""Outcomes of images to one result: which value is positive is settled, thresholds are applied, all is signed."""
+"""Outcomes of images to one result: what the set decides is settled, thresholds are applied, all is signed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.tasks import Outcome
-from segbench.counts import ScoreCounts, Thresholds
-from segbench.counts.bins import bin_floor
-from segbench.errors import DataError
+from segbench.core.bins import bin_floor
+from segbench.core.errors import DataError
+from segbench.core.protocol import Protocol
+from segbench.core.sample import without_detail
+from segbench.core.scores import ScoreCounts
+from segbench.core.thresholds import Thresholds
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.repairs import idle
-from segbench.protocols.counted import swapped
-from segbench.protocols.labels import agree_on_positive
-from segbench.sample import without_detail
 
 
 def assemble(
     method: str,
-    protocol: str,
+    protocol: Protocol,
     settings: Mapping[str, str],
     outcomes: Iterable[Outcome],
     *,
@@ -40,7 +40,7 @@ def assemble(
         notes = (*notes, "the tuning set is the test set: figures at its thresholds are optimistic")
     void, field = settings.get("void", "none"), inputs.field if inputs else None
     left_out_by = [f"--void {void}"] * (void != "none") + [f"--field {field}"] * (field is not None)
-    packed = _with_positive_agreed(counted, " and ".join(left_out_by))
+    packed = _settled(counted, protocol, " and ".join(left_out_by))
     if cuts:
         packed, lowered = _cut(packed, Thresholds(np.array(cuts), settings["thresholds"]))
         notes = (*notes, *lowered)
@@ -48,16 +48,17 @@ def assemble(
     unneeded = idle(settings, tuple(repeated)) if counted else ()
     return Result(
         method,
-        protocol,
+        protocol.name,
         settings,
-        signature(protocol, settings, truths),
-        EncodedCounts(packed, protocol),
+        signature(protocol.name, settings, truths),
+        EncodedCounts(packed, protocol.counts),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
         inputs,
         protocol_json,
         {name: outcome.digest for name, outcome in counted.items()},
         image_notes={name: outcome.notes for name, outcome in counted.items() if outcome.notes},
+        measured_by=protocol,
     )
 
 
@@ -78,14 +79,12 @@ def _scores_of(data: bytes) -> ScoreCounts:
     return counts
 
 
-def _with_positive_agreed(counted: Mapping[str, Outcome], left_out_by: str) -> dict[str, bytes]:
-    """Count as positive the images that hold nothing but the value which the set shows to be positive."""
+def _settled(counted: Mapping[str, Outcome], protocol: Protocol, excluded_by: str) -> dict[str, bytes]:
+    """Give the packed counts of each image, changed where the whole set decides so."""
     packed = {name: outcome.counts for name, outcome in counted.items() if outcome.counts}
-    unruled = {name: outcome.label_values for name, outcome in counted.items() if outcome.label_values}
-    if not unruled:
-        return packed
-    positive = agree_on_positive(unruled, left_out_by=left_out_by)
-    for name, values in unruled.items():
-        if values == (positive,):
-            packed[name] = encode(swapped(_scores_of(packed[name])))
+    facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
+    settled = protocol.settle(facts, excluded_by=excluded_by)
+    for name, known in facts.items():
+        if known in settled:
+            packed[name] = encode(settled[known](decode(packed[name], protocol.counts)))
     return packed

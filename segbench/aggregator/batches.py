@@ -11,10 +11,10 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.arrays import as_array, split_mask
-from segbench.errors import ArgumentError
-from segbench.levels import note_on_levels
-from segbench.protocols.tensors import is_tensor
+from segbench.core.arrays import as_array, split_mask
+from segbench.core.errors import ArgumentError
+from segbench.core.levels import note_on_levels
+from segbench.protocols.pixels.tensors import is_tensor
 
 CountOn = Literal["auto", "device", "host"]
 Name = str | SupportsIndex

@@ -11,9 +11,8 @@ from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
-from segbench.aggregator.codec import EncodedCounts, decode, decode_published, decode_summary
+from segbench.aggregator.codec import EncodedCounts, decode, decode_summary
 from segbench.aggregator.counting import count_all
-from segbench.aggregator.figures import Protocol, refuse_no_protocol
 from segbench.aggregator.inputs import find_files
 from segbench.aggregator.records import StoredPool, StoredRun
 from segbench.aggregator.replacing import finish
@@ -21,13 +20,16 @@ from segbench.aggregator.rereading import protocol_to_json
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
-from segbench.counts import ScoreCounts, Thresholds
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.protocol import Protocol
+from segbench.core.scores import ScoreCounts
+from segbench.core.thresholds import Thresholds
 from segbench.loaders.decoded import shown
 from segbench.loaders.given import inputs_given, method_of
 from segbench.loaders.listing import listed_once
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.pixels import Pixels
+from segbench.protocols.pixels.settings import Pixels
+from segbench.protocols.registry import as_protocol, protocol_of
 
 _PIXELS = Pixels()
 _NO_REPAIRS = Repairs()
@@ -41,7 +43,7 @@ class FailedImages(UserWarning):
 def evaluate(
     ground_truth: str | PathLike[str] | None = None,
     prediction: str | PathLike[str] | None = None,
-    protocol: Protocol = _PIXELS,
+    protocol: Protocol | str = _PIXELS,
     *,
     pairs: str | PathLike[str] | None = None,
     field: str | PathLike[str] | None = None,
@@ -65,8 +67,9 @@ def evaluate(
         Two folders, whose files pair by name without extension, sub-folders kept; or two files. A ``.zip``, ``.tar`` or
         ``.tar.gz`` archive, a folder of such, or a URL (``"s3://bucket/gt"``, with the extra ``remote``) is read as a
         folder. `prediction` is None for `Annotators`, who are compared with each other.
-    protocol : Pixels, Classes, Boundaries, Annotators or Regions, optional
-        What counts as right, with its settings; ``Pixels()`` if left out.
+    protocol : Protocol or str, optional
+        What counts as right, with its settings, or a name for the defaults, as in ``"boundaries"``; ``Pixels()`` if left
+        out.
     pairs : path or URL, optional
         A file list (CSV) in place of all these: columns ``name``, ``ground_truth`` (one an annotator), ``prediction``
         or ``prediction:METHOD``, and perhaps ``field``; paths in it are relative to its folder.
@@ -115,6 +118,7 @@ def evaluate(
     WorkerError
         If the executor takes no more work.
     """
+    protocol = as_protocol(protocol)
     _refuse_unfit(protocol, repairs, thresholds)
     inputs = inputs_given(
         ground_truth,
@@ -160,7 +164,7 @@ def evaluate(
                 progress(len(outcomes), len(pairing.files))
         result = assemble(
             method,
-            protocol.name,
+            protocol,
             fields,
             outcomes,
             notes=pairing.notes,
@@ -183,9 +187,8 @@ def evaluate(
 
 
 def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:
-    refuse_no_protocol(protocol)
     repairs.check(protocol.reads)
-    if thresholds is not None and protocol.name != "pixels":
+    if thresholds is not None and protocol.counts is not ScoreCounts:
         raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
 
 
@@ -213,13 +216,23 @@ def result_of(run: StoredRun, outcomes: list[Outcome], path: str, pool: StoredPo
     DataError
         If its images are not those that were signed.
     """
+    protocol = protocol_of(run.protocol, run.settings)
     if run.published:
-        curve = decode_published(run.published)
-        return Result(run.method, run.protocol, run.settings, run.signature, {}, notes=run.notes, published=curve)
+        printed = protocol.published(run.published)
+        return Result(
+            run.method,
+            run.protocol,
+            run.settings,
+            run.signature,
+            {},
+            notes=run.notes,
+            published=printed,
+            measured_by=protocol,
+        )
     try:
         result = assemble(
             run.method,
-            run.protocol,
+            protocol,
             run.settings,
             outcomes,
             notes=run.notes,

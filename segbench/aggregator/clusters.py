@@ -14,8 +14,8 @@ from typing import Any
 
 import segbench
 from segbench._version import __version__
-from segbench.arguments import as_whole
-from segbench.errors import ArgumentError, DataError, SegbenchError, WorkerError
+from segbench.core.arguments import as_whole
+from segbench.core.errors import ArgumentError, DataError, SegbenchError, WorkerError
 from segbench.loaders.decoded import shown
 from segbench.loaders.source import Source
 

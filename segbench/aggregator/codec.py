@@ -18,34 +18,19 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate
-from types import UnionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts
-from segbench.curves import Summary
-from segbench.curves.boundary import BoundaryCurve
-from segbench.curves.published import PublishedCurve
-from segbench.curves.published_regions import PublishedRegions
-from segbench.errors import DataError
+from segbench.core.counts import Counts
+from segbench.core.errors import DataError
+from segbench.core.scores import ScoreCounts
+from segbench.core.summary import Summary
 from segbench.loaders.decoded import shown
+from segbench.protocols.pixels.class_counts import ClassCounts
+from segbench.protocols.registry import counts_types
 
-Counts = ScoreCounts | BoundaryCounts | RegionCounts | ClassCounts
-
-_KINDS: dict[str, type[ScoreCounts | BoundaryCounts | RegionCounts]] = {
-    "scores": ScoreCounts,
-    "boundaries": BoundaryCounts,
-    "regions": RegionCounts,
-}
-_COUNTED: dict[str, type[Counts] | UnionType] = {
-    "pixels": ScoreCounts,
-    "classes": ClassCounts,
-    "boundaries": BoundaryCounts,
-    "regions": RegionCounts,
-}
-_NAMES = {kind: name for name, kind in _KINDS.items()}
 _LEVEL, _LEVEL_OF_STEPS = 3, 1
 _SCORES_PER_RANGE = 2**13
 _LITTLE, _MOST_SHRUNK = 2**24, 64
@@ -55,6 +40,7 @@ _SCALARS: dict[str, tuple[type, ...]] = {
     "int": (int,),
     "bool": (bool,),
     "str": (str,),
+    "float": (int, float),
     "FloatArray | None": (type(None),),
 }
 _DAMAGED = "the results file was changed or damaged: count again with --fresh"
@@ -81,11 +67,12 @@ def _encode_ranges(counts: ScoreCounts) -> bytes:
     return b"".join([json.dumps(header, separators=(",", ":")).encode(), b"\n", *parts])
 
 
-def _encode_one(counts: ScoreCounts | BoundaryCounts | RegionCounts) -> bytes:
-    header: dict[str, Any] = {"kind": _NAMES[type(counts)]}
+def _encode_one(counts: Counts) -> bytes:
+    """Pack the fields of a dataclass of counts."""
+    header: dict[str, Any] = {"kind": counts.kind}
     arrays: dict[str, list[Any]] = {}
     blocks, level = [], _LEVEL
-    for field in dataclasses.fields(counts):
+    for field in dataclasses.fields(counts):  # type: ignore[arg-type]  # counts are dataclasses
         value = getattr(counts, field.name)
         if isinstance(value, np.ndarray):
             packed, scale = _whole_levels(value)
@@ -103,8 +90,8 @@ def _encode_one(counts: ScoreCounts | BoundaryCounts | RegionCounts) -> bytes:
     return zlib.compress(b"".join([json.dumps(header, separators=(",", ":")).encode(), b"\n", *blocks]), level)
 
 
-def decode(data: bytes) -> Counts:
-    """Unpack what `encode` packed.
+def decode(data: bytes, kind: type[Counts] | None = None) -> Counts:
+    """Unpack what `encode` packed; `kind` is a type of counts that no registered protocol has.
 
     Raises
     ------
@@ -117,21 +104,22 @@ def decode(data: bytes) -> Counts:
     if data.startswith(_RANGES):
         return decode_between(data, -math.inf, math.inf)
     try:
-        return _decode_one(data)
+        return _decode_one(data, kind)
     except Exception as error:
         raise _damaged(error) from error
 
 
-def _decode_one(data: bytes) -> ScoreCounts | BoundaryCounts | RegionCounts:
+def _decode_one(data: bytes, own: type[Counts] | None) -> Counts:
     header, _, block = _unpacked(data).partition(b"\n")
     values: dict[str, Any] = json.loads(header)
-    kind = _KINDS[values.pop("kind")]
+    name = values.pop("kind")
+    kind = own if own is not None and own.kind == name else counts_types()[name]
     values.pop("exact", None)  # of counts written before bins became an option
     arrays: dict[str, list[Any]] = values.pop("arrays")
-    types = {field.name: str(field.type) for field in dataclasses.fields(kind)}
-    for name, value in values.items():
-        if type(value) not in _SCALARS[types[name]] or (isinstance(value, int) and value.bit_length() > 63):
-            raise ValueError(f"{name} of another type")
+    types = {field.name: str(field.type) for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # counts are dataclasses
+    for key, value in values.items():
+        if type(value) not in _SCALARS[types[key]] or (isinstance(value, int) and value.bit_length() > 63):
+            raise ValueError(f"{key} of another type")
     offset = 0
     for name, (stored, dtype, scale, size) in arrays.items():
         if not ((_NUMBERS.fullmatch(stored) or _STEPS.fullmatch(stored)) and _NUMBERS.fullmatch(dtype)):
@@ -216,50 +204,12 @@ def _decode_scores(data: bytes) -> ScoreCounts:
     return counts
 
 
-_ROWS = ("thresholds", "covering", "rand_index", "voi")
-
-
-def encode_published(published: PublishedCurve | PublishedRegions) -> str:
-    """Write a published curve, or published region figures, as JSON; nan becomes null."""
-    if isinstance(published, PublishedRegions):
-        rows = {
-            name: [None if math.isnan(value) else value for value in getattr(published, name).tolist()]
-            for name in _ROWS
-        }
-        return json.dumps({"regions": dict(published.printed), **rows})
-    curve = published.curve
-    fields = {
-        "thresholds": curve.thresholds.tolist() if published.thresholds_known else None,
-        "recall": curve.recall.tolist(),
-        "precision": curve.precision.tolist(),
-        "printed": dict(published.printed),
-        "best_only": published.best_only,
-    }
-    return json.dumps(fields)
-
-
-def decode_published(text: str) -> PublishedCurve | PublishedRegions:
-    """Read what `encode_published` wrote."""
-    fields: dict[str, Any] = json.loads(text)
-    if "regions" in fields:
-        return PublishedRegions(fields["regions"], *(np.array(fields[name], dtype=np.float64) for name in _ROWS))
-    recall = np.array(fields["recall"], dtype=np.float64)
-    thresholds = fields["thresholds"] or np.full(recall.size, np.nan)
-    return PublishedCurve(
-        BoundaryCurve(np.asarray(thresholds), recall, np.array(fields["precision"])),
-        fields["printed"],
-        fields["best_only"],
-    )
-
-
 def encode_summary(summary: Summary) -> str:
     """Write a summary as JSON; nan becomes null."""
     fields = {field.name: getattr(summary, field.name) for field in dataclasses.fields(summary)}
-    figures = {key: None if math.isnan(value) else value for key, value in summary.items()}
-    return json.dumps(
-        {name: dict(value) if isinstance(value, Mapping) else value for name, value in fields.items()}
-        | {"figures": figures}
-    )
+    metrics = {key: None if math.isnan(value) else value for key, value in fields.pop("metrics").items()}
+    written = {name: dict(value) if isinstance(value, Mapping) else value for name, value in fields.items()}
+    return json.dumps(written | {"figures": metrics})
 
 
 def decode_summary(text: str) -> Summary:
@@ -288,22 +238,21 @@ class EncodedCounts(Mapping[str, Counts]):
     ----------
     packed : mapping of image name to bytes
         As `encode` gives them.
-    protocol : str
-        Whose counts they are; of a protocol of one's own they may be of any kind.
+    kind : type
+        The type of the counts.
     file : str
         The results file that they come from, if any, which errors name.
     """
 
-    def __init__(self, packed: Mapping[str, bytes], protocol: str, file: str = "") -> None:
+    def __init__(self, packed: Mapping[str, bytes], kind: type[Counts], file: str = "") -> None:
         self._packed = dict(sorted(packed.items()))
-        self._protocol = protocol
-        self._kind = _COUNTED.get(protocol, Counts)
+        self._kind = kind
         self.file = file
         self._first: tuple[str, tuple[Any, ...]] | None = None
 
     def in_file(self, file: str) -> EncodedCounts:
         """Give the same counts, of which errors name the file they come from."""
-        return EncodedCounts(self._packed, self._protocol, file)
+        return EncodedCounts(self._packed, self._kind, file)
 
     def of_class(self, name: str) -> EncodedCounts:
         """Give the counts of one of several classes.
@@ -319,13 +268,13 @@ class EncodedCounts(Mapping[str, Counts]):
                 parts[image] = packed_classes(data)
                 if name not in parts[image]:
                     raise DataError(image, f"holds no counts of the class {name}", _DAMAGED)
-        return EncodedCounts({image: each[name] for image, each in parts.items()}, "pixels", self.file)
+        return EncodedCounts({image: each[name] for image, each in parts.items()}, ScoreCounts, self.file)
 
     def __getitem__(self, name: str) -> Counts:
         """Unpack the counts of one image; a `DataError` where they are none of the protocol."""
         packed = self._packed[name]
         with self._naming(name):
-            counts = decode(packed)
+            counts = decode(packed, self._kind)
             if not isinstance(counts, self._kind):
                 raise DataError(name, "holds counts of another protocol", _DAMAGED)
             self._require_alike(name, counts)
@@ -344,17 +293,15 @@ class EncodedCounts(Mapping[str, Counts]):
     def micro(self) -> EncodedCounts:
         """The counts of all classes of each image added up."""
         summed = {name: encode(counts.micro) for name, counts in self.items() if isinstance(counts, ClassCounts)}
-        return EncodedCounts(summed, "pixels", self.file)
+        return EncodedCounts(summed, ScoreCounts, self.file)
 
     def _require_alike(self, name: str, counts: Counts) -> None:
         """Refuse counts of a file that do not add to those of its other images."""
-        if not self.file or isinstance(counts, ScoreCounts):
+        if not self.file or not counts.settings:
             return
-        classes = isinstance(counts, ClassCounts)
-        levels = counts.names if isinstance(counts, ClassCounts) else tuple(counts.thresholds.tolist())
-        first, expected = self._first = self._first or (name, levels)
-        if levels != expected:
-            what = f"has other {'classes' if classes else 'thresholds'} than {first!r}"
+        first, expected = self._first = self._first or (name, counts.settings)
+        if counts.settings != expected:
+            what = f"has other {'classes' if isinstance(counts, ClassCounts) else 'thresholds'} than {first!r}"
             raise DataError(name, what, "count all images of a run with the same settings, into a new file")
 
     @contextmanager

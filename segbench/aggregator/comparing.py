@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from segbench.aggregator.result import Result
-from segbench.curves import Comparison, compare
-from segbench.curves.intervals import IntervalMethod
-from segbench.curves.same_images import refuse_different
-from segbench.curves.summary import WITHOUT_NAMES
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
+from segbench.protocols.pixels.metrics import WITHOUT_NAMES
+from segbench.statistics.comparison import Comparison, compare
+from segbench.statistics.intervals import IntervalMethod
+from segbench.statistics.same_images import refuse_different
 
 
 def compare_results(
@@ -61,7 +61,13 @@ def compare_results(
         refuse_different(counts)
         _refuse_different_data(results)
     comparison = compare(
-        counts, method=method, level=level, replicates=replicates, permutations=permutations, seed=seed
+        counts,
+        protocol=results[0].rules,
+        method=method,
+        level=level,
+        replicates=replicates,
+        permutations=permutations,
+        seed=seed,
     )
     return replace(comparison, undefined={figure: _why(figure, results) for figure in comparison.undefined})
 
@@ -75,9 +81,11 @@ def _why(figure: str, results: Sequence[Result]) -> str:
 
 
 def _refuse_different_settings(results: Sequence[Result]) -> None:
-    # Bins or not is a property of the counts: values of binned counts carry bounds, so that they can be compared.
     settings = [
-        {"protocol": result.protocol, **{key: value for key, value in result.settings.items() if key != "floats"}}
+        {
+            "protocol": result.protocol,
+            **{key: value for key, value in result.settings.items() if key not in result.rules.may_differ},
+        }
         for result in results
     ]
     differing = {

@@ -8,8 +8,8 @@ from functools import partial
 from itertools import islice
 
 from segbench.aggregator.executors import answers, workers_of
-from segbench.aggregator.figures import Protocol
 from segbench.aggregator.tasks import Outcome, Task, count_images
+from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
 

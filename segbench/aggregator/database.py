@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
 
 APPLICATION_ID = 0x5E6B_E9C4
 SCHEMA = 3

@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from itertools import islice
 from typing import Generic, TypeVar
 
-from segbench.errors import WorkerError
+from segbench.core.errors import WorkerError
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

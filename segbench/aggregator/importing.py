@@ -17,22 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.assembling import assemble
-from segbench.aggregator.codec import encode, encode_published
+from segbench.aggregator.codec import encode
 from segbench.aggregator.importing_regions import import_regions, method_of, region_folders
 from segbench.aggregator.replacing import finish
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
-from segbench.counts import BoundaryCounts
-from segbench.curves import Summary
-from segbench.curves.boundary import BoundaryCurve, f_of
-from segbench.curves.published import PublishedCurve
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import Evaluation, find_evaluations, read_rows
+from segbench.protocols.boundaries.counts import BoundaryCounts
+from segbench.protocols.boundaries.curve import BoundaryCurve, f_of
 from segbench.protocols.boundaries.inputs import as_thresholds
+from segbench.protocols.boundaries.published import PublishedCurve
+from segbench.protocols.boundaries.settings import Boundaries
 
-_PROTOCOL = "boundaries"
 _HUMAN = re.compile(r"human(-\d+)?")
 _LISTED = 20
 _F_ROUNDING = 1e-4
@@ -97,7 +97,7 @@ def import_bsds(
             for result, counted in zip(imported, outcomes, strict=True):
                 run = store.begin(result.method, result.protocol, result.settings)
                 store.save(run, counted)
-                published = encode_published(result.published) if result.published else ""
+                published = result.published.to_json() if result.published else ""
                 finish(store, run, counted, result, result.notes, published=published)
     return imported
 
@@ -141,9 +141,10 @@ def _counts(path: Path) -> BoundaryCounts:
 def _counted(method: str, evaluation: Evaluation, outcomes: list[Outcome]) -> Result:
     thresholds = _counts(next(iter(evaluation.counts.values()))).thresholds
     settings, said = _settings(thresholds, method)
-    result = assemble(method, _PROTOCOL, settings, outcomes)
+    protocol = Boundaries.from_fields(settings)
+    result = assemble(method, protocol, settings, outcomes)
     notes = (*said, *_disagreements(result.summary, evaluation.best, _PRINTED))
-    return assemble(method, _PROTOCOL, settings, outcomes, notes=notes)
+    return assemble(method, protocol, settings, outcomes, notes=notes)
 
 
 def _published(method: str, evaluation: Evaluation) -> Result:
@@ -171,12 +172,12 @@ def _published(method: str, evaluation: Evaluation) -> Result:
     settings, said = _settings(published.curve.thresholds, method)
     settings |= {"counts": "no"}
     signed = signature(
-        _PROTOCOL,
+        Boundaries.name,
         settings,
         {path.name: _digest(path) for path in files},
         images="unknown" if images is None else str(len(images)),
     )
-    return Result(method, _PROTOCOL, settings, signed, {}, notes=(*said, *notes), published=published)
+    return Result(method, Boundaries.name, settings, signed, {}, notes=(*said, *notes), published=published)
 
 
 def _curve(path: Path) -> BoundaryCurve:

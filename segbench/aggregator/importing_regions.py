@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
-from segbench.curves.published_regions import PublishedRegions
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.bsds_text import from_file_name, read_rows
 from segbench.loaders.decoded import shown
+from segbench.protocols.regions.published import PublishedRegions
+from segbench.protocols.regions.settings import Regions
 
 COVER, MEANS = "eval_cover.txt", "eval_RI_VOI.txt"
 COVER_ROWS, MEANS_ROWS, IMAGES = "eval_cover_th.txt", "eval_RI_VOI_thr.txt", "eval_cover_img.txt"
@@ -77,8 +78,8 @@ def import_regions(folder: Path, method: str) -> Result:
     files = [folder / name for name in (COVER, MEANS, COVER_ROWS, MEANS_ROWS, IMAGES) if (folder / name).is_file()]
     settings = {"source": "imported", "thresholds": ",".join(f"{t:g}" for t in thresholds) or "unknown", "counts": "no"}
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-    signed = signature("regions", settings, digests, images="unknown" if images is None else str(len(images)))
-    return Result(method, "regions", settings, signed, {}, notes=_disagreements(published), published=published)
+    signed = signature(Regions.name, settings, digests, images="unknown" if images is None else str(len(images)))
+    return Result(method, Regions.name, settings, signed, {}, notes=_disagreements(published), published=published)
 
 
 def _holds_regions(folder: Path) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from segbench.aggregator.figures import Protocol
+from segbench.core.protocol import Protocol
 from segbench.loaders.class_folders import class_maps
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, pair
-from segbench.protocols.classes import Classes
+from segbench.protocols.pixels.classes import Classes
 
 
 def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:

@@ -17,8 +17,9 @@ from segbench.aggregator.replacing import keep_pooled
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.inputs import Inputs
+from segbench.protocols.registry import protocol_of
 
 _UNFINISHED_HINT = "repeat the command that began it, or leave such runs out: --leave-out-unfinished"
 
@@ -129,7 +130,8 @@ def _write(store: ResultsFile, run: _Run) -> None:
     store.save(key, outcomes)
     signature = first.signature
     if not first.published:
-        result = assemble(first.method, first.protocol, first.settings, outcomes, cuts=first.thresholds)
+        protocol = protocol_of(first.protocol, first.settings)
+        result = assemble(first.method, protocol, first.settings, outcomes, cuts=first.thresholds)
         signature = result.signature.rpartition("|segbench:")[0] + f"|segbench:{_version(first)}"
     complete = store.finish(key, outcomes, signature, run.notes, published=first.published)
     if not first.published:

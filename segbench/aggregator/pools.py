@@ -15,8 +15,8 @@ from multiprocessing.context import BaseContext
 from types import TracebackType
 from typing import Any
 
-from segbench.arguments import as_whole
-from segbench.errors import WorkerError
+from segbench.core.arguments import as_whole
+from segbench.core.errors import WorkerError
 
 _PAIRS_WORTH_A_PROCESS = 50
 
@@ -140,7 +140,7 @@ def _context() -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["segbench.aggregator.tasks", "segbench.protocols.kernels", "PIL.Image"])
+    context.set_forkserver_preload(["segbench.aggregator.tasks", "segbench.protocols.pixels.kernels", "PIL.Image"])
     with ctrl_c_left_to_parent():
         forkserver.ensure_running()
     return context

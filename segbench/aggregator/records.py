@@ -12,13 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from segbench.aggregator.codec import decode_published
-from segbench.aggregator.figures import PROTOCOLS
 from segbench.aggregator.tasks import Outcome
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
-from segbench.protocols.class_names import read_classes
+from segbench.protocols.registry import protocol_of
 
 Record = TypeVar("Record")
 
@@ -104,13 +102,11 @@ def _run(row: Sequence[Any]) -> StoredRun:
         int(key), _printable(method), protocol, found, signature, _texts(notes), _numbers(thresholds),
         _inputs(inputs), protocol_json, published,
     )  # fmt: skip
+    measured_by = protocol_of(protocol, found)
     if published:
-        _ = decode_published(published).summary
+        _ = measured_by.published(published).summary
     else:
-        _require(protocol in PROTOCOLS, f"protocol {protocol}")
         _require(not run.thresholds or "thresholds" in found, "thresholds without their source")
-        if protocol == "classes":
-            read_classes(found["classes"])
     if protocol_json:
         _require(isinstance(json.loads(protocol_json)["kind"], str), "a protocol without name")
     return run

@@ -18,7 +18,7 @@ class ReplacedRun(UserWarning):
 
 def keep_pooled(store: ResultsFile, run: int, result: Result) -> None:
     """Keep the summary and a reduced curve of a complete run of very many scores, which take long to pool again."""
-    if result.protocol == "pixels" and result.counts and result.has_many_scores:
+    if result.counts and result.table.worth_keeping:
         summary, counts = encode_summary(result.summary), encode(result.reduced)
         store.keep_pooled(run, StoredPool(result.digest_of(summary, counts), summary, counts))
 

@@ -7,60 +7,46 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.tasks import joint_digests
-from segbench.counts import ScoreCounts
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import is_stream
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles, survey
 from segbench.loaders.repairs import Repairs
-from segbench.sample import Sample
 
 if TYPE_CHECKING:
-    from segbench.aggregator.figures import Protocol
     from segbench.aggregator.result import Result
-
-_WITH_PICTURES = {
-    "Pixels": "segbench.protocols.pixels",
-    "Boundaries": "segbench.protocols.boundaries",
-    "Regions": "segbench.protocols.regions",
-}
+    from segbench.core.protocol import Protocol
 
 
 def protocol_to_json(protocol: Protocol) -> str:
     """Write which protocol it is and, where there are pictures of it, all its settings."""
-    kind = type(protocol).__name__
-    settings = asdict(protocol) if kind in _WITH_PICTURES else {}  # type: ignore[call-overload]  # those are dataclasses
-    return json.dumps({"kind": kind} | settings)
+    settings = {} if protocol.without_pictures else asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
+    return json.dumps({"kind": type(protocol).__name__} | settings)
 
 
 def why_no_pictures(result: Result) -> str:
     """Say why no images of a result can be drawn, as what came of the method; empty where they can."""
-    kind = json.loads(result.protocol_json or "{}").get("kind", "")
-    if kind == "Classes":
-        return "was counted with many classes, of which there are no pictures"
-    if kind == "Annotators":
-        return "compares annotators with each other, so there is no picture of it"
-    if kind and kind not in _WITH_PICTURES:
-        return f"was counted by {kind}, which is no protocol of segbench, so there is no picture of it"
-    if kind and result.inputs is not None:
+    if result.protocol_json and result.inputs is not None:
+        if result.rules.without_pictures:
+            return result.rules.without_pictures
         streamed = any(part.pairs and is_stream(part.pairs) for part in (result.inputs, *result.inputs.merged))
         return "was counted from a file list in a pipe, which is gone, so its images are not known" if streamed else ""
     how = "counted from arrays" if result.settings.get("source") == "arrays" else "counted by others"
     return f"was {'taken from print' if result.published else how}, so its images are not known"
 
 
-def protocol_of(result: Result) -> Protocol:
-    """Give the protocol that counted a result.
+def full_protocol(result: Result) -> Protocol:
+    """Give the protocol that counted a result with all its settings, also those that no metric depends on.
 
     Raises
     ------
@@ -69,9 +55,9 @@ def protocol_of(result: Result) -> Protocol:
     """
     _insist_on_pictures(result)
     settings: dict[str, Any] = json.loads(result.protocol_json)
-    kind = settings.pop("kind")
+    settings.pop("kind")
     settings.pop("exact", None)  # of runs counted before bins became an option
-    made: Callable[..., Protocol] = getattr(import_module(_WITH_PICTURES[kind]), kind)
+    made: Callable[..., Protocol] = type(result.rules)
     try:
         return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
     except (TypeError, ArgumentError) as error:
@@ -106,7 +92,7 @@ def reread(result: Result, files: SampleFiles) -> Sample:
     raw = read(files)
     if joint_digests(raw.digests)[1] != result.digests.get(files.name):
         raise DataError(shown(files.prediction), "has changed since it was counted, or its ground truth", "run again")
-    return decode_sample(raw, protocol_of(result).reads, Repairs.from_fields(result.settings))
+    return decode_sample(raw, full_protocol(result).reads, Repairs.from_fields(result.settings))
 
 
 def states_of(result: Result, sample: Sample, threshold: float | None = None) -> NDArray[np.uint8]:
@@ -126,28 +112,20 @@ def states_of(result: Result, sample: Sample, threshold: float | None = None) ->
     array of uint8, shape (H, W)
         A `segbench.protocols.states.State` a pixel.
     """
-    from segbench.protocols.pixels import Pixels
-
-    protocol = protocol_of(result)
     cut = best_threshold(result) if threshold is None else threshold
-    if not isinstance(protocol, Pixels):
-        states: NDArray[np.uint8] = protocol.states(sample, cut)  # type: ignore[attr-defined]  # protocol_of gives no other
-        return states
-    counts = result.counts[sample.name]
-    uniform = isinstance(counts, ScoreCounts) and not counts.negatives.any()
-    return protocol.states(sample, cut, all_positive=uniform)
+    return full_protocol(result).states(sample, cut, result.counts[sample.name])
 
 
 def best_threshold(result: Result) -> float:
-    """Give the threshold of ODS, or of the best covering of regions.
+    """Give the threshold at which the headline of the protocol is measured.
 
     Raises
     ------
     DataError
         If it is undefined.
     """
-    summary: Mapping[str, float] = result.summary
-    best = summary["covering_ods_threshold" if result.protocol == "regions" else "ods_threshold"]
+    threshold = result.rules.best_threshold
+    best = math.nan if threshold is None else result.summary[threshold.key]
     if math.isnan(best):
         raise DataError(result.method, "has no best threshold", "name one: --threshold 0.5 (threshold=0.5)")
     return float(best)

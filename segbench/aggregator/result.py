@@ -1,4 +1,4 @@
-"""What came of one method: counts image by image, and every figure drawn from them."""
+"""The result of one method: its counts image by image, and every metric computed from them."""
 
 from __future__ import annotations
 
@@ -7,31 +7,22 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import cast
+from typing import Any
 
-from segbench.aggregator.codec import Counts
-from segbench.aggregator.figures import PROTOCOLS
 from segbench.aggregator.signature import resigned
-from segbench.counts import BoundaryCounts, ScoreCounts
-from segbench.curves import Curve, Intervals, Summary, bootstrap, pixel_summary
-from segbench.curves.boundary import BoundaryCurve
-from segbench.curves.boundary_summary import annotators_summary, boundary_image_figures, has_pixels
-from segbench.curves.classes import micro_of, of_class
-from segbench.curves.intervals import IntervalMethod
-from segbench.curves.masks import pixel_curve
-from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels, pool_pixels, reduced
-from segbench.curves.published import PublishedCurve
-from segbench.curves.published_regions import PublishedRegions
-from segbench.curves.regions import RegionCurve
-from segbench.curves.replicates import as_draws, as_level
-from segbench.curves.summary import WITHOUT_NAMES
-from segbench.display import Displayed
-from segbench.errors import ArgumentError, DataError
+from segbench.core.counts import Counts
+from segbench.core.display import Displayed
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.protocol import Part, Protocol, Published
+from segbench.core.scores import ScoreCounts
+from segbench.core.summary import Summary
+from segbench.core.table import Table
 from segbench.loaders.inputs import Inputs
-from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.class_names import read_classes
-
-_HEADLINES = ("ods_f", "macro_ods_f", "covering_ods")
+from segbench.protocols.pixels.metrics import WITHOUT_NAMES
+from segbench.protocols.registry import protocol_of
+from segbench.statistics.bootstrap import bootstrap
+from segbench.statistics.intervals import IntervalMethod, Intervals
+from segbench.statistics.replicates import as_draws, as_level
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +34,7 @@ class Result(Displayed):
     method : str
         Name of the method.
     protocol : str
-        ``"pixels"``, ``"classes"``, ``"boundaries"`` or ``"regions"``.
+        Name of the protocol.
     settings : mapping of str to str
         The protocol's settings, as in the signature.
     signature : str
@@ -60,8 +51,8 @@ class Result(Displayed):
         The protocol with all its settings, from which pictures are drawn; empty for results that others counted.
     digests : mapping of image name to str
         Content of all files of each image when it was counted.
-    published : PublishedCurve or PublishedRegions, optional
-        The curve or figures of a method known from print; there are no counts then.
+    published : Published, optional
+        The curve or metrics of a method known from print; there are no counts then.
     image_notes : mapping of image name to tuple of str
         What was done to the data of single images, with what `notes` leaves out, such as their sizes.
     unnamed : ScoreCounts, optional
@@ -71,6 +62,8 @@ class Result(Displayed):
         The summary and `reduced` as a results file keeps them of very many scores, which take long to pool.
     reused : int
         How many images `evaluate` took from the results file, since their files and settings are the same.
+    measured_by : Protocol, optional
+        The protocol; by default the one of that name, as far as the settings tell.
     """
 
     method: str
@@ -83,22 +76,31 @@ class Result(Displayed):
     inputs: Inputs | None = None
     protocol_json: str = ""
     digests: Mapping[str, str] = field(default_factory=dict)
-    published: PublishedCurve | PublishedRegions | None = None
+    published: Published | None = None
     image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
     kept: tuple[Summary, ScoreCounts] | None = None
     reused: int = 0
+    measured_by: Protocol | None = None
 
     def __repr__(self) -> str:
         """Say in a line whose result it is, of how many images, and the figure by which methods are ranked."""
         images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
         images = "known from print" if self.published else "pixels without names" if self.unnamed else images
         failed = f", {len(self.failed)} failed" if self.failed else ""
-        ranked = [f", {key} {self.summary[key]:.4f}{self._bounds_of(key)}" for key in _HEADLINES if key in self.summary]
-        return f"Result({self.method!r}, {self.protocol}, {images}{failed}{''.join(ranked)})"
+        key = self.rules.headline.key
+        bounds = " ({:.4f} to {:.4f})".format(*self.summary.bounds[key]) if key in self.summary.bounds else ""
+        return f"Result({self.method!r}, {self.protocol}, {images}{failed}, {key} {self.summary[key]:.4f}{bounds})"
 
-    def _bounds_of(self, key: str) -> str:
-        return " ({:.4f} to {:.4f})".format(*self.summary.bounds[key]) if key in self.summary.bounds else ""
+    @cached_property
+    def rules(self) -> Protocol:
+        """The protocol, which says what is measured and how."""
+        return self.measured_by or protocol_of(self.protocol, self.settings)
+
+    @cached_property
+    def table(self) -> Table:
+        """The counts of all images laid out, from which every metric is measured."""
+        return self.rules.table(self.counts, rest=self.unnamed)
 
     @property
     def data(self) -> str:
@@ -110,9 +112,9 @@ class Result(Displayed):
         return hashlib.sha256(f"{sorted(self.digests.items())!r}\n{summary}\n".encode() + counts).hexdigest()
 
     @property
-    def human(self) -> bool:
-        """Whether this is how well annotators agree, a point to compare methods with and no method itself."""
-        return self.settings.get("thresholds") == "annotators"
+    def competes(self) -> bool:
+        """Whether this is a method to be ranked, and not how well annotators agree."""
+        return self.rules.competes
 
     def intervals(
         self,
@@ -136,17 +138,10 @@ class Result(Displayed):
             undefined = dict.fromkeys(self.summary, reason)
             note = f"{reason}, so no intervals"
             return Intervals(nothing, self.summary, {}, method, level, replicates, seed, 0, (note,), undefined)
-        drawn = bootstrap(self._resampled(), level=level, method=method, replicates=replicates, seed=seed)
+        drawn = bootstrap(self.table, level=level, method=method, replicates=replicates, seed=seed)
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in drawn.undefined.items()}
         notes = (*drawn.notes, "intervals are those of binned values") if self.summary.bounds else drawn.notes
         return replace(drawn, undefined=reasons, notes=notes)
-
-    def _resampled(self) -> Mapping[str, Counts]:
-        """Give the images to resample: of annotators, those that compare at least two."""
-        if not self.human:
-            return self.counts
-        compared = cast("Mapping[str, BoundaryCounts]", self.counts)
-        return {name: counts for name, counts in compared.items() if has_pixels(counts)}
 
     def _nothing_to_draw_from(self) -> str:
         if self.published:
@@ -155,88 +150,64 @@ class Result(Displayed):
             return WITHOUT_NAMES
         if not self.counts:
             return "no image was counted"
-        return self.summary.undefined.get("ods_f", "") if self.human else ""
+        return "" if self.table.images else self.summary.undefined[self.rules.headline.key]
 
     @cached_property
     def pooled(self) -> Counts:
         """The sum of the counts of all images.
 
-        Of more distinct scores than are held in memory (`segbench.counts.pooling.SCORES_AT_ONCE`), some are chosen
+        Of more distinct scores than are held in memory (`segbench.core.pooling.SCORES_AT_ONCE`), some are chosen
         (`segbench.curves.pooled.reduced`), and ``threshold_source`` says so; the summary still measures all.
         """
         if self.published:
             raise ArgumentError(f"{self.method} is a published curve, without counts")
-        if not self.counts and self.protocol != "pixels":
-            raise DataError(self.method, "no image was counted, so there is no curve", "mend what failed and run again")
-        if self.protocol == "pixels":
-            return self._pixels.counts
-        pooled: Counts = PROTOCOLS[self.protocol].pool(self.counts.values())
-        return pooled
+        if not self.counts and not self.unnamed and self.rules.counts is not ScoreCounts:
+            raise DataError(self.method, "no image was counted, so there is no curve", "fix what failed and run again")
+        return self.table.pooled
 
     @cached_property
     def reduced(self) -> Counts:
         """The pooled counts at the points of the curve that plots draw: all, or a choice of very many."""
         if self.kept:
             return self.kept[1]
-        return reduced(self.pooled) if isinstance(self.pooled, ScoreCounts) else self.pooled
+        _ = self.pooled  # which says why there are none
+        return self.table.reduced
 
     @property
     def chosen_points(self) -> str:
         """How many of the pooled scores `drawn` has points at, in words; empty where at all."""
-        if self.protocol == "classes" and self.counts:
-            return self.micro.chosen_points
-        many = self.protocol == "pixels" and not self.published and (self.kept is not None or self.has_many_scores)
-        return cast("ScoreCounts", self.reduced).threshold_source if many else ""
-
-    @property
-    def has_many_scores(self) -> bool:
-        """Whether so many distinct scores were pooled that `reduced` holds a choice of them."""
-        return self._pixels.scores > REDUCED_ABOVE
+        return "" if self.published or not (self.counts or self.unnamed) else self._kept_table.chosen_points
 
     @cached_property
-    def _pixels(self) -> PooledPixels:
-        return pool_pixels(
-            cast("Mapping[str, ScoreCounts]", self.counts), () if self.unnamed is None else (self.unnamed,)
-        )
+    def _kept_table(self) -> Table:
+        """The table, or that of the reduced curve which a results file keeps."""
+        return self.rules.table({"": self.kept[1]}) if self.kept else self.table
 
     @cached_property
     def summary(self) -> Summary:
-        """The figures over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
+        """The metrics over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
         if self.published:
             return self.published.summary
-        if self.kept:
-            return self.kept[0]
-        if self.human:
-            return annotators_summary(cast("Mapping[str, BoundaryCounts]", self.counts))
-        if self.protocol == "pixels":
-            per_image = cast("Mapping[str, ScoreCounts]", self.counts)
-            return pixel_summary(per_image, unnamed=self.unnamed, pool=self._pixels)
-        return PROTOCOLS[self.protocol].summary(self.counts)
+        return self.kept[0] if self.kept else self.table.summary()
 
     @cached_property
-    def curve(self) -> Curve | BoundaryCurve | RegionCurve:
-        """The pooled precision-recall curve, of several classes that of `micro`; of regions figures by threshold."""
-        if self.protocol == "classes" and self.counts:
-            return self.micro.curve
-        return self.published.curve if self.published else PROTOCOLS[self.protocol].curve(self.pooled)
+    def curve(self) -> Any:  # noqa: ANN401  a curve of the protocol's own type
+        """The pooled precision-recall curve, of several classes that of `micro`; of regions metrics by threshold."""
+        if self.published:
+            return self.published.curve
+        _ = self.pooled  # which says why there is none
+        return self.table.curve
 
     @cached_property
-    def drawn(self) -> Curve | BoundaryCurve | RegionCurve:
+    def drawn(self) -> Any:  # noqa: ANN401  as above
         """The curve as plots draw it: at the points of `reduced`."""
-        if self.published or not self.counts or self.protocol in {"boundaries", "regions"}:
-            return self.curve
-        return self.micro.drawn if self.protocol == "classes" else pixel_curve(cast("ScoreCounts", self.reduced))
+        return self.curve if self.published or not self.counts else self._kept_table.drawn
 
     @cached_property
     def classes(self) -> Mapping[str, Result]:
         """The result of each class against all others, as the pixels protocol gives it; empty of other protocols."""
-        if not self.counts or self.protocol != "classes":
-            return {}
-        labels, names = read_classes(self.settings["classes"])
-        return {
-            name: self._as_pixels(of_class(self.counts, name), {"class": name, "positive": str(label)})
-            for label, name in zip(labels, names, strict=True)
-        }
+        parts = self.rules.parts(self.counts, self.settings) if self.counts else {}
+        return {name: self._of_part(part) for name, part in parts.items()}
 
     @cached_property
     def micro(self) -> Result:
@@ -247,15 +218,22 @@ class Result(Displayed):
         ArgumentError
             If this is a result of another protocol.
         """
-        if self.protocol != "classes":
+        part = self.rules.added_up(self.counts, self.settings)
+        if part is None:
             raise ArgumentError(f"{self.method} is a result of the {self.protocol} protocol, not of several classes")
-        counts = micro_of(self.counts)
-        return self._as_pixels(counts, {"class": "micro", "positive": self.settings["classes"]})
+        return self._of_part(part)
 
-    def _as_pixels(self, counts: Mapping[str, Counts], fields: Mapping[str, str]) -> Result:
-        settings = {**fields, **{key: value for key, value in self.settings.items() if key != "classes"}}
-        signature = resigned(self.signature, "pixels", settings)
-        return replace(self, protocol="pixels", settings=settings, signature=signature, counts=counts, kept=None)
+    def _of_part(self, part: Part) -> Result:
+        signature = resigned(self.signature, part.protocol.name, part.settings)
+        return replace(
+            self,
+            protocol=part.protocol.name,
+            settings=part.settings,
+            signature=signature,
+            counts=part.counts,
+            kept=None,
+            measured_by=part.protocol,
+        )
 
     def of_class(self, name: str) -> Result:
         """Give the result of one class against all others; its curve, intervals and images are those of pixels.
@@ -271,22 +249,18 @@ class Result(Displayed):
 
     @property
     def per_image(self) -> Mapping[str, Summary]:
-        """The figures of each image alone, drawn when asked for."""
-        return _ImageFigures(self)
+        """The metrics of each image alone, computed when asked for."""
+        return _ImageSummaries(self)
 
 
-class _ImageFigures(Mapping[str, Summary]):
+class _ImageSummaries(Mapping[str, Summary]):
     def __init__(self, result: Result) -> None:
         self._result = result
 
     def __getitem__(self, name: str) -> Summary:
-        counts = self._result.counts[name]
-        if self._result.human and isinstance(counts, BoundaryCounts):
-            alone = ONE_ANNOTATOR in self._result.image_notes.get(name, ())
-            why = ONE_ANNOTATOR if alone else "no boundaries of two annotators"
-            return boundary_image_figures(counts, without_pixels=why)
-        protocol = PROTOCOLS[self._result.protocol]
-        return protocol.image(counts, self._result.reduced) if protocol.by_set else protocol.image(counts)
+        result = self._result
+        of_set = result.reduced if result.rules.by_set else None
+        return result.rules.table({name: result.counts[name]}, of_set=of_set).image_summary()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._result.counts)
@@ -295,4 +269,4 @@ class _ImageFigures(Mapping[str, Summary]):
         return len(self._result.counts)
 
     def __repr__(self) -> str:
-        return f"<figures of {len(self)} image{'s'[: len(self) != 1]} by name>"
+        return f"<metrics of {len(self)} image{'s'[: len(self) != 1]} by name>"

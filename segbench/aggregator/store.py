@@ -21,7 +21,7 @@ from segbench._version import __version__
 from segbench.aggregator.database import add_pooled, connect, explained, has_pooled, prepare, require_results_name
 from segbench.aggregator.records import StoredPool, StoredRun, outcome_of, pool_of, run_of
 from segbench.aggregator.tasks import Outcome
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
 
@@ -181,7 +181,7 @@ class ResultsFile:
                     outcome.digest,
                     outcome.ground_truth_digest,
                     outcome.counts,
-                    json.dumps(outcome.label_values),
+                    json.dumps(outcome.facts),
                     outcome.failure,
                     json.dumps(outcome.notes),
                     outcome.seconds,

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from segbench.aggregator.codec import encode
-from segbench.aggregator.figures import Protocol
-from segbench.errors import DataError
+from segbench.core.errors import DataError
+from segbench.core.protocol import Protocol
 from segbench.loaders.load import Digests, decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
@@ -37,8 +37,8 @@ class Outcome:
         Content of its ground truth and field of view.
     counts : bytes, optional
         Packed counts; None where the image failed, or is unchanged since it was counted.
-    label_values : tuple of float
-        The ground-truth values found, where no rule names the positive ones.
+    facts : tuple of float
+        What the whole set needs to know of the image, see `segbench.core.protocol.Counted`.
     failure : str
         Why there are no counts; empty if all is well.
     notes : tuple of str
@@ -51,7 +51,7 @@ class Outcome:
     digest: str = ""
     ground_truth_digest: str = ""
     counts: bytes | None = None
-    label_values: tuple[float, ...] = ()
+    facts: tuple[float, ...] = ()
     failure: str = ""
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -77,7 +77,7 @@ def _count_image(protocol: Protocol, repairs: Repairs, task: Task) -> Outcome:
             digest,
             ground_truth_digest,
             encode(image.counts),
-            image.label_values,
+            image.facts,
             notes=(*sample.notes, *image.notes),
             seconds=time.perf_counter() - started,
         )

@@ -6,9 +6,10 @@ import hashlib
 from dataclasses import replace
 
 from segbench.aggregator.result import Result
-from segbench.counts import ScoreCounts, Thresholds
-from segbench.curves import thresholds_from
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.scores import ScoreCounts
+from segbench.core.thresholds import Thresholds
+from segbench.curves.tuning import thresholds_from
 
 
 def tuned_thresholds(tuning: Result) -> Thresholds:
@@ -33,7 +34,9 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
         If it has failed images, lacks positives or negatives, or holds two-valued predictions.
     """
     if not isinstance(tuning.reduced, ScoreCounts):
-        raise ArgumentError(f"thresholds are taken from results of the pixels protocol, not of {tuning.protocol}")
+        raise ArgumentError(
+            f"thresholds are taken from results of counts by score, as the pixels protocol gives them, not of {tuning.protocol}"
+        )
     if tuning.failed:
         images = f"{len(tuning.failed)} image{'s'[: len(tuning.failed) > 1]}"
         first = next(iter(tuning.failed.values()))

@@ -77,8 +77,8 @@ def check(
 
     The exit code is 1 if images could not be counted.
     """
+    from segbench.checks.checking import check_methods
     from segbench.loaders.listing import listed_once
-    from segbench.preflight.checking import check_methods
     from segbench.report.findings import report_json, show_reports
 
     options = Options(

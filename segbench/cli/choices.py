@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
-    from segbench.curves import Intervals
+    from segbench.statistics.intervals import Intervals
 
 
 class Form(StrEnum):

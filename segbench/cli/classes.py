@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from segbench.errors import ArgumentError, DataError
-from segbench.protocols.class_names import read_classes
+from segbench.core.errors import ArgumentError, DataError
+from segbench.protocols.pixels.class_names import read_classes
 
 _LARGEST_BYTES = 2**20
 

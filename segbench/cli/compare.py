@@ -10,7 +10,7 @@ import typer
 from segbench.cli.choices import DIGITS, Form, shown_digits
 from segbench.cli.resampling import BCA, REPLICATES, SEED, interval_settings
 from segbench.cli.selection import CLASS, ONLY, chosen_results, comparable
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 
 def compare(
@@ -34,7 +34,13 @@ def compare(
     One line a pair of methods and figure, with p-values.
     """
     from segbench.aggregator.comparing import compare_results
-    from segbench.report.comparisons import SHOWN, comparison_json, comparison_table, exact_comparison, show_comparison
+    from segbench.report.comparisons import (
+        compared,
+        comparison_json,
+        comparison_table,
+        exact_comparison,
+        show_comparison,
+    )
     from segbench.report.table_text import csv_table, latex_table, markdown_table
 
     places = shown_digits(digits, form)
@@ -54,7 +60,7 @@ def compare(
     if shown and (unknown := sorted(set(shown) - set(known))):
         raise ArgumentError(f"--figures {', '.join(unknown)}: expected some of {', '.join(known)}")
     signature = chosen[0].signature
-    listed = shown or SHOWN[chosen[0].protocol]
+    listed = shown or compared(comparison)
     if form is Form.JSON:
         typer.echo(comparison_json(comparison, signature=signature), nl=False)
     elif form is Form.TABLE:

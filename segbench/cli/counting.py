@@ -15,13 +15,13 @@ import typer
 from segbench.cli.look_first import inputs_of
 from segbench.cli.stopping import Stopped
 from segbench.cli.workers import Workers
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from segbench.aggregator.figures import Protocol
     from segbench.aggregator.result import Result
     from segbench.cli.progress import Tally
-    from segbench.counts import Thresholds
+    from segbench.core.protocol import Protocol
+    from segbench.core.thresholds import Thresholds
     from segbench.loaders.pairing import SampleFiles
     from segbench.loaders.repairs import Repairs
     from segbench.loaders.source import Source
@@ -137,20 +137,12 @@ def count_methods(
     inputs = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
     files = [find_files(each.absolute(), protocol).files for each in inputs.values()]
     work: list[tuple[str, str | None, Protocol]] = [(method, place, protocol) for method, place in methods.items()]
-    if protocol.name == "boundaries":
-        from segbench.protocols.boundaries import Annotators, Boundaries, compile_kernels, kernels_cached
-
-        if human and isinstance(protocol, Boundaries):
-            work.append(("human", None, Annotators(settings=protocol)))
-        if not kernels_cached():
-            typer.echo("compiling for this machine, once ...", err=True)
-            compile_kernels()
-    elif human:
+    annotators = protocol.annotators_alone()
+    if human and annotators is None:
         raise ArgumentError("--human takes annotators of boundaries; add -p boundaries")
-    if protocol.name == "regions":
-        from segbench.protocols.regions import compile_kernels as compile_region_kernels
-
-        compile_region_kernels()  # before workers start, each of which would do it
+    if human and annotators is not None:
+        work.append(("human", None, annotators))
+    protocol.prepare(lambda message: typer.echo(message, err=True))  # before workers start, each of which would do it
     with (
         workers.open(_first_images(files), sum(map(len, files))) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),

@@ -11,7 +11,7 @@ from segbench.cli.choices import Form, print_results
 from segbench.cli.counting import count_methods, methods_of
 from segbench.cli.run import tell_kept
 from segbench.cli.stopping import Stopped
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 
 
 def demo(
@@ -22,7 +22,7 @@ def demo(
     It prints their figures and draws their curves.
     """
     from segbench.loaders.shipped import shipped
-    from segbench.protocols.pixels import Pixels
+    from segbench.protocols.pixels.settings import Pixels
     from segbench.report.saving import Kind, save_plot
 
     try:

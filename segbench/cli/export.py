@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from segbench.cli.selection import ONLY, chosen_results
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 
 def export(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 
 if TYPE_CHECKING:
-    from segbench.aggregator.figures import Protocol
+    from segbench.core.protocol import Protocol
     from segbench.loaders.inputs import Inputs
     from segbench.loaders.repairs import Repairs
 
@@ -43,7 +43,7 @@ def look_first(methods: dict[str, Inputs], protocol: Protocol, repairs: Repairs)
     DataError
         With everything that was found, if there is a method of which no image could be counted.
     """
-    from segbench.preflight.checking import quick_check
+    from segbench.checks.checking import quick_check
     from segbench.report.findings import refusal, warnings_of
 
     reports = quick_check(methods, protocol, repairs)

@@ -41,7 +41,7 @@ def _run() -> None:
 
     from segbench.cli.commands import app
     from segbench.cli.stopping import Stopped
-    from segbench.errors import ArgumentError, SegbenchError
+    from segbench.core.errors import ArgumentError, SegbenchError
 
     try:
         app()

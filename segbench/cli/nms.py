@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     from segbench.loaders.source import Source
@@ -27,10 +27,10 @@ def nms(
 
     This is what is done to networks' maps before they are evaluated.
     """
+    from segbench.aggregator.writing import refuse_inputs, write_file
     from segbench.cli.progress import progress_bar
     from segbench.loaders.listing import list_place
     from segbench.loaders.urls import is_url, masked
-    from segbench.writing import refuse_inputs, write_file
 
     if bits not in (8, 16):
         raise ArgumentError(f"--bits is {bits}, expected 8 or 16")
@@ -65,9 +65,9 @@ def _suppressed(
     import imageio.v3 as iio
     import numpy as np
 
-    from segbench.levels import as_shares, mirrored, note_on_levels
+    from segbench.core.levels import as_shares, mirrored, note_on_levels
     from segbench.loaders.images import decode, read_bytes
-    from segbench.protocols.boundaries import nms as suppress
+    from segbench.protocols.boundaries.suppression import nms as suppress
 
     decoded = decode(read_bytes(source), source, role="prediction")
     stored = decoded.array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 GROUND_TRUTH = typer.Argument(
     help="Folder of ground truth, archive, URL, or one file; with --preset the data set's folder.", show_default=False

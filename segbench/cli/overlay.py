@@ -39,7 +39,7 @@ def overlay(
         problems = export_overlays(chosen, output, threshold=threshold, names=image or (), progress=progress)
     for problem in problems:
         typer.secho(problem, fg="red", err=True)
-    for protocol in dict.fromkeys(result.protocol for result in chosen):
-        typer.echo(f"{protocol} in {output}: {legend(protocol)}", err=True)
+    for protocol in {result.protocol: result.rules for result in chosen}.values():
+        typer.echo(f"{protocol.name} in {output}: {legend(protocol)}", err=True)
     if problems:
         raise typer.Exit(1)

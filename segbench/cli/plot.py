@@ -11,7 +11,7 @@ import typer
 from segbench.cli.choices import PlotKind
 from segbench.cli.resampling import INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, chosen_results, comparable
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 
 def plot(
@@ -41,8 +41,8 @@ def plot(
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
     """Draw all methods in a results file."""
-    from segbench.curves.resampling import notes_on
     from segbench.report.saving import Kind, save_plot
+    from segbench.statistics.bootstrap import notes_on
 
     if intervals is None and kind is not PlotKind.COMPARISON:
         refuse_idle(context, "add --intervals 95")

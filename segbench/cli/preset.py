@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
 
 
 def _take_over(context: typer.Context, name: str | None) -> str | None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, TypedDict
 import typer
 
 from segbench.cli.options import typed
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from segbench.curves.intervals import IntervalMethod
+    from segbench.statistics.intervals import IntervalMethod
 
 INTERVALS = typer.Option(help="Bootstrap intervals over images that hold so many per cent: 95.", show_default=False)
 REPLICATES = typer.Option(min=1, help="Bootstrap replicates.")

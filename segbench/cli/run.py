@@ -41,7 +41,7 @@ from segbench.cli.settings import Options
 from segbench.cli.stopping import Stopped
 from segbench.cli.tuning import thresholds_of
 from segbench.cli.workers import Dask, Jobs, Threads, Workers
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 
 def run(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
@@ -55,7 +55,7 @@ def chosen_results(path: Path, only: str | None, class_name: str | None = None) 
 
 
 def _classes_in(path: Path, results: Sequence[Result]) -> str:
-    if all(result.protocol != "classes" for result in results):
+    if not any(result.classes for result in results):
         return f"no run in {path} has classes; run with -p pixels --classes 0-18"
     names = dict.fromkeys(name for result in results for name in result.classes)
     if not names:
@@ -65,7 +65,7 @@ def _classes_in(path: Path, results: Sequence[Result]) -> str:
 
 def comparable(results: Sequence[Result]) -> list[Result]:
     """Give the results that can be compared image by image, and say which cannot."""
-    left_out = [result.method for result in results if result.published or result.human]
+    left_out = [result.method for result in results if result.published or not result.competes]
     if left_out:
         typer.echo(f"not compared, being annotators or known from print: {', '.join(left_out)}", err=True)
-    return [result for result in results if not (result.published or result.human)]
+    return [result for result in results if result.competes and not result.published]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from segbench.cli.choices import ProtocolName
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from segbench.aggregator.figures import Protocol
+    from segbench.core.protocol import Protocol
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Options:
             if self.classes is not None:
                 return self._classes()
             from segbench.protocols.annotators import as_annotator_rule
-            from segbench.protocols.pixels import Pixels
+            from segbench.protocols.pixels.settings import Pixels
 
             void = tuple(numbers(self.void, "--void")) if self.void else ()
             rule = None if self.annotators is None else as_annotator_rule(self.annotators)
@@ -62,11 +62,11 @@ class Options:
                 "annotators",
             )
             self._refuse(name, *foreign)
-            from segbench.protocols.regions import Regions
+            from segbench.protocols.regions.settings import Regions
 
             return Regions(thresholds=_thresholds(self.thresholds), void=_labels(self.void))
         self._refuse(name, "void", "bins", "annotators")
-        from segbench.protocols.boundaries import Boundaries
+        from segbench.protocols.boundaries.settings import Boundaries
 
         return Boundaries(
             max_dist=0.0075 if self.max_dist is None else self.max_dist,
@@ -85,7 +85,7 @@ class Options:
         if self.annotators is not None:
             raise ArgumentError("--annotators has no meaning with --classes, which takes one label map an image")
         from segbench.cli.classes import classes_of
-        from segbench.protocols.classes import Classes
+        from segbench.protocols.pixels.classes import Classes
 
         labels, names = classes_of(self.classes or "")
         void = (255,) if self.void is None else () if self.void == "none" else _labels(self.void)
@@ -113,7 +113,7 @@ def _thresholds(text: str | None) -> int | tuple[float, ...]:
 
 
 def _labels(text: str | None) -> tuple[int, ...]:
-    from segbench.arguments import as_whole
+    from segbench.core.arguments import as_whole
 
     return tuple(as_whole(value, "--void", least=None) for value in (numbers(text, "--void") if text else []))
 

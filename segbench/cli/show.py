@@ -10,7 +10,7 @@ import typer
 from segbench.cli.choices import DIGITS, Form, Lines, print_results
 from segbench.cli.resampling import BCA, INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, chosen_results
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 
 def show(

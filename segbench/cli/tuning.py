@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from segbench.cli.workers import Workers
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
-    from segbench.aggregator.figures import Protocol
     from segbench.aggregator.result import Result
-    from segbench.counts import Thresholds
+    from segbench.core.protocol import Protocol
+    from segbench.core.thresholds import Thresholds
     from segbench.loaders.inputs import Inputs
     from segbench.loaders.repairs import Repairs
 
@@ -46,7 +46,9 @@ def thresholds_of(
         return {}
     methods = list(where)
     masked = any(inputs.has_fields() for inputs in where.values())
-    if protocol.name != "pixels":
+    from segbench.core.scores import ScoreCounts
+
+    if protocol.counts is not ScoreCounts:
         raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
     if folders is None and results is not None:
         return _of_results(results, methods, protocol.signature_fields() | repairs.signature_fields(), masked=masked)

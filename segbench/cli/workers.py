@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from segbench.errors import ArgumentError, SegbenchError
+from segbench.core.errors import ArgumentError, SegbenchError
 
 if TYPE_CHECKING:
     from segbench.loaders.source import Source

@@ -22,9 +22,9 @@ from __future__ import annotations
 import math
 from typing import Literal, get_args
 
-from segbench.counts import ScoreCounts
+from segbench.core.errors import ArgumentError
+from segbench.core.scores import ScoreCounts
 from segbench.curves.points import Points, cumulate, inexact
-from segbench.errors import ArgumentError
 
 Method = Literal["exact", "trapezoid", "linear"]
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.arguments import as_real, as_whole
-from segbench.arrays import as_floats
-from segbench.counts import ScoreCounts
-from segbench.counts.arrays import LARGEST_TOTAL
-from segbench.errors import ArgumentError
+from segbench.core.arguments import as_real, as_whole
+from segbench.core.arrays import as_floats
+from segbench.core.errors import ArgumentError
+from segbench.core.integers import LARGEST_TOTAL
+from segbench.core.scores import ScoreCounts
 
 FloatArray = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import ScoreCounts
+from segbench.core.display import Displayed
+from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.points import cumulate
-from segbench.display import Displayed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,9 +20,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import ScoreCounts
+from segbench.core.errors import ArgumentError
+from segbench.core.scores import ScoreCounts
 from segbench.curves.points import cumulate, inexact
-from segbench.errors import ArgumentError
 
 Leader = Literal["a", "b", "equal"]
 

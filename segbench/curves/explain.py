@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segbench.counts import ScoreCounts
+from segbench.core.display import Displayed
+from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr, average_precision
 from segbench.curves.hull import achievable_pr_curve
 from segbench.curves.points import cumulate
-from segbench.display import Displayed
 
 _SAME = 5e-5  # printed with four digits
 

@@ -16,10 +16,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from segbench.arguments import as_real, as_share
-from segbench.counts import ScoreCounts
+from segbench.core.arguments import as_real, as_share
+from segbench.core.display import Displayed
+from segbench.core.scores import ScoreCounts
 from segbench.curves.points import Points, cumulate, inexact
-from segbench.display import Displayed
 
 _POINTS_AT_ONCE = 2**17
 _CLOSE = 1 - 1e-14

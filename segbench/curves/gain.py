@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import ScoreCounts
+from segbench.core.scores import ScoreCounts
 from segbench.curves.points import cumulate
 
 FloatArray = NDArray[np.float64]

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import ScoreCounts
+from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import Curve
 from segbench.curves.points import Points, cumulate
 

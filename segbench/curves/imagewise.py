@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import ScoreCounts
+from segbench.core.scores import ScoreCounts
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.compiling import compiled
+from segbench.core.compiling import compiled
 
 Counts = NDArray[Any]
 Integer = np.signedinteger[Any]
@@ -21,6 +21,7 @@ _compiled = compiled(error_model="numpy")
 
 _ROUNDING = 1e-12
 _SERIES_BELOW = 1 / 32  # below it u - log1p(u) loses digits; above it ten terms of the series would not do
+_CLOSE = 1 - 1e-14  # ratios of two counts that differ by less may differ by rounding alone
 _DIRECT_STEPS = 64  # steps summed one by one before Euler-Maclaurin is exact to the last digit
 
 
@@ -265,6 +266,28 @@ def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integ
         # Equal whole parts: compare the fractions left over, which is comparing their inverses the other way round.
         left, next_left = rise - whole * run, next_rise - next_whole * next_run
         rise, run, next_rise, next_run = next_run, next_left, run, left
+
+
+@_compiled
+def best_point(tp: Counts, fp: Counts, positives: Integer | int) -> int:
+    """Number the point with the best TP / (P + TP + FP), to which F is proportional, at least 1; the first of equals.
+
+    Floats decide, and where two are as close as rounding may bring them, whole numbers do.
+    """
+    best, at = 0.0, 1
+    for k in range(1, tp.size):
+        t, base = np.int64(tp[k]), np.int64(positives) + np.int64(tp[k]) + np.int64(fp[k])
+        if base == 0:
+            continue
+        ratio = float(t) / float(base)
+        if ratio < best * _CLOSE or (ratio == 0.0 and best == 0.0):
+            continue
+        if ratio <= best / _CLOSE:
+            best_base = np.int64(positives) + np.int64(tp[at]) + np.int64(fp[at])
+            if not_steeper(np.int64(tp[at]), best_base, t, base):
+                continue
+        best, at = ratio, k
+    return at
 
 
 @_compiled

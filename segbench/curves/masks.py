@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from segbench.counts import ScoreCounts
+from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import Curve, pr_curve
 from segbench.curves.imagewise import BestFs
 from segbench.curves.operating import OperatingPoint
@@ -53,7 +53,7 @@ def mask_threshold(pooled: ScoreCounts) -> float | None:
 
     Examples
     --------
-    >>> from segbench.protocols.pixels import count_pixels
+    >>> from segbench.protocols.pixels.settings import count_pixels
     >>> mask_threshold(count_pixels([0, 1, 1], [0, 255, 0]))
     255.0
     >>> mask_threshold(count_pixels([0, 1, 1], [0.1, 0.9, 0.5])) is None

@@ -16,8 +16,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.arguments import as_share
-from segbench.counts import ScoreCounts
+from segbench.core.arguments import as_share
+from segbench.core.scores import ScoreCounts
 from segbench.curves.fmeasure import best_point, f_of, first_reaching
 from segbench.curves.points import Points, cumulate
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import ScoreCounts
+from segbench.core.scores import ScoreCounts
 
 Points = tuple[NDArray[Any], NDArray[Any]]
 

@@ -14,14 +14,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from segbench.counts import ScoreCounts
-from segbench.counts.arrays import FloatArray, IntArray
-from segbench.counts.pooling import Pooling
-from segbench.curves.areas import auc_roc, average_precision, pr_area
+from segbench.core.integers import FloatArray, IntArray
+from segbench.core.pooling import SCORES_AT_ONCE, Pooling
+from segbench.core.scores import ScoreCounts
 from segbench.curves.fmeasure import needed_for
 from segbench.curves.hull import hull_vertices
 from segbench.curves.imagewise import BestFs, best_fs
-from segbench.curves.points import cumulate, inexact
+from segbench.curves.points import inexact
 
 _IMAGES_WAITING, _SCORES_WAITING = 256, 2**20
 _CUTS = 2**13
@@ -39,8 +38,8 @@ class PooledPixels:
         The pool; where it does not fit in memory, the points that `reduced` keeps.
     scores : int
         Distinct scores of the pool.
-    auc_roc, auc_pr, average_precision : float
-        Over every distinct score.
+    areas : mapping of str to float
+        auc_roc, auc_pr and average_precision over every distinct score, where `counts` is a choice of them; else empty.
     chosen : BestFs
         The best F of each image, in sorted order of names.
     sources : frozenset of str
@@ -49,9 +48,7 @@ class PooledPixels:
 
     counts: ScoreCounts
     scores: int
-    auc_roc: float
-    auc_pr: float
-    average_precision: float
+    areas: Mapping[str, float]
     chosen: BestFs
     sources: frozenset[str]
 
@@ -61,6 +58,10 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
 
     Counts may be unpacked as they are asked for, so few images are held at a time.
     """
+    if len(per_image) == 1 and not extra:
+        (alone,) = per_image.values()
+        if alone.scores.size <= SCORES_AT_ONCE:
+            return PooledPixels(alone, alone.scores.size, {}, best_fs([alone]), frozenset({alone.threshold_source}))
     pooling = Pooling(per_image, extra)
     best: list[BestFs] = []
     sources = {counts.threshold_source for counts in extra}
@@ -79,9 +80,7 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     rest = BestFs.joined(best), frozenset(sources)
     if not pooling.in_ranges:
         (whole,) = pooling.ranges()
-        return PooledPixels(
-            whole, whole.scores.size, auc_roc(whole), pr_area(cumulate(whole)), average_precision(whole), *rest
-        )
+        return PooledPixels(whole, whole.scores.size, {}, *rest)
     return PooledPixels(*_swept(pooling.ranges(), pooling.positives, pooling.negatives), *rest)
 
 
@@ -101,7 +100,7 @@ def reduced(counts: ScoreCounts) -> ScoreCounts:
 
 def _swept(
     ranges: Iterable[ScoreCounts], positives: int, negatives: int
-) -> tuple[ScoreCounts, int, float, float, float]:
+) -> tuple[ScoreCounts, int, dict[str, float]]:
     """Give the points kept, the distinct scores and the three areas of counts that come range by range."""
     from segbench.curves import kernels
 
@@ -115,9 +114,13 @@ def _swept(
             kernels.add_pr_area_exact(tp, fp, pr)
             kernels.add_precision_steps(tp, fp, inexact(some), steps)
     if not positives:
-        return kept.counts(), kept.seen, math.nan, math.nan, math.nan
-    area = kernels.area_share(roc[0] / positives, negatives) if negatives else math.nan
-    return kept.counts(), kept.seen, area, kernels.area_share(pr[0], positives), kernels.area_share(steps[0], positives)
+        return kept.counts(), kept.seen, {}
+    areas = {
+        "auc_roc": kernels.area_share(roc[0] / positives, negatives) if negatives else math.nan,
+        "auc_pr": kernels.area_share(pr[0], positives),
+        "average_precision": kernels.area_share(steps[0], positives),
+    }
+    return kept.counts(), kept.seen, areas
 
 
 class _Kept:

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from segbench.counts import ScoreCounts, Thresholds
-from segbench.counts.bins import bin_floor
+from segbench.core.bins import bin_floor
+from segbench.core.errors import ArgumentError
+from segbench.core.scores import ScoreCounts
+from segbench.core.thresholds import Thresholds
 from segbench.curves.hull import roc_hull
-from segbench.errors import ArgumentError
 
 
 def thresholds_from(tuning_counts: ScoreCounts, *, source: str = "tuning set") -> Thresholds:

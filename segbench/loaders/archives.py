@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import KNOWN, Entry, Listing, gathered, inner_name, split_extension
 from segbench.loaders.images import not_readable

@@ -24,7 +24,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
 
 COUNTS = "_ev1.txt"

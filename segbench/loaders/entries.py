@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.source import Source

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import KNOWN, split_extension
 from segbench.loaders.images import read_bytes

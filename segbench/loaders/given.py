@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from os import PathLike, fspath
 
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
+from segbench.core.sample import Reads
 from segbench.loaders.archives import method_name
 from segbench.loaders.file_list import column_of
 from segbench.loaders.inputs import Inputs
-from segbench.sample import Reads
 
 Place = str | PathLike[str] | None
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders import matlab, netpbm, tiff
 from segbench.loaders.arrays import map_shape, member_named, npy_header
 from segbench.loaders.decoded import Role, shown

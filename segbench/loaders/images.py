@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders import matlab, netpbm, tiff
 from segbench.loaders.arrays import as_map, as_stack, decode_npy, decode_npz
 from segbench.loaders.decoded import Decoded, Role, shown

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
+from segbench.core.sample import Reads
 from segbench.loaders.file_list import has_fields
 from segbench.loaders.urls import is_url, masked
-from segbench.sample import Reads
 
 _WITHOUT_NEGATIVES = {"classes": ("--classes", "labels"), "regions": ("-p regions", "regions")}
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.archives import EXTENSIONS, is_archive, list_archive, list_shards
 from segbench.loaders.decoded import shown
 from segbench.loaders.entries import KNOWN, Listing, gathered, is_clutter, split_extension

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.levels import note_on_levels
+from segbench.core.levels import note_on_levels
+from segbench.core.sample import Reads, Sample
 from segbench.loaders import matlab
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import decode, read_bytes
@@ -22,7 +23,6 @@ from segbench.loaders.predictions import Maps, read_predictions
 from segbench.loaders.repairs import ImageMaps, Kind, Repairs, repaired
 from segbench.loaders.sizes import require_doubled_size, require_same_size
 from segbench.loaders.source import Source
-from segbench.sample import Reads, Sample
 
 _NO_REPAIRS = Repairs()
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.arrays import as_map
 from segbench.loaders.decoded import Decoded, Role, shown, size
 from segbench.loaders.mat5 import BadMatError, Value

@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.decoded import MAX_PIXELS, shown
 from segbench.loaders.entries import split_extension
 from segbench.loaders.gzipped import GzipReader

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.channels import one_channel
 from segbench.loaders.decoded import MAX_PIXELS, Decoded, size
 

@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 from segbench.loaders.images import EXTENSIONS
 
 DIGITS = re.compile(r"(\d+)")

@@ -7,14 +7,14 @@ from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
-from segbench.errors import DataError
-from segbench.levels import note_on_levels
+from segbench.core.errors import DataError
+from segbench.core.levels import note_on_levels
+from segbench.core.sample import Reads
 from segbench.loaders import matlab
 from segbench.loaders.decoded import Role, shown
 from segbench.loaders.images import STACKS, decode, decode_stack
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.source import Source
-from segbench.sample import Reads
 
 Maps: TypeAlias = tuple[NDArray[Any], ...]
 

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
 

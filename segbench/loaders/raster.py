@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.channels import OPAQUE_HINT, one_channel, through_palette
 from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
 from segbench.loaders.orientation import notes_on, orientation_of

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.entries import Listing, gathered, inner_name, split_extension
 from segbench.loaders.source import Source

@@ -18,11 +18,11 @@ from typing import Any, Literal, Self, TypeAlias, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.sample import Reads
 from segbench.loaders.resizing import bilinear, nearest
 from segbench.loaders.scaling import Scale, as_scale, require_finite, scaled, scores_of
 from segbench.loaders.sizes import croppable, mendable, misfit
-from segbench.sample import Reads
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
 Kind: TypeAlias = Literal["soft", "ucm2", "labels"]

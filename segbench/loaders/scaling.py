@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
 
 _Named: TypeAlias = Literal["minmax", "sigmoid"]
 Scale: TypeAlias = float | _Named

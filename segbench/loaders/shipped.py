@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 
 
 def shipped(name: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.decoded import size
 
 MOST_CUT = 2, 0.1

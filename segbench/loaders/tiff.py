@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.arrays import as_map
 from segbench.loaders.channels import one_channel, through_palette
 from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size

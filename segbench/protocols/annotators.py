@@ -26,7 +26,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 ONE_ANNOTATOR = "one annotator, nobody to compare with"
 """The note on an image that cannot tell how well annotators agree."""

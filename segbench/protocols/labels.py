@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.protocols.written import written
 
 Comparison = Callable[[NDArray[Any], float], NDArray[np.bool_]]

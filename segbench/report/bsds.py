@@ -28,16 +28,15 @@ from pathlib import Path
 import numpy as np
 
 from segbench.aggregator.result import Result
-from segbench.counts import BoundaryCounts
-from segbench.curves import Summary
-from segbench.curves.boundary import BoundaryCurve, area_pr, boundary_curve
-from segbench.curves.boundary_summary import annotators_summary, best_of_image, boundary_summary, has_pixels
-from segbench.curves.published import PublishedCurve
-from segbench.errors import ArgumentError, DataError
+from segbench.aggregator.writing import write_file
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import COUNTS, as_file_name
+from segbench.protocols.boundaries.counts import BoundaryCounts
+from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
+from segbench.protocols.boundaries.published import PublishedCurve
 from segbench.report.bsds_regions import region_files
 from segbench.report.bsds_rows import rows_text
-from segbench.writing import write_file
 
 _PROTOCOLS = ("boundaries", "regions")
 _NO_BEST = (math.nan,) * 4
@@ -111,19 +110,18 @@ def files_of(result: Result) -> dict[str, str]:
     images = {name: _printed(counts) for name, counts in counted if isinstance(counts, BoundaryCounts)}
     if not images:
         raise DataError(result.method, "has no image that was counted", "repeat the run")
-    summary = (annotators_summary if result.human else boundary_summary)(images)
+    summary = result.rules.table(images).summary()
     pool = BoundaryCounts.sum(images.values())
     curve = boundary_curve(pool)
     files = {f"{as_file_name(name)}{COUNTS}": rows_text(_count_rows(counts)) for name, counts in images.items()}
     best = [_best_row(place, counts) for place, counts in enumerate(images.values(), start=1)]
     rows = _curve_rows(curve)
-    area = area_pr(curve)
-    if result.human:
+    area = measured(curve)["area_pr"]
+    if not result.competes:
         best = [
-            row if has_pixels(counts) else [row[0], *_NO_BEST]
-            for row, counts in zip(best, images.values(), strict=True)
+            row if counts.has_pixels else [row[0], *_NO_BEST] for row, counts in zip(best, images.values(), strict=True)
         ]
-        rows = rows if has_pixels(pool) else [[row[0], *_NO_BEST[1:]] for row in rows]
+        rows = rows if pool.has_pixels else [[row[0], *_NO_BEST[1:]] for row in rows]
         area = summary["area_pr"]
     return files | {
         "eval_bdry_img.txt": rows_text(best),
@@ -201,4 +199,4 @@ def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
 
 
 def _best_row(place: int, counts: BoundaryCounts) -> list[float]:
-    return [place, *_curve_rows(boundary_curve(counts))[best_of_image(counts)]]
+    return [place, *_curve_rows(boundary_curve(counts))[int(np.argmax(boundary_curve(counts).f))]]

@@ -15,7 +15,7 @@ Files
 
 Figures are computed from each image's areas and means rounded to six digits, as the official code does, which writes
 them into files between its two steps: areas from a million on lose digits, and printed figures can differ from those of
-`segbench.curves.regions` by 1e-5. Images are in sorted order of names.
+`segbench.protocols.regions.curve` by 1e-5. Images are in sorted order of names.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result
-from segbench.counts import RegionCounts
-from segbench.counts.regions import COVERED_UNITS, MEAN_UNITS
-from segbench.curves.regions import RegionCurve
-from segbench.errors import DataError
+from segbench.core.errors import DataError
+from segbench.core.integers import MEAN_UNITS
+from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
+from segbench.protocols.regions.curve import RegionCurve
 from segbench.report.bsds_rows import rows_text
 
 FloatArray = NDArray[np.float64]

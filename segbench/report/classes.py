@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from segbench.aggregator.result import Result
-from segbench.curves import Intervals
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 from segbench.report.numbers import DIGITS
 from segbench.report.ranking import Mark
 from segbench.report.tables import TextTable, by_protocol, exact_methods, method_table, names_of
+from segbench.statistics.intervals import Intervals
 
 FEW = 20
 """Lines of classes that are printed without being asked for."""
@@ -35,7 +35,7 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
     ArgumentError
         If no result is of several classes.
     """
-    if all(result.protocol != "classes" for result in results):
+    if not any(result.classes for result in results):
         found = ", ".join(by_protocol(results))
         raise ArgumentError(f"there are no classes in results of {found}; run with -p pixels --classes 0-18")
     drawn: list[Intervals | None] = [*intervals] or [None] * len(results)

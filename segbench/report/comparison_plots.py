@@ -6,12 +6,11 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from segbench.curves import Comparison, Difference
-from segbench.curves.comparison import LOWER_IS_BETTER
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 from segbench.report.axes import as_text, dot_size, fit_height, guide_width, new_axes, open_frame, short_names
 from segbench.report.numbers import number
 from segbench.report.palette import COLOURS, GUIDE
+from segbench.statistics.comparison import Comparison, Difference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +19,7 @@ _ALL_PAIRS_UP_TO = 6
 
 
 def plot_comparison(
-    comparison: Comparison, *, figure: str = "ods_f", reference: str | None = None, ax: Axes | None = None
+    comparison: Comparison, *, figure: str | None = None, reference: str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the paired differences of one figure with their intervals, a row a pair, the largest on top.
 
@@ -28,8 +27,8 @@ def plot_comparison(
     ----------
     comparison : Comparison
         From `compare` or `compare_results`.
-    figure : str
-        Which figure.
+    figure : str, optional
+        Key of the metric; by default the one that ranks methods.
     reference : str, optional
         A method: draw all others minus it. By default all pairs, the higher minus the lower, and above six methods all
         others minus the best.
@@ -50,6 +49,7 @@ def plot_comparison(
     """
     if not isinstance(comparison, Comparison):
         raise ArgumentError(f"expected a comparison, as compare_results gives it, got {type(comparison).__name__}")
+    figure = figure or next((metric.key for metric in comparison.metrics if metric.headline), "")
     if figure not in comparison.rank_shares:
         raise ArgumentError(f"{figure!r} is not compared; expected one of {', '.join(comparison.rank_shares)}")
     methods = list(comparison.intervals)
@@ -81,9 +81,13 @@ def plot_comparison(
 
 
 def _best(comparison: Comparison, figure: str) -> str:
-    sign = -1 if figure in LOWER_IS_BETTER else 1
+    sign = -1 if _lower_is_better(comparison, figure) else 1
     known = {name: sign * one.estimates[figure] for name, one in comparison.intervals.items()}
     return max(known, key=lambda name: -math.inf if math.isnan(known[name]) else known[name])
+
+
+def _lower_is_better(comparison: Comparison, key: str) -> bool:
+    return any(metric.key == key and metric.better == "lower" for metric in comparison.metrics)
 
 
 def _minus(row: Difference, reference: str) -> Difference:
@@ -122,7 +126,7 @@ def _title(comparison: Comparison, figure: str, reference: str) -> str:
     level = next(iter(comparison.intervals.values())).level
     name = as_text(figure)
     what = f"{name} minus that of {reference}" if reference else f"Difference of {name}"
-    better = ", lower is better" if figure in LOWER_IS_BETTER else ""
+    better = ", lower is better" if _lower_is_better(comparison, figure) else ""
     images = f"{comparison.images} image{'s'[: comparison.images != 1]}"
     bins = "; light: what bins leave open" if any(row.bounds for row in comparison.differences) else ""
     return f"{what}{better}\n({100 * level:g} % interval over {images}{bins})"

@@ -6,37 +6,27 @@ import dataclasses
 import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
 
-from segbench.curves import Comparison, Difference
 from segbench.report.documents import finite
 from segbench.report.grids import show_table
 from segbench.report.numbers import DIGITS, exact, number, signed
 from segbench.report.tables import TextTable
-
-SHOWN: Mapping[str, tuple[str, ...]] = {
-    "pixels": ("ods_f", "ois_f", "mean_image_f", "auc_pr", "auc_roc"),
-    "classes": (
-        "macro_ods_f",
-        "macro_auc_pr",
-        "macro_average_precision",
-        "macro_auc_roc",
-        "micro_ods_f",
-        "micro_auc_pr",
-    ),
-    "boundaries": ("ods_f", "ois_f", "mean_image_f", "area_pr", "r50"),
-    "regions": ("covering_ods", "covering_ois", "covering_best", "pri_ods", "voi_ods", "are_ods"),
-}
-"""The figures that tables show; JSON and CSV hold all."""
+from segbench.statistics.comparison import Comparison, Difference
 
 _HEADER = ("figure", "a", "b", "of a", "of b", "a - b", "p", "p (Holm)", "wins", "ties", "losses")
 
 
 _BOUNDED = ("estimate_a", "estimate_b", "difference")
+
+
+def compared(comparison: Comparison) -> list[str]:
+    """Give the keys of the metrics that tables show; JSON and CSV hold all."""
+    return [metric.key for metric in comparison.metrics if metric.compared] or list(comparison.rank_shares)
 
 
 def comparison_json(comparison: Comparison, *, signature: str) -> str:
@@ -55,7 +45,7 @@ def comparison_json(comparison: Comparison, *, signature: str) -> str:
         "exact": comparison.exact,
         "differences": [_finite_row(row) for row in comparison.differences],
         "undefined": dict(comparison.undefined),
-        "optimistic": [figure for figure in comparison.rank_shares if figure.endswith("auc_pr_achievable")],
+        "optimistic": [metric.key for metric in comparison.metrics if metric.optimistic],
         "rank_shares": {
             figure: {method: [finite(share) for share in shares] for method, shares in methods.items()}
             for figure, methods in comparison.rank_shares.items()
@@ -133,7 +123,8 @@ def show_comparison(
     )
     for note in table.notes:
         say(note, "yellow")
-    for figure in [figure for figure in figures if figure.endswith("auc_pr_achievable")]:
+    optimistic = {metric.key for metric in comparison.metrics if metric.optimistic}
+    for figure in [figure for figure in figures if figure in optimistic]:
         say(f"{figure}: of hulls whose thresholds were chosen on the very images they describe: optimistic")
     for note in comparison.notes:
         say(note, "yellow")

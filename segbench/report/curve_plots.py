@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segbench.curves import Curve
-from segbench.curves.boundary import BoundaryCurve, boundary_ods
+from segbench.curves.curve import Curve
+from segbench.protocols.boundaries.curve import BoundaryCurve, measured
 from segbench.report.axes import CURVE_LAYER, dot_size, draw_to_the_frame, frame_pr, frame_roc, new_axes
 from segbench.report.legends import place_legend
 from segbench.report.numbers import number
@@ -24,7 +24,7 @@ def plot_curve(curve: Curve | BoundaryCurve, *, ax: Axes | None = None, label: s
     """Draw one curve in its space; see `Curve.plot`."""
     ax = ax or new_axes()
     if isinstance(curve, BoundaryCurve):
-        figure = f"ODS F {number(boundary_ods(curve).f)}"
+        figure = f"ODS F {number(measured(curve)['ods_f'])}"
     elif curve.mask is not None:
         figure = f"F of the mask {number(pixel_f(curve)[curve.mask].item())}"
     else:

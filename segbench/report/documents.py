@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from segbench.aggregator.result import Result
-from segbench.curves import Intervals, Summary
+from segbench.core.summary import Summary
 from segbench.report.classes import ClassResult
 from segbench.report.threshold_tables import threshold_columns
+from segbench.statistics.intervals import Intervals
 
 SCHEMA = 1
 

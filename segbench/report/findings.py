@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
+from segbench.checks.findings import Finding, Place, Report, many
 from segbench.loaders.decoded import listed
-from segbench.preflight.findings import Finding, Place, Report, many
 
 SCHEMA = 1
 SHOWN = 5

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from segbench.aggregator.result import Result
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 
 def _as_results(given: object) -> list[Result]:
@@ -43,9 +43,7 @@ def _classes_added_up(results: Sequence[Result]) -> list[Result]:
     """
     return named_by_class(
         [
-            replace(result.micro, method=f"{result.method}, classes added up")
-            if result.protocol == "classes"
-            else result
+            replace(result.micro, method=f"{result.method}, classes added up") if result.classes else result
             for result in results
         ]
     )

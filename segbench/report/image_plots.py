@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result
-from segbench.curves import Curve
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
+from segbench.core.metric import image_columns
+from segbench.curves.curve import Curve
 from segbench.report.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
-from segbench.report.columns import IMAGE_COLUMNS
 from segbench.report.given import of_one_protocol
 from segbench.report.palette import GUIDE, line_style
 from segbench.report.tables import names_of
@@ -38,8 +38,8 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
     results : Result or sequence of Result
         Of one protocol. A method known from print has no images: it is named and its row left empty.
     figure : str, optional
-        A figure of `Result.per_image`; by default ``"f"``, of regions ``"covering"``, at the image's best threshold; of
-        two-valued predictions at the mask.
+        A metric of `Result.per_image`; by default the one that ranks methods, as ``"f"``, at the image's best threshold;
+        of two-valued predictions at the mask.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out, as high as its rows need.
 
@@ -54,8 +54,9 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
         For no results, results of several protocols, an unknown figure, or if no result has images.
     """
     results = of_one_protocol(results)
-    known = IMAGE_COLUMNS[results[0].protocol]
-    figure = figure or known[0]
+    rules = results[0].rules
+    known = [metric.image_key for metric in image_columns(rules.metrics())]
+    figure = figure or rules.image_headline.image_key
     if figure not in known:
         raise ArgumentError(f"images have no figure {figure!r}; expected one of {', '.join(known)}")
     if not any(result.counts for result in results):
@@ -127,8 +128,11 @@ def _named(name: str, values: dict[str, float]) -> str:
 
 def _title(figure: str, results: Sequence[Result]) -> str:
     curves = [result.drawn for result in results if result.counts]
-    if figure == "f" and all(isinstance(curve, Curve) and curve.mask is not None for curve in curves):
-        return "F of each image at the mask"
-    if figure in ("f", "covering"):
+    if figure == results[0].rules.image_headline.image_key and all(
+        isinstance(curve, Curve) and curve.mask is not None for curve in curves
+    ):
+        return f"{figure.capitalize()} of each image at the mask"
+    rules = results[0].rules
+    if figure == rules.image_headline.image_key and rules.best_threshold is not None:
         return f"{figure.capitalize()} of each image at its best threshold"
     return f"{figure.replace('_', ' ')} of each image"

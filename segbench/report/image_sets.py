@@ -21,13 +21,13 @@ def image_sets(results: Sequence[Result]) -> list[list[int]]:
     """Give the places of results on the same images, the set of most images first, curves known from print last."""
     sets: list[list[int]] = []
     published: list[int] = []
-    for place, result in sorted(enumerate(results), key=lambda at: at[1].human):
+    for place, result in sorted(enumerate(results), key=lambda at: not at[1].competes):
         found = [places for places in sets if _same(result, results[places[0]])]
         if result.published:
             published.append(place)
         elif found:
             found[0].append(place)
-        elif result.human and len(sets) == 1:
+        elif not result.competes and len(sets) == 1:
             sets[0].append(place)
         else:
             sets.append([place])

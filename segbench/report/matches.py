@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.arguments import as_real, as_whole
+from segbench.core.arguments import as_real, as_whole
 from segbench.protocols.boundaries.inputs import as_ground_truths, as_scores, as_share_of_diagonal, check_same_size
 from segbench.protocols.boundaries.matching import match_boundaries
 from segbench.protocols.boundaries.thinning import thin as thinned

@@ -15,16 +15,21 @@ from html import escape
 import numpy as np
 
 from segbench.aggregator.result import Result
-from segbench.counts import ScoreCounts
-from segbench.curves import AreaExplanation, BestF, Comparison, Curve, Intervals, Summary
-from segbench.curves.boundary import BoundaryCurve, boundary_ods
-from segbench.curves.regions import RegionCurve
-from segbench.report.columns import COLUMNS, HEADLINES
-from segbench.report.comparisons import SHOWN, comparison_table
+from segbench.core.metric import columns
+from segbench.core.scores import ScoreCounts
+from segbench.core.summary import Summary
+from segbench.curves.curve import Curve
+from segbench.curves.explain import AreaExplanation
+from segbench.curves.fmeasure import BestF
+from segbench.protocols.boundaries.curve import BoundaryCurve, measured
+from segbench.protocols.regions.curve import RegionCurve
+from segbench.report.comparisons import compared, comparison_table
 from segbench.report.numbers import number
 from segbench.report.points import FloatArray, area_bounds, boundary_points, pr_points, roc_points
 from segbench.report.tables import TextTable
 from segbench.report.threshold_tables import pixel_f
+from segbench.statistics.comparison import Comparison
+from segbench.statistics.intervals import Intervals
 
 _SIDE, _MARGIN = 200, 24
 _MOST_POINTS = 400
@@ -41,10 +46,9 @@ def _(shown: Result) -> str:
     images = f"{len(shown.counts)} image{'s'[: len(shown.counts) != 1]}"
     failed = f", {len(shown.failed)} failed" if shown.failed else ""
     caption = f"{shown.method} ({shown.protocol}, {images}{failed})"
-    titles = [column.title for column in COLUMNS[shown.protocol]]
-    figures = [
-        number(shown.summary[column.key], shown.summary.bounds.get(column.key)) for column in COLUMNS[shown.protocol]
-    ]
+    metrics = columns(shown.rules.metrics())
+    titles = [metric.title for metric in metrics]
+    figures = [number(shown.summary[metric.key], shown.summary.bounds.get(metric.key)) for metric in metrics]
     notes = "".join(map(_line, [*shown.summary.notes, shown.signature]))
     return _table(TextTable(titles, [figures], names=0), caption) + notes
 
@@ -86,9 +90,7 @@ def _(shown: ScoreCounts) -> str:
 
 @html_of.register
 def _(shown: Comparison) -> str:
-    known = list(shown.rank_shares)
-    figures = next((keys for protocol, keys in SHOWN.items() if _is_of(protocol, known)), tuple(known))
-    table = comparison_table(shown, figures=[key for key in figures if key in known])
+    table = comparison_table(shown, figures=compared(shown))
     return _table(table) + "".join(map(_line, (*table.notes, *shown.notes)))
 
 
@@ -104,8 +106,8 @@ def _(shown: Curve) -> str:
 
 @html_of.register
 def _(shown: BoundaryCurve) -> str:
-    best = boundary_ods(shown)
-    text = f"ODS F {number(best.f)} at {number(best.threshold)}, {shown.thresholds.size} thresholds"
+    best = measured(shown)
+    text = f"ODS F {number(best['ods_f'])} at {number(best['ods_threshold'])}, {shown.thresholds.size} thresholds"
     return _drawing(boundary_points(shown), ("recall", "precision"), text)
 
 
@@ -115,11 +117,6 @@ def _(shown: RegionCurve) -> str:
     best = float(shown.covering[known].max()) if known.any() else math.nan
     text = f"covering ODS {number(best)}, {shown.thresholds.size} thresholds"
     return _drawing((shown.thresholds[known], shown.covering[known]), ("threshold", "covering"), text)
-
-
-def _is_of(protocol: str, figures: Sequence[str]) -> bool:
-    # Pixels and boundaries share their headline; what else they show tells them apart.
-    return HEADLINES[protocol] in figures and all(key in figures for key in SHOWN[protocol])
 
 
 def _table(table: TextTable, caption: str = "") -> str:

@@ -11,32 +11,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.rereading import best_threshold, files_of, protocol_of, reread, states_of
+from segbench.aggregator.rereading import best_threshold, files_of, full_protocol, reread, states_of
 from segbench.aggregator.result import Result
-from segbench.arguments import as_real
-from segbench.errors import DataError
+from segbench.aggregator.writing import refuse_inputs, write_file
+from segbench.core.arguments import as_real
+from segbench.core.errors import DataError
+from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
 from segbench.report.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS
-from segbench.writing import refuse_inputs, write_file
-
-WORDS = {
-    "pixels": {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed", State.IGNORED: "left out"},
-    "boundaries": {
-        State.TRUE: "true",
-        State.FALSE: "false",
-        State.MISSED: "missed",
-        State.PARTNER: "ground truth that was found a little way off",
-    },
-    "regions": {
-        State.TRUE: "covered by the region's stand-in",
-        State.FALSE: "in another region's stand-in",
-        State.MISSED: "in a fragment that stands for none",
-        State.IGNORED: "left out",
-    },
-}
-"""What the colours of each protocol's pictures mean."""
 
 COLOURS = {
     State.NOTHING: "#ffffff",
@@ -55,15 +39,16 @@ _COLOUR_NAMES = {
 }
 
 
-def legend(protocol: str) -> str:
+def legend(protocol: Protocol) -> str:
     """Say in one line what the colours of a protocol's pictures mean.
 
     Examples
     --------
-    >>> legend("pixels")
+    >>> from segbench.protocols.pixels.settings import Pixels
+    >>> legend(Pixels())
     'blue: true, vermilion: false, orange: missed, grey: left out'
     """
-    return ", ".join(f"{_COLOUR_NAMES[state]}: {words}" for state, words in WORDS[protocol].items())
+    return ", ".join(f"{_COLOUR_NAMES[State(state)]}: {words}" for state, words in protocol.states_called.items())
 
 
 def painted(states: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -135,7 +120,7 @@ def export_overlays(
         threshold = as_real(threshold, "threshold", "a number", least=-math.inf, most=math.inf)
     work = []
     for result, place in zip(results, file_names([result.method for result in results]), strict=True):
-        protocol_of(result)
+        full_protocol(result)
         cut = best_threshold(result) if threshold is None else threshold
         chosen = _chosen(result, names)
         files = files_of(result)

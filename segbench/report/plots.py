@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from segbench.aggregator.result import Result
-from segbench.counts import ScoreCounts
-from segbench.curves import Curve, achievable_pr_curve, curve_band
-from segbench.curves.boundary import BoundaryCurve
+from segbench.core.errors import ArgumentError
+from segbench.core.scores import ScoreCounts
+from segbench.curves.curve import Curve
+from segbench.curves.hull import achievable_pr_curve
 from segbench.curves.masks import TWO_VALUED
-from segbench.curves.regions import RegionCurve
-from segbench.curves.replicates import as_draws, as_level
-from segbench.errors import ArgumentError
+from segbench.protocols.boundaries.curve import BoundaryCurve
+from segbench.protocols.regions.curve import RegionCurve
 from segbench.report.axes import (
     CURVE_LAYER,
     DOT_MARGIN,
@@ -33,6 +33,8 @@ from segbench.report.legends import place_legend
 from segbench.report.palette import GUIDE, LineStyle, line_style
 from segbench.report.points import pr_points
 from segbench.report.tables import names_of
+from segbench.statistics.bands import curve_band
+from segbench.statistics.replicates import as_draws, as_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -218,7 +220,8 @@ def _pr_curve_of(result: Result) -> Curve | BoundaryCurve:
         raise ArgumentError(
             f"the {result.protocol} protocol has no precision-recall curve; draw its covering (--kind f"
         )
-    return result.drawn
+    curve: Curve | BoundaryCurve = result.drawn
+    return curve
 
 
 def _pixel_curve_of(result: Result, what: str) -> Curve:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts import ScoreCounts
-from segbench.curves import Curve
-from segbench.curves.boundary import BoundaryCurve
+from segbench.core.scores import ScoreCounts
 from segbench.curves.bounds import best_case, score_bounds, worst_case
+from segbench.curves.curve import Curve
 from segbench.curves.points import inexact
+from segbench.protocols.boundaries.curve import BoundaryCurve
 
 FloatArray = NDArray[np.float64]
 

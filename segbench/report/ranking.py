@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from segbench.aggregator.result import Result
-from segbench.curves import Summary
-from segbench.report.columns import HEADLINES, Column, Direction
+from segbench.core.metric import Better, Metric
+from segbench.core.summary import Summary
 from segbench.report.image_sets import image_sets
 from segbench.report.numbers import DIGITS
 from segbench.report.whose import few_names
@@ -34,7 +34,7 @@ BINS_NOTE = "±: certain bounds of the exact value; scores were counted in bins"
 
 def ranked(
     values: Sequence[float],
-    best: Direction,
+    better: Better | None,
     *,
     bounds: Sequence[tuple[float, float] | None] | None = None,
     digits: int = DIGITS,
@@ -43,17 +43,17 @@ def ranked(
 
     Examples
     --------
-    >>> ranked([0.7, 0.9, 0.8, 0.90001, math.nan], "highest")
+    >>> ranked([0.7, 0.9, 0.8, 0.90001, math.nan], "higher")
     ['', 'best', '', 'best', '']
-    >>> ranked([0.7, 0.9, 0.8], "lowest")
+    >>> ranked([0.7, 0.9, 0.8], "lower")
     ['best', '', 'second']
-    >>> ranked([0.7, 0.9, 0.8], "highest", bounds=[None, (0.79, 0.91), None])
+    >>> ranked([0.7, 0.9, 0.8], "higher", bounds=[None, (0.79, 0.91), None])
     ['', '', '']
     """
     marks: list[Mark] = [""] * len(values)
-    if best == "none":
+    if better is None:
         return marks
-    worst_ends, best_ends = _signed_ends(values, best, bounds, digits)
+    worst_ends, best_ends = _signed_ends(values, better, bounds, digits)
     remaining = [place for place, value in enumerate(values) if not math.isnan(value)]
     if len(remaining) < 2:
         return marks
@@ -70,7 +70,7 @@ def ranked(
 
 def _signed_ends(
     values: Sequence[float],
-    best: Direction,
+    better: Better | None,
     bounds: Sequence[tuple[float, float] | None] | None,
     digits: int,
 ) -> tuple[list[float], list[float]]:
@@ -78,7 +78,7 @@ def _signed_ends(
     worst_ends, best_ends = [], []
     for value, pair in zip(values, bounds or [None] * len(values), strict=True):
         low, high = pair or (value, value)
-        ends = (-low, -high) if best == "highest" else (high, low)
+        ends = (-low, -high) if better == "higher" else (high, low)
         worst, favourable = (round(end, digits) for end in ends)
         worst_ends.append(worst)
         best_ends.append(favourable)
@@ -91,14 +91,17 @@ def _certainly_first(places: Sequence[int], worst_ends: Sequence[float], best_en
     ]
 
 
-def column_marks(results: Sequence[Result], column: Column, *, digits: int = DIGITS) -> list[Mark]:
+def column_marks(results: Sequence[Result], metric: Metric, *, digits: int = DIGITS) -> list[Mark]:
     """Mark the best and the second best method of a column among those on the same images, one mark a result."""
-    values = [math.nan if result.human else float(result.summary[column.key]) for result in results]
-    bounds = [result.summary.bounds.get(column.key) for result in results]
+    values = [math.nan if not result.competes else float(result.summary[metric.key]) for result in results]
+    bounds = [result.summary.bounds.get(metric.key) for result in results]
     marks: dict[int, Mark] = {}
     for places in image_sets(results):
         of_set = ranked(
-            [values[place] for place in places], column.best, bounds=[bounds[place] for place in places], digits=digits
+            [values[place] for place in places],
+            metric.better,
+            bounds=[bounds[place] for place in places],
+            digits=digits,
         )
         marks |= zip(places, of_set, strict=True)
     return [marks[place] for place in range(len(results))]
@@ -108,7 +111,7 @@ def bin_notes(results: Sequence[Result], names: Sequence[str]) -> tuple[str, ...
     """Explain bounds where results of one protocol have any, and say which methods they leave in no certain order."""
     if not any(result.summary.bounds for result in results):
         return ()
-    key = HEADLINES[results[0].protocol]
+    key = results[0].rules.headline.key
     undecided: dict[int, None] = {}
     for places in image_sets(results):
         known = [place for place in places if not math.isnan(results[place].summary[key])]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.arguments import as_real, as_whole
-from segbench.arrays import as_array
-from segbench.counts.regions import COVERED_UNITS
-from segbench.errors import ArgumentError
-from segbench.protocols.regions import count_regions
+from segbench.core.arguments import as_real, as_whole
+from segbench.core.arrays import as_array
+from segbench.core.errors import ArgumentError
+from segbench.protocols.regions.counting import count_regions
+from segbench.protocols.regions.counts import COVERED_UNITS
 from segbench.protocols.regions.hierarchy import dense, hierarchies_of, regions_at
 from segbench.protocols.regions.inputs import as_label_maps
 from segbench.report.palette import GUIDE

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
-from segbench.errors import ArgumentError
+from segbench.aggregator.writing import refuse_results_file, write_file
+from segbench.core.errors import ArgumentError
 from segbench.report.axes import fit_height
-from segbench.report.columns import HEADLINES
 from segbench.report.comparison_plots import plot_comparison
-from segbench.report.given import named_by_class, one_protocol
+from segbench.report.given import named_by_class
 from segbench.report.image_plots import plot_images
 from segbench.report.plots import plot_achievable, plot_pr, plot_roc
 from segbench.report.threshold_plots import plot_f_threshold
-from segbench.writing import refuse_results_file, write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +71,7 @@ def save_plot(
     if path.suffix.lower() not in FORMATS:
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends so")
     refuse_results_file(path)
-    chosen = kind or ("f" if one_protocol(results) == "regions" else "pr")
+    chosen = kind or ("pr" if all(hasattr(result.drawn, "recall") for result in results) else "f")
     if chosen not in get_args(Kind):
         raise ArgumentError(f"kind is {chosen!r}; expected one of {', '.join(get_args(Kind))}")
     if level is not None and chosen not in _WITH_LEVEL:
@@ -109,7 +108,7 @@ def _drawing(
 ) -> Callable[..., Axes]:
     if kind == "comparison":
         comparison = compare_results(named_by_class(results), level=level or 0.95, replicates=replicates, seed=seed)
-        return partial(plot_comparison, comparison, figure=HEADLINES[results[0].protocol])
+        return partial(plot_comparison, comparison)
     if kind in ("pr", "roc"):
         return partial(plot_pr if kind == "pr" else plot_roc, results, band=level, replicates=replicates, seed=seed)
     others = {"f": plot_f_threshold, "images": plot_images, "achievable": plot_achievable}

@@ -13,12 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from segbench.aggregator.result import Result
-from segbench.curves import Intervals, Summary
-from segbench.report.columns import COLUMNS, IMAGE_COLUMNS, optimistic_notes
+from segbench.core.metric import columns, image_columns, optimistic_notes
+from segbench.core.summary import Summary
 from segbench.report.image_sets import failure_notes, images_of, set_notes
 from segbench.report.numbers import DIGITS, exact, number
 from segbench.report.ranking import BINS_NOTE, Mark, bin_notes, column_marks
 from segbench.report.whose import few_names
+from segbench.statistics.intervals import Intervals
 
 
 @dataclass(frozen=True)
@@ -97,32 +98,31 @@ def method_table(
     Intervals, one a result, stand behind the figure: ``.8123 [.7901, .8302]``. Where methods were not counted on the
     same images, the last column is the number of images. With `remarks` the notes of the summaries are among its notes.
     """
-    columns = COLUMNS[results[0].protocol]
+    metrics = columns(results[0].rules.metrics())
     names = names_of(results)
     rows = [[name] for name in names]
     marks: dict[tuple[int, int], Mark] = {}
-    for place, column in enumerate(columns, start=1):
-        for row, (result, mark) in enumerate(zip(results, column_marks(results, column, digits=digits), strict=True)):
-            text = number(result.summary[column.key], result.summary.bounds.get(column.key), digits=digits)
-            ends = intervals[row].get(column.key, (math.nan, math.nan)) if intervals else (math.nan, math.nan)
+    for place, metric in enumerate(metrics, start=1):
+        for row, (result, mark) in enumerate(zip(results, column_marks(results, metric, digits=digits), strict=True)):
+            text = number(result.summary[metric.key], result.summary.bounds.get(metric.key), digits=digits)
+            ends = intervals[row].get(metric.key, (math.nan, math.nan)) if intervals else (math.nan, math.nan)
             if not math.isnan(ends[0]):
                 text += " [{}, {}]".format(*(number(end, digits=digits) for end in ends))
             rows[row].append(text)
             marks[row, place] = mark
-    header = ["method", *(column.title for column in columns)]
+    header = ["method", *(metric.title for metric in metrics)]
     apart = set_notes(results, names)
     if apart:
         header.append("images")
         rows = [[*cells, images_of(result)] for cells, result in zip(rows, results, strict=True)]
-    protocol = results[0].protocol
     said = summary_notes(results, names) if remarks else ()
-    notes = (*optimistic_notes(protocol), *bin_notes(results, names), *said, *failure_notes(results, names), *apart)
+    notes = (*optimistic_notes(metrics), *bin_notes(results, names), *said, *failure_notes(results, names), *apart)
     # Columns without any figure go first, as those of areas do where all predictions are two-valued.
-    empty = [all(math.isnan(result.summary[column.key]) for result in results) for column in columns]
+    empty = [all(math.isnan(result.summary[metric.key]) for result in results) for metric in metrics]
     spare = sorted(
-        (not empty[place - 1], column.spare, place)
-        for place, column in enumerate(columns, start=1)
-        if column.spare or (empty[place - 1] and not all(empty))
+        (not empty[place - 1], metric.priority, place)
+        for place, metric in enumerate(metrics, start=1)
+        if metric.priority or (empty[place - 1] and not all(empty))
     )
     return TextTable(header, rows, marks=marks, notes=notes, spare=tuple(place for *_, place in spare))
 
@@ -147,7 +147,7 @@ def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] =
 
 def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable:
     """Give a line an image and method, for results of one protocol; notes say why figures are undefined."""
-    keys = IMAGE_COLUMNS[results[0].protocol]
+    keys = _image_keys(results[0])
     rows: list[list[str]] = []
     remarks: dict[str, list[str]] = {}
     bounded = False
@@ -170,9 +170,13 @@ def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable
     return TextTable(["method", "image", *keys], rows, names=2, notes=notes, spare=spare)
 
 
+def _image_keys(result: Result) -> list[str]:
+    return [metric.image_key for metric in image_columns(result.rules.metrics())]
+
+
 def exact_images(results: Sequence[Result]) -> TextTable:
     """Give a line an image and method; bounds have columns as those of `exact_methods`."""
-    keys = list(dict.fromkeys(key for result in results for key in IMAGE_COLUMNS[result.protocol]))
+    keys = list(dict.fromkeys(key for result in results for key in _image_keys(result)))
     images = [
         (method, name, summary)
         for method, result in zip(names_of(results), results, strict=True)

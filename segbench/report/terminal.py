@@ -11,9 +11,8 @@ from itertools import groupby
 from rich.console import Console
 
 from segbench.aggregator.result import Result
-from segbench.curves import Intervals
+from segbench.core.metric import Metric, columns, footnotes, optimistic_notes
 from segbench.report.classes import ClassResult, class_table
-from segbench.report.columns import COLUMNS, HEADLINES, Column, footnotes, optimistic_notes
 from segbench.report.grids import say, show_table
 from segbench.report.image_sets import in_sets, set_notes
 from segbench.report.numbers import DIGITS, number
@@ -21,6 +20,7 @@ from segbench.report.ranking import bin_notes
 from segbench.report.tables import TextTable, by_protocol, image_table, method_table, names_of
 from segbench.report.threshold_tables import threshold_table
 from segbench.report.whose import few_names, with_names
+from segbench.statistics.intervals import Intervals
 
 _SHOWN_FAILURES = 20
 
@@ -33,8 +33,8 @@ def show_results(
     With intervals, one a result, each method's lower and upper ends stand below its figures.
     """
     drawn = dict(zip(map(id, results), intervals, strict=False))
-    for protocol, group in groupby(sorted(results, key=lambda result: result.protocol), lambda result: result.protocol):
-        _show_protocol(protocol, list(group), console, drawn, digits)
+    for _, group in groupby(sorted(results, key=lambda result: result.protocol), lambda result: result.protocol):
+        _show_protocol(list(group), console, drawn, digits)
 
 
 def show_images(results: Sequence[Result], console: Console, *, digits: int = DIGITS) -> None:
@@ -49,7 +49,7 @@ def show_images(results: Sequence[Result], console: Console, *, digits: int = DI
 
 def show_classes(classes: Sequence[ClassResult], console: Console, *, digits: int = DIGITS) -> None:
     """Print a table with a line a class and method, and what is undefined."""
-    _show_explained(class_table(classes, digits=digits), "pixels", console)
+    _show_explained(class_table(classes, digits=digits), classes[0].result, console)
     reasons: dict[tuple[str, str], list[str]] = {}
     for one in classes:
         for reason in dict.fromkeys(one.result.summary.undefined.values()):
@@ -66,31 +66,30 @@ def show_thresholds(results: Sequence[Result], console: Console, *, digits: int 
 
 def _show_explained(
     table: TextTable,
-    protocol: str,
+    first: Result,
     console: Console,
     *,
     below: Mapping[int, Sequence[Sequence[str]]] | None = None,
 ) -> None:
     """Print a table with the footnotes of those columns that are shown."""
     places = show_table(replace(table, notes=()), console, below=below)
-    keys = [column.key for place, column in enumerate(COLUMNS[protocol], start=table.names) if place in places]
-    own = [note for note in table.notes if note not in optimistic_notes(protocol)]
-    for note in (*footnotes(protocol, keys), *own):
+    metrics = first.rules.metrics()
+    keys = [metric.key for place, metric in enumerate(columns(metrics), start=table.names) if place in places]
+    own = [note for note in table.notes if note not in optimistic_notes(metrics)]
+    for note in (*footnotes(metrics, keys), *own):
         say(console, note, "dim")
 
 
-def _show_protocol(
-    protocol: str, results: list[Result], console: Console, drawn: Mapping[int, Intervals], digits: int
-) -> None:
-    results = in_sets(results, key=_by_f)
+def _show_protocol(results: list[Result], console: Console, drawn: Mapping[int, Intervals], digits: int) -> None:
+    results = in_sets(results, key=_by_headline)
     ends = {
-        row: _ends(COLUMNS[protocol], drawn[id(result)], digits)
+        row: _ends(columns(result.rules.metrics()), drawn[id(result)], digits)
         for row, result in enumerate(results)
         if id(result) in drawn
     }
     # What its other notes say of images is printed below with more detail.
     table = replace(method_table(results, digits=digits), notes=bin_notes(results, names_of(results)))
-    _show_explained(table, protocol, console, below=ends)
+    _show_explained(table, results[0], console, below=ends)
     for note in set_notes(results, names_of(results)):
         say(console, note, "yellow")
     _show_remarks(results, console)
@@ -153,10 +152,10 @@ def _show_failures(name: str, result: Result, console: Console) -> None:
         say(console, f"{name}: ... and {more} reasons more, all listed by --format json", "red")
 
 
-def _ends(columns: Sequence[Column], intervals: Intervals, digits: int) -> list[list[str]]:
+def _ends(metrics: Sequence[Metric], intervals: Intervals, digits: int) -> list[list[str]]:
     rows = []
     for side, title in enumerate(("low", "high")):
-        ends = [intervals.get(column.key, (math.nan, math.nan))[side] for column in columns]
+        ends = [intervals.get(metric.key, (math.nan, math.nan))[side] for metric in metrics]
         rows.append([f"  {100 * intervals.level:g} % {title}", *(number(end, digits=digits) for end in ends)])
     return rows
 
@@ -165,6 +164,7 @@ def _full_signature(result: Result, drawn: Mapping[int, Intervals]) -> str:
     return result.signature + (f"|{drawn[id(result)].signature}" if id(result) in drawn else "")
 
 
-def _by_f(result: Result) -> tuple[float, str]:
-    f = result.summary[HEADLINES[result.protocol]]
-    return (math.inf if math.isnan(f) else -f, result.method)
+def _by_headline(result: Result) -> tuple[float, str]:
+    metric = result.rules.headline
+    value = result.summary[metric.key]
+    return (math.inf if math.isnan(value) else value if metric.better == "lower" else -value, result.method)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from segbench.aggregator.result import Result
-from segbench.curves import Curve
-from segbench.curves.boundary import BoundaryCurve
-from segbench.curves.regions import RegionCurve
+from segbench.curves.curve import Curve
+from segbench.protocols.boundaries.curve import BoundaryCurve
+from segbench.protocols.regions.curve import RegionCurve
 from segbench.report.axes import (
     CURVE_LAYER,
     dot_size,
@@ -20,7 +20,6 @@ from segbench.report.axes import (
     short_names,
     three_digits,
 )
-from segbench.report.columns import HEADLINES
 from segbench.report.curve_plots import next_style
 from segbench.report.given import of_one_protocol
 from segbench.report.legends import place_legend
@@ -66,9 +65,8 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
     measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
     """
     results = of_one_protocol(results)
-    protocol = results[0].protocol
-    key = HEADLINES[protocol]
-    sign = "covering" if protocol == "regions" else "F"
+    rules = results[0].rules
+    key, sign = rules.headline.key, rules.image_headline.name_for_images
     ax = ax or new_axes()
     _frame(ax, sign)
     names = short_names(names_of(results))
@@ -85,7 +83,7 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
             ax.axhline(y[0], color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
             continue
         _draw(ax, (x, y), style, label, steps=isinstance(result.drawn, Curve))
-        best = result.summary[key.replace("_f", "") + "_threshold"], result.summary[key]
+        best = result.summary[rules.best_threshold.key] if rules.best_threshold else np.nan, result.summary[key]
         ax.plot(*best, "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
     _finish(ax)
     return ax

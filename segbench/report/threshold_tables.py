@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result
-from segbench.counts import BoundaryCounts
-from segbench.curves import Curve
-from segbench.curves.boundary import f_of
-from segbench.curves.regions import RegionCurve
+from segbench.curves.curve import Curve
+from segbench.protocols.boundaries.counts import BoundaryCounts
+from segbench.protocols.boundaries.curve import f_of
+from segbench.protocols.regions.curve import RegionCurve
 from segbench.report.numbers import DIGITS, exact, number
 from segbench.report.ranking import Mark
 from segbench.report.tables import TextTable, names_of
@@ -51,7 +51,7 @@ def threshold_columns(result: Result) -> dict[str, NDArray[Any]]:
     if not result.published and isinstance(result.pooled, BoundaryCounts):
         columns |= {name: getattr(result.pooled, name) for name in _MATCHED}
     rates = {"recall": curve.recall, "precision": curve.precision, "f": curve.f}
-    if result.human and "ods_f" in result.summary.undefined:  # nothing was compared
+    if result.rules.headline.key in result.summary.undefined:  # nothing was compared
         rates = {name: np.full_like(values, np.nan) for name, values in rates.items()}
     return columns | rates
 
@@ -68,8 +68,8 @@ def pixel_f(curve: Curve) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> from segbench.counts import ScoreCounts
-    >>> from segbench.curves import pr_curve
+    >>> from segbench.core.scores import ScoreCounts
+    >>> from segbench.curves.curve import pr_curve
     >>> pixel_f(pr_curve(ScoreCounts([0.9, 0.1], [3, 1], [1, 5])))
     array([0.        , 0.75      , 0.57142857])
     """
@@ -127,12 +127,14 @@ def exact_thresholds(results: Sequence[Result], *, named: bool = True) -> TextTa
 
 def _undecided(result: Result, digits: int) -> str:
     """Say where the best F can be, if bins leave that open; empty where they do not."""
-    prefix = "micro_ods" if result.protocol == "classes" else "ods"
+    if result.classes:
+        return _undecided(result.micro, digits)
     bounds = result.summary.bounds
-    if f"{prefix}_threshold" not in bounds:
+    best = result.rules.best_threshold
+    if best is None or best.key not in bounds:
         return ""
     f, threshold = (
-        number(result.summary[key], bounds.get(key), digits=digits) for key in (f"{prefix}_f", f"{prefix}_threshold")
+        number(result.summary[key], bounds.get(key), digits=digits) for key in (result.rules.headline.key, best.key)
     )
     return f"rows are edges of bins; the exact best F is {f}, at a threshold of {threshold}"
 

@@ -14,16 +14,16 @@ from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
 from segbench.aggregator.counting import count_all
-from segbench.aggregator.figures import Protocol
 from segbench.aggregator.result import Result
 from segbench.aggregator.tasks import Outcome
-from segbench.errors import DataError
+from segbench.core.errors import DataError
+from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import SampleFiles, survey
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.boundaries import Boundaries
-from segbench.protocols.regions import Regions
+from segbench.protocols.boundaries.settings import Boundaries
+from segbench.protocols.regions.settings import Regions
 from segbench.verification.checks import Check, Part, Progress, not_checked, timed
 from segbench.verification.expectations import read_expectation
 from segbench.verification.figures import figure_name
@@ -97,7 +97,7 @@ def _counted_and_compared(
     for batch in count_all(run.protocol, Repairs(), run.files, {}, executor):
         outcomes += batch
         progress(before + len(outcomes), total)
-    result = assemble(TITLE, run.protocol.name, run.protocol.signature_fields(), outcomes)
+    result = assemble(TITLE, run.protocol, run.protocol.signature_fields(), outcomes)
     yield from run.compare(whole(result), "")
 
 

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from segbench.counts import ScoreCounts
-from segbench.curves import Curve, auc_pr, pr_curve, roc_curve
+from segbench.core.scores import ScoreCounts
+from segbench.curves.areas import auc_pr
+from segbench.curves.curve import Curve, pr_curve, roc_curve
 from segbench.report.numbers import number
 from segbench.report.points import pr_points
 

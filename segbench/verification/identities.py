@@ -11,13 +11,13 @@ from functools import partial, reduce
 from operator import add
 
 from segbench.aggregator.benchmark import evaluate
-from segbench.aggregator.figures import PROTOCOLS, Protocol
 from segbench.aggregator.pools import thread_pool
 from segbench.aggregator.result import Result
+from segbench.core.protocol import Protocol
 from segbench.loaders.shipped import shipped
-from segbench.protocols.boundaries import Boundaries
-from segbench.protocols.pixels import Pixels
-from segbench.protocols.regions import Regions
+from segbench.protocols.boundaries.settings import Boundaries
+from segbench.protocols.pixels.settings import Pixels
+from segbench.protocols.regions.settings import Regions
 from segbench.verification.checks import Check, Part, Progress, timed
 from segbench.verification.figures import figure_name
 from segbench.verification.runs import whole
@@ -95,15 +95,14 @@ def _any_workers(job: _Job, executor: Executor | None) -> Iterator[Check]:
         alone, shared = job.run(), job.run(workers)
     every = list(alone.counts.values())
     halves = every[0::2], every[1::2]
-    figures = PROTOCOLS[alone.protocol]
-    pool = figures.pool
+    pool = alone.rules.counts.sum
     sums = [
         pool(every[::-1]),
         reduce(add, every),
         pool([pool(half) for half in halves]),
         pool(halves[1]) + pool(halves[0]),
     ]
-    backwards = figures.summary(dict(reversed(list(alone.counts.items()))))
+    backwards = alone.rules.table(dict(reversed(list(alone.counts.items())))).summary()
     differing = {
         "images": sum(alone.counts[name] != shared.counts[name] for name in alone.counts),
         "figures": _differing(alone.summary, shared.summary),

@@ -8,8 +8,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from segbench.counts import ScoreCounts
-from segbench.curves import auc_pr, auc_roc, from_pr
+from segbench.core.scores import ScoreCounts
+from segbench.curves.areas import auc_pr, auc_roc
+from segbench.curves.conversion import from_pr
 from segbench.loaders.shipped import shipped
 from segbench.verification.checks import Check, Part, Progress, timed
 from segbench.verification.expectations import read_expectation

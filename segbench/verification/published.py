@@ -10,10 +10,10 @@ from pathlib import Path
 
 from segbench.aggregator.importing import import_bsds
 from segbench.aggregator.result import Result
-from segbench.curves.published import PublishedCurve
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.bsds_text import BEST, COUNTS, ROWS, Evaluation, find_evaluations, read_rows
 from segbench.loaders.decoded import shown
+from segbench.protocols.boundaries.published import PublishedCurve
 from segbench.verification.checks import Check, Part, Progress, not_checked, timed
 from segbench.verification.figures import figure_name
 from segbench.verification.official import BOUNDARIES

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from segbench.aggregator.benchmark import evaluate
 from segbench.aggregator.result import Result
-from segbench.counts import ScoreCounts
-from segbench.curves import Summary
-from segbench.errors import DataError
+from segbench.core.errors import DataError
+from segbench.core.scores import ScoreCounts
+from segbench.core.summary import Summary
 
 
 def whole(result: Result) -> Result:

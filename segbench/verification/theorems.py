@@ -10,11 +10,14 @@ from functools import partial
 
 import numpy as np
 
-from segbench.counts import ScoreCounts
-from segbench.curves import Curve, auc_pr, auc_roc, average_precision, dominates, pr_curve, roc_hull
-from segbench.curves.summary import pixel_summary
+from segbench.core.scores import ScoreCounts
+from segbench.curves.areas import auc_pr, auc_roc, average_precision
+from segbench.curves.curve import Curve, pr_curve
+from segbench.curves.dominance import dominates
+from segbench.curves.hull import roc_hull
 from segbench.loaders.shipped import shipped
-from segbench.protocols.pixels import count_pixels
+from segbench.protocols.pixels.metrics import PixelTable
+from segbench.protocols.pixels.settings import count_pixels
 from segbench.verification.checks import Check
 from segbench.verification.expectations import ROUNDING
 from segbench.verification.runs import pixels_of
@@ -130,7 +133,7 @@ def _pooled_by_hand(part: str) -> Iterator[Check]:
         "a": count_pixels(labels=np.array([0, 1, 0]), scores=np.array([0, 0, 1])),
         "b": count_pixels(labels=np.array([0, 1, 1]), scores=np.array([0, 3, 3])),
     }
-    summary = pixel_summary(images)
+    summary = PixelTable([images]).summary()
     note = "each image at its own best threshold pools below one threshold for both: OIS >= ODS is no law"
     for key, name, value, remark in (("ods_f", "ODS F", 0.8, ""), ("ois_f", "OIS F", 0.75, note)):
         yield Check(

@@ -4,7 +4,7 @@ from cases import write_folder
 
 import segbench
 from segbench.aggregator.codec import decode, encode
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 
 NAMES = ("road", "person", "car")
 

@@ -10,7 +10,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 
 import segbench
 from segbench import Pixels, compare, count_pixels, evaluate, load_results
-from segbench.counts import pooling
+from segbench.core import pooling
 from segbench.report.documents import json_document
 from segbench.report.threshold_tables import threshold_table
 

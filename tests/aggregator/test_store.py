@@ -9,7 +9,8 @@ from cases import FIRST_SCORES, write_folder, write_papers
 from segbench import ArgumentError, DataError, Inputs, Pixels, evaluate, load_results
 from segbench.aggregator import tasks
 from segbench.aggregator.codec import EncodedCounts, decode, encode
-from segbench.counts import BoundaryCounts, ScoreCounts
+from segbench.core.scores import ScoreCounts
+from segbench.protocols.boundaries.counts import BoundaryCounts
 
 
 @pytest.fixture

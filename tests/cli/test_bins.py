@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from methods import write_methods
 
-from segbench.counts.bins import bin_of
+from segbench.core.bins import bin_of
 
 FEW = ("--replicates", "20")
 BOUNDED = ("ods_f", "ods_precision", "ods_recall", "ods_threshold", "ois_f", "ois_precision", "ois_recall")

@@ -17,7 +17,7 @@ from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 from segbench import Classes, check, evaluate, load_results
 from segbench.aggregator.pools import process_pool
 from segbench.cli.counting import methods_of
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 from segbench.loaders import listing
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder
@@ -117,7 +117,7 @@ def test_workers_of_any_kind_read_archives(papers, form, pool):
 def test_a_run_goes_on_with_the_same_images_packed(papers, monkeypatch):
     file = papers / "r.segbench"
     first = evaluate(papers / "gt", papers / "pred", results=file)
-    monkeypatch.setattr("segbench.protocols.pixels.Pixels.count", None)
+    monkeypatch.setattr("segbench.protocols.pixels.settings.Pixels.count", None)
     again = evaluate(papers / "gt.zip", papers / "pred.tar.gz", results=file)
     assert not again.failed
     assert again.signature == first.signature

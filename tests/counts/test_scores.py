@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from segbench import ArgumentError, ScoreCounts, count_pixels
-from segbench.counts.bins import bin_of
+from segbench.core.bins import bin_of
 
 any_score = st.floats(-1e6, 1e6, width=32)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from segbench import ArgumentError, BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts, bootstrap
-from segbench.counts.regions import MEAN_UNITS, SUMS
+from segbench.protocols.regions.counts import MEAN_UNITS, SUMS
 
 MOST = 2**56
 
@@ -52,7 +52,7 @@ class TestScores:
     def test_replicates_that_hold_one_image_many_times(self):
         few = {"a": scores(MOST // 2, 5), "b": scores(2, 5)}
         assert bootstrap(few, replicates=3).estimates["ods_f"] > 0
-        with pytest.raises(ArgumentError, match="positives of a replicate add up to"):
+        with pytest.raises(ArgumentError, match="positives of a resample add up to"):
             bootstrap(few | {"c": scores(3, 5)}, replicates=3)
 
     def test_classes(self):

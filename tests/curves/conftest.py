@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from segbench.counts import ScoreCounts
+from segbench.core.scores import ScoreCounts
 
 
 def _counted(labels, scores):

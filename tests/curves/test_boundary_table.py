@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from measured import BOUNDARIES, boundary_summary, keys_of
 
-from segbench.counts import BoundaryCounts, ScoreCounts
-from segbench.curves import bootstrap, compare
-from segbench.curves.boundary_summary import boundary_summary
-from segbench.curves.boundary_table import boundary_table
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
+from segbench.core.scores import ScoreCounts
+from segbench.protocols.boundaries.counts import BoundaryCounts
+from segbench.statistics.bootstrap import bootstrap
+from segbench.statistics.comparison import compare
 
 LEVEL = st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 6), st.integers(0, 6))
 
@@ -46,10 +47,11 @@ def test_weights_are_copies_of_images(data, levels, count):
     rows = st.lists(LEVEL, min_size=levels, max_size=levels)
     images = [image(data.draw(rows)) for _ in range(count)]
     times = data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count).filter(any))
-    table = boundary_table({str(k): counts for k, counts in enumerate(images)})
+    table = BOUNDARIES.table({str(k): counts for k, counts in enumerate(images)})
     copies = {f"{k} {n}": counts for k, counts in enumerate(images) for n in range(times[k])}
     found = table.measure(np.array([times], dtype=np.float64))[0]
-    same(dict(zip(table.figures, found, strict=True)), boundary_summary(copies))
+    measured = {metric.key: value for metric, value in zip(table.metrics, found, strict=True) if metric.key}
+    same(measured, boundary_summary(copies))
 
 
 @pytest.mark.parametrize("skill", [0.3, 1, 3])
@@ -66,7 +68,7 @@ def test_every_figure_has_an_interval_around_it():
 
 
 def test_of_no_image_nothing_is_defined():
-    table = boundary_table(detector(2, 0, 1))
+    table = BOUNDARIES.table(detector(2, 0, 1))
     assert np.isnan(table.measure(np.zeros((1, 2)))).all()
 
 

@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from measured import PIXELS, keys_of, pixel_image_summary, pixel_summary
 
-from segbench.counts import ScoreCounts
-from segbench.curves import average_precision, best_f, fpr_at_tpr, pixel_image_figures, pixel_summary
-from segbench.curves.tables import PIXEL_FIGURES, pixel_table
+from segbench.core.scores import ScoreCounts
+from segbench.curves.areas import average_precision
+from segbench.curves.fmeasure import best_f, fpr_at_tpr
 
 BOUNDED = (
     "auc_roc",
@@ -60,7 +61,7 @@ def test_bounds_hold_the_exact_metric(counted, seed, shapes, spread):
 def test_bounds_of_one_image_hold_its_exact_figures(counted, seed, pixels):
     rng = np.random.default_rng(seed)
     exact = counted(*crowded(rng, pixels, 0.4, 1.0))
-    truth, binned = pixel_image_figures(exact), pixel_image_figures(exact.in_bins())
+    truth, binned = pixel_image_summary(exact), pixel_image_summary(exact.in_bins())
     assert not set(binned.bounds) - set(binned)
     for key, value in truth.items():
         low, high = binned.bounds.get(key, (binned[key], binned[key]))
@@ -117,7 +118,7 @@ def test_precision_recall_and_threshold_of_the_best_f_by_hand():
     assert "ods_recall" not in summary.bounds
     assert summary.bounds["ods_threshold"] == (0.5, 0.5001)
     assert summary.bounds["ois_precision"] == summary.bounds["ods_precision"]
-    alone = pixel_image_figures(image)
+    alone = pixel_image_summary(image)
     assert alone.bounds["threshold"] == (0.5, 0.5001)
     assert alone.bounds["precision"] == summary.bounds["ods_precision"]
 
@@ -178,9 +179,9 @@ def test_binned_values_are_close_to_exact_ones():
 def test_resampling_starts_from_the_same_values(counted, seed, shapes):
     rng = np.random.default_rng(seed)
     binned = in_bins({str(k): counted(*crowded(rng, pixels, 0.4, 1.0)) for k, pixels in enumerate(shapes)})
-    summary, table = pixel_summary(binned), pixel_table(binned)
+    summary, table = pixel_summary(binned), PIXELS.table(binned)
     measured = table.measure(np.ones((1, table.images)))[0]
-    assert measured.tolist() == pytest.approx([summary[key] for key in PIXEL_FIGURES], rel=1e-13, nan_ok=True)
+    assert measured.tolist() == pytest.approx([summary[key] for key in keys_of(table)], rel=1e-13, nan_ok=True)
 
 
 @pytest.mark.slow
@@ -192,7 +193,7 @@ def test_bounds_of_the_best_point_are_reached(counted, seed, pixels):
     binned = counted(*crowded(rng, pixels, 0.5, 1.0)).in_bins()
     if not binned.total_positives:
         return
-    bounds = pixel_image_figures(binned).bounds
+    bounds = pixel_image_summary(binned).bounds
     found = [best_f(order) for order in some_orders(rng, binned, 200)]
     for key in ("f", "precision", "recall"):
         values = [getattr(best, key) for best in found]

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from measured import class_image_summary, class_summary, keys_of, pixel_image_summary, pixel_summary
 
 from segbench import ArgumentError, ClassCounts, ScoreCounts, bootstrap, compare
-from segbench.curves import pixel_image_figures, pixel_summary
-from segbench.curves.class_table import class_table
-from segbench.curves.classes import MACRO_FIGURES, class_image_figures, class_summary
+from segbench.protocols.pixels.class_metrics import MACRO, ClassTable
 
 PIXELS = 60
 
@@ -37,7 +36,7 @@ def of_class(per_image, name):
 def test_macro_is_the_mean_over_classes_that_are_there(per_image):
     summary = class_summary(per_image)
     alone = [pixel_summary(of_class(per_image, name)) for name in ("road", "car", "bus")]
-    for key in MACRO_FIGURES:
+    for key in (metric.key.removeprefix("macro_") for metric in MACRO):
         defined = [part[key] for part in alone if not math.isnan(part[key])]
         expected = np.mean(defined) if defined else math.nan
         assert summary[f"macro_{key}"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
@@ -47,17 +46,17 @@ def test_macro_is_the_mean_over_classes_that_are_there(per_image):
 
 @given(images())
 def test_the_table_of_counts_gives_the_summary(per_image):
-    table = class_table(per_image)
+    table = ClassTable([per_image])
     (row,) = table.measure(np.ones((1, table.images)))
     summary = class_summary(per_image)
-    assert row.tolist() == pytest.approx([summary[key] for key in table.figures], abs=1e-12, nan_ok=True)
+    assert row.tolist() == pytest.approx([summary[key] for key in keys_of(table)], abs=1e-12, nan_ok=True)
 
 
 @given(images(least=2), st.randoms(use_true_random=False))
 def test_the_order_of_images_does_not_matter(per_image, random):
     shuffled = list(per_image.items())
     random.shuffle(shuffled)
-    assert class_summary(dict(shuffled)).figures == pytest.approx(class_summary(per_image).figures, nan_ok=True)
+    assert class_summary(dict(shuffled)).metrics == pytest.approx(class_summary(per_image).metrics, nan_ok=True)
 
 
 ABSENT = ClassCounts(
@@ -73,7 +72,7 @@ def test_a_class_that_is_absent_is_in_no_mean_and_said_to_be():
     assert summary["macro_auc_pr"] == (road["auc_pr"] + sky["auc_pr"]) / 2
     assert summary["macro_auc_roc"] == road["auc_roc"]
     assert summary.notes == (
-        "macro figures are means over 2 of 3 classes; absent from the ground truth: car",
+        "macro metrics are means over 2 of 3 classes; absent from the ground truth: car",
         "macro_auc_roc, macro_fpr_at_95_tpr without sky (no negative pixels)",
     )
 
@@ -87,10 +86,10 @@ def test_no_class_at_all_is_undefined_with_the_reason():
 
 
 def test_figures_of_an_image_are_means_over_its_classes():
-    figures = class_image_figures(ABSENT)
-    expected = [pixel_image_figures(ABSENT[name])["f"] for name in ("road", "sky")]
+    figures = class_image_summary(ABSENT)
+    expected = [pixel_image_summary(ABSENT[name])["f"] for name in ("road", "sky")]
     assert figures["macro_f"] == np.mean(expected)
-    assert figures["micro_f"] == pixel_image_figures(ABSENT.micro)["f"]
+    assert figures["micro_f"] == pixel_image_summary(ABSENT.micro)["f"]
 
 
 def test_bounds_of_a_mean_hold_the_exact_one():

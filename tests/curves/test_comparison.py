@@ -6,11 +6,15 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from measured import pixel_image_summary, pixel_summary
 
 from segbench import count_pixels
-from segbench.counts import ScoreCounts
-from segbench.curves import best_f, bootstrap, compare, holm, pixel_image_figures, pixel_summary
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
+from segbench.core.scores import ScoreCounts
+from segbench.curves.fmeasure import best_f
+from segbench.statistics.bootstrap import bootstrap
+from segbench.statistics.comparison import compare
+from segbench.statistics.permutation import holm
 
 
 def method(count, seed, skill, levels=8):
@@ -88,7 +92,7 @@ def test_a_method_against_itself():
 def test_wins_are_of_images_by_themselves_and_fewer_false_positives_win():
     a, b = method(9, 0, 5), method(9, 1, 4)
     result = compare({"a": a, "b": b}, replicates=10)
-    each = [(pixel_image_figures(a[name]), pixel_image_figures(b[name])) for name in a]
+    each = [(pixel_image_summary(a[name]), pixel_image_summary(b[name])) for name in a]
     assert row(result, "ods_f").wins == sum(x["f"] > y["f"] for x, y in each)
     assert row(result, "auc_pr").losses == sum(x["auc_pr"] < y["auc_pr"] for x, y in each)
     rates = [(pixel_summary({"_": a[name]}), pixel_summary({"_": b[name]})) for name in a]

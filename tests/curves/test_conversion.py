@@ -3,9 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segbench.counts import ScoreCounts
-from segbench.curves import from_pr, from_roc, pr_curve, roc_curve
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
+from segbench.core.scores import ScoreCounts
+from segbench.curves.conversion import from_pr, from_roc
+from segbench.curves.curve import pr_curve, roc_curve
 
 LEVELS = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=1, max_size=10)
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from segbench.counts import ScoreCounts
-from segbench.curves import pr_curve, roc_curve
+from segbench.core.scores import ScoreCounts
+from segbench.curves.curve import pr_curve, roc_curve
 
 
 def test_points_go_from_nothing_to_everything():

@@ -4,18 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from measured import pixel_summary
 
-from segbench.counts import ScoreCounts
-from segbench.curves import (
-    achievable_pr_curve,
-    auc_pr,
-    auc_roc,
-    average_precision,
-    best_f,
-    pixel_summary,
-    pr_curve,
-    roc_curve,
-)
+from segbench.core.scores import ScoreCounts
+from segbench.curves.areas import auc_pr, auc_roc, average_precision
+from segbench.curves.curve import pr_curve, roc_curve
+from segbench.curves.fmeasure import best_f
+from segbench.curves.hull import achievable_pr_curve
 
 TABLE_2 = [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
 TABLE_3 = [[128, 0, 0, 0], [0, 255, 0, 0], [0, 64, 192, 0], [0, 0, 0, 64]]

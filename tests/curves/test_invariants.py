@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-import segbench.curves as sc
-from segbench.counts import ScoreCounts
+import segbench as sc
+from segbench.core.scores import ScoreCounts
 
 FIGURES = {
     "auc_roc": sc.auc_roc,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from measured import PIXELS, class_image_summary, class_summary, keys_of, pixel_image_summary, pixel_summary
 from sklearn.metrics import f1_score, jaccard_score
 
 from segbench import (
@@ -15,9 +16,7 @@ from segbench import (
     count_pixels,
     curve_band,
 )
-from segbench.curves import pixel_image_figures, pixel_summary, pr_curve
-from segbench.curves.classes import class_image_figures, class_summary
-from segbench.curves.tables import pixel_table
+from segbench.curves.curve import pr_curve
 
 NEED_A_RANKING = [
     "auc_roc",
@@ -117,15 +116,15 @@ def test_the_set_decides_and_not_the_image():
     soft = {"a": count_pixels([0, 1, 1], [0.1, 0.5, 0.9]), "b": count_pixels([0, 1, 1], [0.0, 0.0, 0.0])}
     of_set = ScoreCounts.sum(soft.values())
     assert "auc_pr" not in pixel_summary(soft).undefined
-    assert pixel_image_figures(soft["b"], of_set)["f"] == pytest.approx(4 / 5)
+    assert pixel_image_summary(soft["b"], of_set)["f"] == pytest.approx(4 / 5)
     masks = {"a": count_pixels([0, 1, 1], [0, 1, 1]), "b": count_pixels([0, 1, 1], [0, 0, 0])}
-    row = pixel_image_figures(masks["b"], ScoreCounts.sum(masks.values()))
+    row = pixel_image_summary(masks["b"], ScoreCounts.sum(masks.values()))
     assert (row["f"], row["recall"], row["iou"], row["threshold"]) == (0, 0, 0, 1)
     assert row.undefined == {
         "precision": "nothing is predicted positive",
         **dict.fromkeys(("auc_roc", "auc_pr", "average_precision"), "two-valued predictions"),
     }
-    assert pixel_image_figures(soft["b"])["f"] == 0, "an image alone is its own set"
+    assert pixel_image_summary(soft["b"])["f"] == 0, "an image alone is its own set"
 
 
 def test_counts_alone_are_no_masks():
@@ -133,7 +132,7 @@ def test_counts_alone_are_no_masks():
     by_hand = ScoreCounts([1, 0], [5, 15], [2, 1998])
     for counts in (point, by_hand, count_pixels([0, 1, 1, 0], [0, 1, 0, 0]).at([1.0])):
         assert not counts.two_valued
-        assert "auc_pr" not in pixel_image_figures(counts).undefined
+        assert "auc_pr" not in pixel_image_summary(counts).undefined
     masks = count_pixels([0, 1, 1, 0], [0, 1, 0, 0])
     assert (masks.two_valued, (masks + by_hand).two_valued) == (True, False)
     assert auc_pr(masks) == pr_curve(masks).area > 0, "curves of counts are what they were"
@@ -162,9 +161,9 @@ def test_two_values_of_one_bin_are_not_told_apart():
 def test_the_table_of_counts_gives_the_summary():
     truths, masks = drawn()
     images = counted(truths, masks)
-    table = pixel_table(images)
+    table = PIXELS.table(images)
     summary = pixel_summary(images)
-    found = dict(zip(table.figures, table.measure(np.ones((1, 6)))[0], strict=True))
+    found = dict(zip(keys_of(table), table.measure(np.ones((1, 6)))[0], strict=True))
     assert found == pytest.approx({key: summary[key] for key in found}, rel=1e-12, nan_ok=True)
 
 
@@ -172,9 +171,9 @@ def test_resamples_are_evaluated_at_the_mask_too():
     """A resample of empty masks has F 0, not that of calling everything positive."""
     truths, masks = drawn()
     images = counted(truths, masks)
-    table = pixel_table(images)
+    table = PIXELS.table(images)
     weights = np.eye(6)[[0, 1]]
-    empty, other = table.measure(weights)[:, table.figures.index("ods_f")]
+    empty, other = table.measure(weights)[:, keys_of(table).index("ods_f")]
     assert empty == 0
     assert other == pytest.approx(f1_score(truths[1].ravel(), masks[1].ravel()))
     drawn_again = bootstrap(images, replicates=100)
@@ -264,7 +263,7 @@ def test_each_class_decides_for_itself():
     summary = class_summary({"a": both})
     assert summary.undefined["macro_auc_pr"] == summary.undefined["micro_auc_pr"] == "two-valued predictions"
     assert summary["macro_ods_f"] == pytest.approx((2 / 3 + 0) / 2)
-    assert class_image_figures(both)["macro_f"] == pytest.approx((2 / 3 + 0) / 2)
+    assert class_image_summary(both)["macro_f"] == pytest.approx((2 / 3 + 0) / 2)
 
 
 def test_an_accumulator_decides_over_all_it_was_given():

@@ -6,21 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score, jaccard_score, precision_recall_curve
 
-from segbench.counts import ScoreCounts
-from segbench.curves import (
-    OperatingPoint,
-    at_tpr,
-    auc_pr,
-    average_precision,
-    best_f,
-    best_iou,
-    explain_areas,
-    fpr_at_tpr,
-    pr_gain_curve,
-    precision_at_recall,
-    recall_at_precision,
-)
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
+from segbench.core.scores import ScoreCounts
+from segbench.curves.areas import auc_pr, average_precision
+from segbench.curves.explain import explain_areas
+from segbench.curves.fmeasure import best_f, fpr_at_tpr
+from segbench.curves.gain import pr_gain_curve
+from segbench.curves.operating import OperatingPoint, at_tpr, best_iou, precision_at_recall, recall_at_precision
 
 PIXELS = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=40).filter(
     lambda pixels: 0 < sum(label for label, _ in pixels) < len(pixels)

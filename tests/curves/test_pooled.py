@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from measured import pixel_summary
 
 from segbench import ScoreCounts, achievable_pr_curve, auc_pr, best_f, count_pixels, fpr_at_tpr
-from segbench.counts import pooling
-from segbench.curves import pixel_summary
+from segbench.core import pooling
 from segbench.curves.pooled import pool_pixels, reduced
 
 

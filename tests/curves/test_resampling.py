@@ -3,20 +3,17 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from measured import PIXELS, keys_of, pixel_summary
 
-from segbench.counts import BoundaryCounts, ScoreCounts
-from segbench.curves import (
-    achievable_pr_curve,
-    best_f,
-    bootstrap,
-    curve_band,
-    pixel_summary,
-    pixel_table,
-    pr_curve,
-    roc_curve,
-)
-from segbench.curves.intervals import interval
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
+from segbench.core.scores import ScoreCounts
+from segbench.curves.curve import pr_curve, roc_curve
+from segbench.curves.fmeasure import best_f
+from segbench.curves.hull import achievable_pr_curve
+from segbench.protocols.boundaries.counts import BoundaryCounts
+from segbench.statistics.bands import curve_band
+from segbench.statistics.bootstrap import bootstrap
+from segbench.statistics.intervals import interval
 
 FIGURES = set(pixel_summary({})) - {"positives", "negatives", "ignored"}
 IMAGE = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=6)
@@ -51,11 +48,11 @@ def same(found, expected):
 def test_weights_are_copies_of_images(images, data):
     per_image = {str(k): image(pairs, first=k % 3) for k, pairs in enumerate(images)}
     times = data.draw(st.lists(st.integers(0, 3), min_size=len(images), max_size=len(images)))
-    table = pixel_table(per_image)
+    table = PIXELS.table(per_image)
     copies = {f"{name} {k}": per_image[name] for name, n in zip(per_image, times, strict=True) for k in range(n)}
     found = table.measure(np.array([times, np.ones(len(times))], dtype=np.float64))
-    same(dict(zip(table.figures, found[0], strict=True)), pixel_summary(copies))
-    same(dict(zip(table.figures, found[1], strict=True)), pixel_summary(per_image))
+    same(dict(zip(keys_of(table), found[0], strict=True)), pixel_summary(copies))
+    same(dict(zip(keys_of(table), found[1], strict=True)), pixel_summary(per_image))
 
 
 def test_bins_of_different_images_meet():
@@ -75,9 +72,8 @@ def test_many_images_of_many_scores_are_laid_out_sparsely():
         )
         for k in range(500)
     }
-    table = pixel_table(images)
-    assert not isinstance(table.positives, np.ndarray)
-    same(dict(zip(table.figures, table.measure(np.ones((1, 500)))[0], strict=True)), pixel_summary(images))
+    table = PIXELS.table(images)
+    same(dict(zip(keys_of(table), table.measure(np.ones((1, 500)))[0], strict=True)), pixel_summary(images))
 
 
 def test_the_same_seed_draws_the_same_and_another_seed_others():

@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
+from measured import pixel_image_summary, pixel_summary
 
-from segbench.counts import ScoreCounts
-from segbench.curves import Summary, best_f, pixel_image_figures, pixel_summary
+from segbench.core.scores import ScoreCounts
+from segbench.core.summary import Summary
+from segbench.curves.fmeasure import best_f
 
 KEYS = (
-    "positives negatives ignored auc_roc auc_pr auc_pr_achievable average_precision ods_f ods_precision ods_recall "
-    "ods_threshold iou ois_f ois_precision ois_recall mean_image_f fpr_at_95_tpr"
+    "ods_f ods_precision ods_recall ods_threshold iou ois_f ois_precision ois_recall mean_image_f auc_pr "
+    "auc_pr_achievable average_precision auc_roc fpr_at_95_tpr positives negatives ignored"
 )
 COUNTS = ["positives", "negatives", "ignored"]
 
@@ -14,8 +16,8 @@ COUNTS = ["positives", "negatives", "ignored"]
 def test_the_keys_are_the_interface_s_in_its_order():
     image = ScoreCounts([2, 1], [3, 1], [1, 5], ignored=7)
     assert " ".join(pixel_summary({"a": image})) == KEYS
-    assert " ".join(pixel_image_figures(image)) == (
-        "positives negatives ignored f precision recall threshold iou auc_roc auc_pr average_precision"
+    assert " ".join(pixel_image_summary(image)) == (
+        "f precision recall threshold iou auc_pr average_precision auc_roc positives negatives ignored"
     )
 
 
@@ -44,7 +46,7 @@ def test_an_image_without_positives_pools_the_false_positives_of_its_highest_sco
 
 def test_image_figures_are_those_of_the_image():
     image = ScoreCounts([3, 2, 1], [2, 0, 2], [0, 2, 8], ignored=5)
-    figures = pixel_image_figures(image)
+    figures = pixel_image_summary(image)
     assert (figures["f"], figures["precision"], figures["recall"], figures["threshold"]) == (2 / 3, 1, 0.5, 3)
     assert figures["ignored"] == 5
 
@@ -72,7 +74,7 @@ def test_without_negatives_only_false_positive_rates_are_undefined():
 
 
 def test_a_curve_by_its_points_has_no_best_threshold():
-    figures = pixel_image_figures(ScoreCounts.from_points([5, 10], [5, 30], 20, 2000))
+    figures = pixel_image_summary(ScoreCounts.from_points([5, 10], [5, 30], 20, 2000))
     assert list(figures.undefined) == ["threshold"]
     assert "scores are not known" in figures.undefined["threshold"]
 
@@ -106,7 +108,7 @@ def test_many_images_of_different_lengths_have_their_own_best():
 def test_the_source_of_thresholds_is_kept():
     image = ScoreCounts([2, 1], [3, 1], [1, 5])
     assert pixel_summary({"a": image.at([2], source="tuning set")}).threshold_source == "tuning set"
-    assert pixel_image_figures(image.at([2], source="tuning set")).threshold_source == "tuning set"
+    assert pixel_image_summary(image.at([2], source="tuning set")).threshold_source == "tuning set"
     assert pixel_summary({"a": image}).threshold_source == ""
 
 

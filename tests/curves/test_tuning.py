@@ -2,11 +2,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from measured import pixel_summary
 
-from segbench.counts import ScoreCounts, Thresholds
-from segbench.counts.bins import bin_floor, bin_of
-from segbench.curves import pixel_summary, pr_curve, roc_hull, thresholds_from
-from segbench.errors import ArgumentError
+from segbench.core.bins import bin_floor, bin_of
+from segbench.core.errors import ArgumentError
+from segbench.core.scores import ScoreCounts
+from segbench.core.thresholds import Thresholds
+from segbench.curves.curve import pr_curve
+from segbench.curves.hull import roc_hull
+from segbench.curves.tuning import thresholds_from
 
 
 def test_a_test_set_is_cut_at_the_tuning_set_s_hull():

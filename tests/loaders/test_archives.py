@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders import gzipped
 from segbench.loaders.archives import list_archive
 from segbench.loaders.gzipped import GzipReader

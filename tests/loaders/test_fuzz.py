@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.images import EXTENSIONS, decode
 from segbench.loaders.load import Digests, RawFiles, decode_sample
 from segbench.loaders.pairing import SampleFiles

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
 from segbench.loaders.headers import Header, read_header
 from segbench.loaders.images import decode

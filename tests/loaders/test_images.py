@@ -17,7 +17,7 @@ import skimage.color
 import tifffile
 from PIL import Image
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.images import EXTENSIONS, decode, read_bytes
 
 from .encoders import (

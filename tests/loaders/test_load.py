@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles, pair

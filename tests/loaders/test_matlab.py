@@ -11,7 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.matlab import annotators, one_map, read_mat, segs, ucm2
 
 from .encoders import FLOAT32, GREY8, GREY16, MASK, cell, mat

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from segbench.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders import pairing as found
 from segbench.loaders.inputs import Inputs
 

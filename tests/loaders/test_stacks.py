@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.images import decode_stack, read_bytes
 
 STACK = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)

@@ -17,7 +17,7 @@ import pytest
 
 from segbench import DataError, evaluate, load_results
 from segbench.aggregator.pools import process_pool
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 from segbench.loaders.images import read_bytes
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place, source_of

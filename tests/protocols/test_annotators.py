@@ -10,9 +10,9 @@ from cases import save_cell, write_folder
 from hypothesis import given
 
 from segbench import ArgumentError, FailedImages, Pixels, ScoreCounts, count_pixels, evaluate
+from segbench.core.sample import Sample
 from segbench.loaders.shipped import shipped
 from segbench.protocols.annotators import AnnotatorRule
-from segbench.sample import Sample
 
 BSDS500 = os.environ.get("SEGBENCH_BSDS500")
 RULES = AnnotatorRule.__args__

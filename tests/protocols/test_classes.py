@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from measured import class_summary
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from segbench import ArgumentError, ClassCounts, Classes, DataError, Pixels, ScoreCounts
-from segbench.curves.classes import class_summary
-from segbench.sample import Sample
+from segbench.core.sample import Sample
 
 # 13 pixels count, 3 are void: 4 of class 0, 5 of class 1, 4 of class 2.
 TRUTH = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 1, 255], [2, 2, 255, 255]], np.uint8)

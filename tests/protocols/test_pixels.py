@@ -20,7 +20,7 @@ from segbench import (
     average_precision,
     count_pixels,
 )
-from segbench.sample import Sample
+from segbench.core.sample import Sample
 
 images = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 

@@ -15,7 +15,7 @@ from segbench import (
     pr_curve,
     roc_curve,
 )
-from segbench.counts import ScoreCounts
+from segbench.core.scores import ScoreCounts
 
 CURVE = BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0])
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from segbench import BoundaryCurve, DataError
-from segbench.curves.boundary import area_pr, boundary_ods
+from segbench.protocols.boundaries.curve import measured
 from segbench.verification.published import published_part
 
 CURVES = os.environ.get("SEGBENCH_CURVES")
@@ -13,8 +13,9 @@ CURVE = BoundaryCurve([0.25, 0.75], [0.5, 0.3], [0.4, 0.75])
 
 
 def best(*, area=None):
-    ods = boundary_ods(CURVE)
-    figures = (ods.threshold, ods.recall, ods.precision, ods.f, 0.35, 0.5, 0.411765, area_pr(CURVE))
+    ods = measured(CURVE)
+    keys = ("ods_threshold", "ods_recall", "ods_precision", "ods_f")
+    figures = (*(ods[key] for key in keys), 0.35, 0.5, 0.411765, ods["area_pr"])
     return " ".join(f"{value:.6g}" for value in (*figures[:-1], figures[-1] if area is None else area))
 
 

@@ -23,26 +23,3 @@ Martin, Fowlkes, Malik: Learning to Detect Natural Image Boundaries Using Local 
 PAMI 2004.
 Arbelaez, Maire, Fowlkes, Malik: Contour Detection and Hierarchical Image Segmentation. PAMI 2011.
 """
-
-from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
-from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
-from segbench.protocols.boundaries.matching import BoundaryMatch, match_boundaries
-from segbench.protocols.boundaries.settings import Annotators, Boundaries
-from segbench.protocols.boundaries.suppression import nms
-from segbench.protocols.boundaries.thinning import thin
-from segbench.protocols.boundaries.warm_up import compile_kernels, kernels_cached
-
-__all__ = [
-    "Annotators",
-    "Boundaries",
-    "BoundaryMatch",
-    "compile_kernels",
-    "count_boundaries",
-    "count_boundary_maps",
-    "kernels_cached",
-    "label_boundaries",
-    "match_boundaries",
-    "nms",
-    "sample_ucm2",
-    "thin",
-]

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 from segbench.protocols.boundaries.jit import helper, int64, uint64
 
 TIE_BREAKS = 1 << 20

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.counts import BoundaryCounts
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 from segbench.protocols.boundaries import thinning
 from segbench.protocols.boundaries.bits import pack
 from segbench.protocols.boundaries.costs import costs
+from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.inputs import (
     as_ground_truths,
     as_mask,

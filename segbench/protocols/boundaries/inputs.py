@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.arguments import as_real, as_whole
-from segbench.arrays import as_array, as_floats
-from segbench.errors import ArgumentError, DataError
-from segbench.levels import like_levels
+from segbench.core.arguments import as_real, as_whole
+from segbench.core.arrays import as_array, as_floats
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.levels import like_levels
 
 _MOST_THRESHOLDS = 65_535
 _ROUNDING = 1e-6

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 
-from segbench.compiling import compiled
+from segbench.core.compiling import compiled
 
 Function = TypeVar("Function", bound=Callable[..., object])
 

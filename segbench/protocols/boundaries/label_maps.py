@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.arrays import as_array
-from segbench.errors import ArgumentError, DataError
+from segbench.core.arrays import as_array
+from segbench.core.errors import ArgumentError, DataError
 
 
 def label_boundaries(label_map: ArrayLike) -> NDArray[np.bool_]:

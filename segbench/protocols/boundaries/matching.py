@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.arguments import as_whole
+from segbench.core.arguments import as_whole
 from segbench.protocols.boundaries.bits import pack
 from segbench.protocols.boundaries.certificate import whole
 from segbench.protocols.boundaries.costs import costs

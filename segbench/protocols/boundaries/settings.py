@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.arguments import as_whole, listed
-from segbench.counts import BoundaryCounts
-from segbench.errors import ArgumentError, DataError
-from segbench.levels import INVERTED, as_shares, mirrored
+from segbench.core.arguments import as_whole, listed
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.levels import INVERTED, as_shares, mirrored
+from segbench.core.metric import Metric
+from segbench.core.pictures import Pictures, scores_of
+from segbench.core.protocol import Counted, Protocol, Published
+from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
+from segbench.protocols.boundaries.counts import BoundaryCounts
+from segbench.protocols.boundaries.curve import boundary_curve
 from segbench.protocols.boundaries.inputs import as_scores, as_share_of_diagonal, number_or_list
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
+from segbench.protocols.boundaries.metrics import METRICS, BoundaryTable
+from segbench.protocols.boundaries.published import PublishedCurve
 from segbench.protocols.boundaries.states import boundary_states
 from segbench.protocols.boundaries.suppression import as_radius, as_suppression, nms
-from segbench.protocols.counted import Counted
+from segbench.protocols.boundaries.warm_up import compile_kernels, kernels_cached
 from segbench.protocols.labels import LabelRule, describe
+from segbench.protocols.states import State
 from segbench.protocols.written import written
-from segbench.sample import Reads, Sample
 
 TIES = "hash1"
 """Version of the rule that settles ties between matchings; see `match_boundaries`."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Boundaries:
+class Boundaries(Protocol):
     """Settings of the boundary protocol of BSDS500.
 
     Parameters
@@ -68,6 +78,17 @@ class Boundaries:
 
     name: ClassVar[str] = "boundaries"
     reads: ClassVar[Reads] = "boundaries"
+    counts: ClassVar[type[BoundaryCounts]] = BoundaryCounts
+    without_pictures: ClassVar[str] = ""
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
+        {
+            State.TRUE: "true",
+            State.FALSE: "false",
+            State.MISSED: "missed",
+            State.PARTNER: "ground truth that was found a little way off",
+        }
+    )
+    title: ClassVar[str] = "Boundary pixels are matched one to one with each annotator's, within a tolerance."
 
     max_dist: float = 0.0075
     thresholds: int | tuple[float, ...] = 99
@@ -111,6 +132,37 @@ class Boundaries:
         }
         return fields if self.category is None else fields | {"category": str(self.category)}
 
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric."""
+        return METRICS
+
+    def table(
+        self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
+    ) -> BoundaryTable:
+        """Lay out counts, see `BoundaryTable`."""
+        del rest, of_set  # boundaries are counted image by image, each for itself
+        return BoundaryTable(sets)
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> Protocol:  # type: ignore[override]  # annotators are their own type
+        """Make the protocol from the fields of a signature, that of annotators where these were compared."""
+        return Annotators(settings=cls()) if fields.get("thresholds") == "annotators" else cls()
+
+    @classmethod
+    def published(cls, text: str) -> Published:
+        """Read a published curve from JSON."""
+        return PublishedCurve.from_json(text)
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile every kernel, or load it from disk."""
+        if not kernels_cached():
+            say("compiling for this machine, once ...")
+            compile_kernels()
+
+    def annotators_alone(self) -> Protocol:
+        """Give the human point: each annotator against all others."""
+        return Annotators(settings=self)
+
     def count(self, sample: Sample) -> Counted:
         """Count one image.
 
@@ -130,11 +182,26 @@ class Boundaries:
             raise DataError(sample.prediction_file or sample.name, error.what, error.hint) from error
         return Counted(counts, notes=(INVERTED,) * self.invert)
 
-    def states(self, sample: Sample, threshold: float) -> NDArray[np.uint8]:
+    def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: NDArray[np.float64]) -> Pictures:
+        """Draw an image for the report page: boundaries matched at each threshold, and the share of annotators."""
+        truth = np.rint(255 * np.mean(self.boundary_maps(sample), axis=0)).astype(np.uint8)
+        curve = boundary_curve(counts)
+        places = np.searchsorted(counts.thresholds, thresholds)
+        soft = None if sample.labels_predicted else np.clip(scores_of(self.soft_map(sample)), 0, 1)
+        return Pictures(
+            truth,
+            truth,
+            states=[self.states(sample, threshold) for threshold in thresholds.tolist()],
+            soft=None if soft is None else np.rint(255 * soft).astype(np.uint8),
+            metrics={"P": curve.precision[places], "R": curve.recall[places], "F": curve.f[places]},
+        )
+
+    def states(self, sample: Sample, threshold: float, counts: BoundaryCounts | None = None) -> NDArray[np.uint8]:
         """Tell found, false and missed pixels apart at a threshold; see `boundary_states`.
 
         Of label maps the threshold is the place of one of them, from 1.
         """
+        del counts
         if sample.labels_predicted:
             predicted = label_boundaries(sample.predictions[int(threshold) - 1])
         else:
@@ -193,7 +260,7 @@ class Boundaries:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annotators:
+class Annotators(Protocol):
     """The human point: each annotator's boundaries as a prediction, against all others.
 
     Parameters
@@ -204,6 +271,10 @@ class Annotators:
 
     name: ClassVar[str] = "boundaries"
     reads: ClassVar[Reads] = "annotators"
+    counts: ClassVar[type[BoundaryCounts]] = BoundaryCounts
+    title: ClassVar[str] = Boundaries.title
+    without_pictures: ClassVar[str] = "compares annotators with each other, so there is no picture of it"
+    competes: ClassVar[bool] = False
 
     settings: Boundaries
 
@@ -211,6 +282,19 @@ class Annotators:
         """Name the settings that the point depends on."""
         fields = replace(self.settings, nms=None, invert=False).signature_fields()
         return fields | {"thresholds": "annotators"}
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric."""
+        return METRICS
+
+    def table(
+        self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
+    ) -> BoundaryTable:
+        """Lay out the counts of the images that compare at least two annotators; the others add nothing."""
+        del rest, of_set
+        compared = [{name: counts for name, counts in images.items() if counts.has_pixels} for images in sets]
+        why = "no boundaries of two annotators" if any(sets) else "no image was counted"
+        return BoundaryTable(compared, why_empty=why)
 
     def count(self, sample: Sample) -> Counted:
         """Count every annotator of an image against the others; an image of one annotator counts nothing."""

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.arguments import as_real, as_whole
-from segbench.errors import DataError
+from segbench.core.arguments import as_real, as_whole
+from segbench.core.errors import DataError
 from segbench.protocols.boundaries.inputs import as_scores
 from segbench.protocols.boundaries.jit import kernel
 

@@ -31,8 +31,3 @@ Meila: Comparing clusterings by the variation of information. COLT 2003.
 Arganda-Carreras et al.: Crowdsourcing the creation of image segmentation algorithms for connectomics. Frontiers in
 Neuroanatomy 2015 (adapted Rand error, split and merge).
 """
-
-from segbench.protocols.regions.counting import count_regions
-from segbench.protocols.regions.settings import Regions, compile_kernels
-
-__all__ = ["Regions", "compile_kernels", "count_regions"]

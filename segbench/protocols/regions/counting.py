@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.arrays import as_array
-from segbench.counts.regions import COVERED_UNITS, MEAN_UNITS, RegionCounts
-from segbench.errors import DataError
+from segbench.core.arrays import as_array
+from segbench.core.errors import DataError
+from segbench.core.integers import MEAN_UNITS
+from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.hierarchy import Hierarchy, dense, hierarchies_of
 from segbench.protocols.regions.inputs import as_label_maps, as_void, check_size, is_ucm2, without_masks
 from segbench.protocols.regions.kernels import LOG_UNITS, sweep_up

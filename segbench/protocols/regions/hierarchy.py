@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.errors import ArgumentError
+from segbench.core.errors import ArgumentError
 from segbench.protocols.regions.inputs import as_label_maps, is_ucm2, ucm2_levels
 from segbench.protocols.regions.kernels import merge_upward
 

@@ -8,9 +8,9 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.arguments import as_whole, listed
-from segbench.arrays import as_array, split_mask
-from segbench.errors import ArgumentError, DataError
+from segbench.core.arguments import as_whole, listed
+from segbench.core.arrays import as_array, split_mask
+from segbench.core.errors import ArgumentError, DataError
 from segbench.protocols.boundaries.inputs import as_scores, as_thresholds, check_unit_range
 
 MOST_PIXELS = 2**30

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.counts.regions import COVERED_UNITS
 from segbench.protocols.boundaries.jit import helper, int64, kernel, part
+from segbench.protocols.regions.counts import COVERED_UNITS
 
 IntArray = NDArray[np.int64]
 

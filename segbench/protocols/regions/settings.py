@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import DataError
+from segbench.core.counts import Counts
+from segbench.core.errors import DataError
+from segbench.core.metric import Metric
+from segbench.core.pictures import Pictures, outline
+from segbench.core.protocol import Counted, Protocol, Published
+from segbench.core.sample import Reads, Sample
 from segbench.protocols.boundaries.inputs import number_or_list
-from segbench.protocols.counted import Counted
 from segbench.protocols.regions.counting import count_regions
+from segbench.protocols.regions.counts import RegionCounts
+from segbench.protocols.regions.curve import region_curve
 from segbench.protocols.regions.hierarchy import dense, hierarchies_of, regions_at
 from segbench.protocols.regions.inputs import as_void
+from segbench.protocols.regions.metrics import METRICS, RegionTable
+from segbench.protocols.regions.published import PublishedRegions
 from segbench.protocols.regions.states import region_states
+from segbench.protocols.states import State
 from segbench.protocols.written import written
-from segbench.sample import Reads, Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regions:
+class Regions(Protocol):
     """Settings of the region protocol of BSDS500.
 
     Parameters
@@ -45,6 +54,17 @@ class Regions:
 
     name: ClassVar[str] = "regions"
     reads: ClassVar[Reads] = "regions"
+    counts: ClassVar[type[RegionCounts]] = RegionCounts
+    without_pictures: ClassVar[str] = ""
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
+        {
+            State.TRUE: "covered by the region's stand-in",
+            State.FALSE: "in another region's stand-in",
+            State.MISSED: "in a fragment that stands for none",
+            State.IGNORED: "left out",
+        }
+    )
+    title: ClassVar[str] = "Predicted regions against each annotator's: covering, Rand index, variation of information."
 
     thresholds: int | tuple[float, ...] = 99
     void: tuple[int, ...] = ()
@@ -57,6 +77,27 @@ class Regions:
         """Name the settings that a figure depends on."""
         listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
         return {"thresholds": str(listed), "void": written(self.void) or "none"}
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric."""
+        return METRICS
+
+    def table(
+        self, *sets: Mapping[str, RegionCounts], rest: Counts | None = None, of_set: Counts | None = None
+    ) -> RegionTable:
+        """Lay out counts, see `RegionTable`."""
+        del rest, of_set  # regions are counted image by image, each for itself
+        return RegionTable(sets)
+
+    @classmethod
+    def published(cls, text: str) -> Published:
+        """Read published metrics from JSON."""
+        return PublishedRegions.from_json(text)
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile every kernel, or load it from disk."""
+        del say
+        compile_kernels()
 
     def count(self, sample: Sample) -> Counted:
         """Count one image.
@@ -76,7 +117,23 @@ class Regions:
         except DataError as error:
             raise DataError(_file_of(sample, error.path), error.what, error.hint) from error
 
-    def states(self, sample: Sample, threshold: float, annotator: int = 0) -> NDArray[np.uint8]:
+    def pictures(self, sample: Sample, counts: RegionCounts, thresholds: NDArray[np.float64]) -> Pictures:
+        """Draw an image for the report page: outlines and states of the regions at each threshold."""
+        truth = outline(sample.ground_truths[0])
+        curve = region_curve(counts)
+        places = np.searchsorted(counts.thresholds, thresholds)
+        predicted = self.regions(sample, thresholds.tolist())
+        return Pictures(
+            truth,
+            truth,
+            states=[self.states_of(sample, regions) for regions in predicted],
+            outlines=[outline(regions) for regions in predicted],
+            metrics={name: values[places] for name, values in curve.levels.items()},
+        )
+
+    def states(
+        self, sample: Sample, threshold: float, counts: RegionCounts | None = None, *, annotator: int = 0
+    ) -> NDArray[np.uint8]:
         """Tell where an annotator's regions were found at a threshold; see `region_states`.
 
         Raises
@@ -84,6 +141,7 @@ class Regions:
         ArgumentError
             If the threshold is none of those counted.
         """
+        del counts
         return self.states_of(sample, self.regions(sample, [threshold])[0], annotator)
 
     def states_of(self, sample: Sample, regions: NDArray[Any], annotator: int = 0) -> NDArray[np.uint8]:

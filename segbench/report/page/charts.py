@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.aggregator.result import Result
-from segbench.curves import Curve, Intervals, curve_band
-from segbench.curves.boundary import BoundaryCurve
-from segbench.curves.regions import RegionCurve
+from segbench.curves.curve import Curve
+from segbench.protocols.boundaries.curve import BoundaryCurve
+from segbench.protocols.regions.curve import RegionCurve
 from segbench.protocols.states import State
 from segbench.report.numbers import number
-from segbench.report.overlays import WORDS
-from segbench.report.page.figures import IMAGE_HEADLINES
 from segbench.report.palette import COLOURS, DASHES, Dashes, line_style
 from segbench.report.points import boundary_points, envelope, pr_points, roc_points
+from segbench.statistics.bands import curve_band
+from segbench.statistics.intervals import Intervals
 
 FloatArray = NDArray[np.float64]
 
@@ -48,15 +48,16 @@ def charts(results: Sequence[Result], names: Sequence[str], intervals: Sequence[
         ``protocol``, ``headline`` (of an image), ``states`` (what became of a pixel, in words), and ``methods``: each
         with name, style, curves, and its images' figure.
     """
-    protocol = results[0].protocol
     methods = []
     for place, (result, name) in enumerate(zip(results, names, strict=True)):
         drawn = intervals[place] if intervals else None
         methods.append(
             {"name": name, **style(place), **_curves(result, drawn), "images": _images(result)},
         )
-    words = [WORDS[protocol].get(state, "") for state in State]
-    return {"protocol": protocol, "headline": IMAGE_HEADLINES[protocol], "states": words, "methods": methods}
+    rules = results[0].rules
+    words = [rules.states_called.get(state, "") for state in State]
+    headline = rules.image_headline.image_key
+    return {"protocol": rules.name, "headline": headline, "states": words, "methods": methods}
 
 
 def style(place: int) -> dict[str, Any]:
@@ -85,7 +86,7 @@ def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
         x, y = boundary_points(curve)
         pr = {"x": rounded(x), "y": rounded(y), "points": _probes(curve.recall, curve.precision, curve.thresholds)}
         return {"pr": pr | {**known, "areas": _areas(result, drawn, "pr")}}
-    if not curve.positives:
+    if not isinstance(curve, Curve) or not curve.positives:
         return {}
     both: dict[str, dict[str, Any]] = {}
     spaces: tuple[tuple[Literal["roc", "pr"], Any], ...] = (("pr", pr_points), ("roc", roc_points))
@@ -105,8 +106,7 @@ def _open(result: Result) -> str:
 
 
 def _levels(curve: RegionCurve) -> dict[str, Any]:
-    figures = {"covering": curve.covering, "PRI": curve.rand_index, "VOI": curve.voi}
-    return {"thresholds": rounded(curve.thresholds)} | {name: rounded(values) for name, values in figures.items()}
+    return {"thresholds": rounded(curve.thresholds)} | {name: rounded(values) for name, values in curve.levels.items()}
 
 
 def _probes(x: FloatArray, y: FloatArray, thresholds: ArrayLike, *, keep: float = np.nan) -> list[list[float | None]]:
@@ -140,7 +140,7 @@ def _outline(at: FloatArray, low: FloatArray, high: FloatArray) -> list[list[flo
 
 def _images(result: Result) -> dict[str, Any]:
     """Give the figure of each image; of very many, their quartiles and the ends of the whiskers instead."""
-    key = IMAGE_HEADLINES[result.protocol]
+    key = result.rules.image_headline.image_key
     figures = {name: float(summary[key]) for name, summary in result.per_image.items()}
     known = {name: figure for name, figure in figures.items() if not np.isnan(figure)}
     if len(known) <= _IMAGES_AS_POINTS:

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result
-from segbench.arguments import as_whole
-from segbench.curves import Intervals
-from segbench.curves.replicates import as_draws, as_level
-from segbench.errors import ArgumentError
+from segbench.aggregator.writing import refuse_results_file, write_file
+from segbench.core.arguments import as_whole
+from segbench.core.errors import ArgumentError
+from segbench.core.metric import footnotes
 from segbench.loaders.decoded import shown
 from segbench.report import overlays, palette
-from segbench.report.columns import footnotes
 from segbench.report.page.charts import charts, style
 from segbench.report.page.commands import Repetition, repetitions
 from segbench.report.page.embedding import inline_script, security_policy
@@ -30,7 +29,8 @@ from segbench.report.page.panels import Panels, panels
 from segbench.report.page.photos import photographs
 from segbench.report.page.remarks import Remark, remarks
 from segbench.report.tables import by_protocol
-from segbench.writing import refuse_results_file, write_file
+from segbench.statistics.intervals import Intervals
+from segbench.statistics.replicates import as_draws, as_level
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -39,11 +39,6 @@ PICTURES = 17_000_000
 """Characters that pictures may take, of all protocols together, so that a page stays below 25 MB."""
 
 _SCRIPTS = ("page.js", "charts.js", "pictures.js", "panels.js")
-_LEADS = {
-    "pixels": "Every pixel is a case: its label from the ground truth, its score from the prediction.",
-    "boundaries": "Boundary pixels are matched one to one with each annotator's, within a tolerance.",
-    "regions": "Predicted regions against each annotator's: covering, Rand index, variation of information.",
-}
 
 
 @dataclass(frozen=True)
@@ -133,7 +128,7 @@ def export_report(
     refuse_results_file(target)
     if not results:
         raise ArgumentError("no results to report")
-    if any(result.protocol == "classes" for result in results):
+    if any(result.classes for result in results):
         raise ArgumentError(
             "a report shows one class of a run with --classes: choose it with --class NAME (Result.of_class), or leave "
             "the run out with --only"
@@ -165,23 +160,23 @@ def export_report(
 
 
 def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Panels) -> Section:
-    protocol, names = results[0].protocol, method_names(results)
+    rules, names = results[0].rules, method_names(results)
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
     level = f"{100 * defined[0].level:g} %" if defined else ""
     loose = any(result.summary.bounds for result in results)
     bands = f"{level} of {defined[0].replicates} replicates over images, point by point" if defined else ""
     areas = (bands, "what bins of scores leave open" if loose else "")
     return Section(
-        protocol=protocol,
-        lead=_LEADS[protocol],
+        protocol=rules.name,
+        lead=rules.title,
         names=tuple(names),
         styles=tuple(style(place) for place in range(len(results))),
         results=tuple(results),
         methods=method_table(results, drawn),
         images=image_table(results),
-        footnotes=footnotes(protocol),
+        footnotes=footnotes(rules.metrics()),
         level=f"{level} bootstrap intervals over images, {defined[0].replicates} replicates" if defined else "",
-        shaded="" if protocol == "regions" else "; ".join(filter(None, areas)),
+        shaded="; ".join(filter(None, areas)) if hasattr(results[0].drawn, "recall") else "",
         remarks=tuple(remarks(results, names, drawn)),
         charts=charts(results, names, drawn),
         panels=pictures,
@@ -207,7 +202,7 @@ def _html(sections: Sequence[Section], title: str) -> str:
 
 def _title(results: Sequence[Result]) -> str:
     methods = len({result.method for result in results})
-    counted = [set(result.counts) for result in results if not result.human and not result.published]
+    counted = [set(result.counts) for result in results if result.competes and not result.published]
     images = max(map(len, counted), default=0)
     up_to = "" if all(names == counted[0] for names in counted) else "up to "
     said = f"{methods} method{'s'[: methods != 1]}"

@@ -9,22 +9,16 @@ from itertools import islice
 from typing import Literal
 
 from segbench.aggregator.result import Result
-from segbench.curves import Intervals, Summary
-from segbench.report.columns import COLUMNS, HEADLINES, IMAGE_COLUMNS
+from segbench.core.metric import Metric, columns, image_columns
+from segbench.core.summary import Summary
 from segbench.report.image_sets import image_sets, images_of, in_sets
 from segbench.report.numbers import number
 from segbench.report.ranking import Mark, column_marks
 from segbench.report.tables import names_of
+from segbench.statistics.intervals import Intervals
 
 MOST_IMAGE_ROWS = 3_000
 """Lines of the table of images; a browser sorts so many without a pause."""
-
-IMAGE_HEADLINES: Mapping[str, str] = {"pixels": "f", "boundaries": "f", "regions": "covering"}
-"""The figure by which images are ranked."""
-
-_LOWEST_IS_BEST = ("voi", "are")
-_WORDS = {"auc_roc": "AUC-ROC", "auc_pr": "AUC-PR", "average_precision": "AP", "area_pr": "AP", "f": "F"}
-_WORDS |= {key: key.upper() for key in ("pri", "voi", "are")}
 
 Direction = Literal["ascending", "descending"]
 
@@ -69,8 +63,14 @@ class Table:
 
 def by_headline(results: Sequence[Result]) -> list[Result]:
     """Sort results of one protocol, those on the same images together, the best first, undefined ones last."""
-    key = HEADLINES[results[0].protocol]
-    return in_sets(results, key=lambda result: (-_or_lowest(result.summary[key]), result.method))
+    metric = results[0].rules.headline
+    sign = 1 if metric.better == "lower" else -1
+
+    def place(result: Result) -> tuple[float, str]:
+        value = result.summary[metric.key]
+        return math.inf if math.isnan(value) else sign * value, result.method
+
+    return in_sets(results, key=place)
 
 
 def method_table(results: Sequence[Result], intervals: Sequence[Intervals]) -> Table:
@@ -83,20 +83,20 @@ def method_table(results: Sequence[Result], intervals: Sequence[Intervals]) -> T
     intervals : sequence of Intervals
         One a result; or none.
     """
-    columns = COLUMNS[results[0].protocol]
+    metrics = columns(results[0].rules.metrics())
     headings = [
-        Heading(column.title, column.key, "ascending" if column.best == "lowest" else "descending")
-        for column in columns
+        Heading(metric.title, metric.key, "ascending" if metric.better == "lower" else "descending")
+        for metric in metrics
     ]
     apart = len(image_sets(results)) > 1
     if apart:
         headings.append(Heading("images", "images", "descending"))
-    marks = {column.key: column_marks(results, column) for column in columns}
+    marks = {metric.key: column_marks(results, metric) for metric in metrics}
     rows = []
     for place, result in enumerate(results):
         drawn: Mapping[str, tuple[float, float]] = intervals[place] if intervals else {}
         cells = tuple(
-            _cell(result.summary, column.key, mark=marks[column.key][place], ends=drawn) for column in columns
+            _cell(result.summary, metric.key, mark=marks[metric.key][place], ends=drawn) for metric in metrics
         )
         images = (Cell(images_of(result), str(len(result.counts) or "")),) if apart else ()
         rows.append(Row(place, (*cells, *images)))
@@ -108,20 +108,21 @@ def image_table(results: Sequence[Result]) -> Table:
 
     Of more than `MOST_IMAGE_ROWS` lines only the worst are kept.
     """
-    protocol = results[0].protocol
-    keys = IMAGE_COLUMNS[protocol]
-    headings = tuple(Heading(_WORDS.get(key, key.replace("_", " ")), key, _worst_first(key)) for key in keys)
-    headline = IMAGE_HEADLINES[protocol]
+    rules = results[0].rules
+    metrics = image_columns(rules.metrics())
+    headings = tuple(Heading(metric.name_for_images, metric.image_key, _worst_first(metric)) for metric in metrics)
+    headline = rules.image_headline.image_key
+    sign = -1 if rules.image_headline.better == "lower" else 1
     ranked = sorted(
         (
-            (math.inf if math.isnan(figures[headline]) else figures[headline], name, place, figures)
+            (math.inf if math.isnan(figures[headline]) else sign * figures[headline], name, place, figures)
             for place, result in enumerate(results)
             for name, figures in result.per_image.items()
         ),
         key=lambda line: line[:3],
     )
     rows = tuple(
-        Row(place, tuple(_cell(figures, key) for key in keys), name)
+        Row(place, tuple(_cell(figures, metric.image_key) for metric in metrics), name)
         for _, name, place, figures in islice(ranked, MOST_IMAGE_ROWS)
     )
     return Table(headings, rows, len(ranked) - len(rows))
@@ -132,8 +133,8 @@ def method_names(results: Sequence[Result]) -> list[str]:
     return names_of(results)
 
 
-def _worst_first(key: str) -> Direction:
-    return "descending" if key in _LOWEST_IS_BEST else "ascending"
+def _worst_first(metric: Metric) -> Direction:
+    return "descending" if metric.better == "lower" else "ascending"
 
 
 def _cell(
@@ -148,7 +149,3 @@ def _cell(
         interval="" if math.isnan(low) else f"{number(low)}–{number(high)}",  # noqa: RUF001  a range
         why=figures.undefined.get(key, ""),
     )
-
-
-def _or_lowest(value: float) -> float:
-    return -math.inf if math.isnan(value) else value

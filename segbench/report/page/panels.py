@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from segbench.aggregator.executors import answers
 from segbench.aggregator.rereading import files_of
 from segbench.aggregator.result import Result
-from segbench.counts import ScoreCounts
-from segbench.curves import Curve
-from segbench.errors import SegbenchError
+from segbench.core.errors import SegbenchError
+from segbench.core.scores import ScoreCounts
+from segbench.curves.curve import Curve
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.source import Source
-from segbench.report.page.figures import IMAGE_HEADLINES
 from segbench.report.page.panel import MOST_CUTS, Seen, Task, draw, with_one_image
 
 FloatArray = NDArray[np.float64]
@@ -126,11 +125,12 @@ def _in_order(results: Sequence[Result]) -> list[str]:
 
     Those whose figure no method has defined, having nothing to find, come last.
     """
-    key = IMAGE_HEADLINES[results[0].protocol]
+    metric = results[0].rules.image_headline
+    key, sign = metric.image_key, -1 if metric.better == "lower" else 1
     worst: dict[str, float] = {}
     for result in results:
         for name, figures in result.per_image.items():
-            figure = math.inf if math.isnan(figures[key]) else float(figures[key])
+            figure = math.inf if math.isnan(figures[key]) else sign * float(figures[key])
             worst[name] = min(worst.get(name, math.inf), figure)
     waiting = sorted((name for name in worst if worst[name] < math.inf), key=lambda name: (worst[name], name))
     ordered: list[str] = []
@@ -175,7 +175,10 @@ def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
             even = np.searchsorted(scores, np.linspace(scores[0], scores[-1], MOST_CUTS - 1))
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
         return tuple(scores.tolist()), _nearest(scores, best)
-    best = float(result.summary["covering_ods_threshold" if result.protocol == "regions" else "ods_threshold"])
+    threshold = result.rules.best_threshold
+    best = math.nan if threshold is None else float(result.summary[threshold.key])
+    if result.drawn is None:
+        return (best,), 0
     every = result.drawn.thresholds
     middle, step = _nearest(every, best), max(1, every.size // 10)
     around = middle + step * (np.arange(_FEW_CUTS) - _FEW_CUTS // 2)

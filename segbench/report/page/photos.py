@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.errors import DataError
+from segbench.core.errors import DataError
 from segbench.loaders.decoded import MAX_PIXELS, shown, size
 from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.listing import list_place

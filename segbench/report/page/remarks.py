@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from segbench.aggregator.result import Result
-from segbench.curves import Intervals
 from segbench.report.image_sets import set_notes
 from segbench.report.ranking import bin_notes
 from segbench.report.whose import with_names
+from segbench.statistics.intervals import Intervals
 
 SHOWN = 100
 """Failures listed on the page."""

@@ -11,9 +11,9 @@ from protocols.boundaries.peers import best_matching
 from scipy.io import loadmat
 from skimage.morphology import thin as skimage_thin
 
-import segbench.protocols.boundaries as sb
-from segbench.counts import BoundaryCounts
-from segbench.errors import ArgumentError, DataError
+import segbench as sb
+from segbench.core.errors import ArgumentError, DataError
+from segbench.protocols.boundaries.counts import BoundaryCounts
 
 FOLDER = os.environ.get("SEGBENCH_BSDS500")
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-import segbench.protocols.boundaries as sb
-from segbench.errors import ArgumentError, DataError
+import segbench as sb
+from segbench.core.errors import ArgumentError, DataError
 
 
 def on_the_double_grid(labels):

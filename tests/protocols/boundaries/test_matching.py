@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from protocols.boundaries.peers import best_matching, tie_break
 
-import segbench.protocols.boundaries as sb
-from segbench.errors import ArgumentError, DataError
+import segbench as sb
+from segbench.core.errors import ArgumentError, DataError
 from segbench.protocols.boundaries.costs import costs
 
 

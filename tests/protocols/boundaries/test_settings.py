@@ -6,8 +6,9 @@ from cases import save_cell, write_folder
 from scipy.io import savemat
 
 from segbench import Annotators, ArgumentError, Boundaries, DataError, evaluate, nms
-from segbench.protocols.boundaries import count_boundaries, count_boundary_maps, label_boundaries
-from segbench.sample import Sample
+from segbench.core.sample import Sample
+from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
+from segbench.protocols.boundaries.label_maps import label_boundaries
 
 # A diagonal of 20 pixels, so that max_dist .05 is one pixel.
 SHAPE = (12, 16)
@@ -208,10 +209,10 @@ class TestAnnotators:
         write_folder(tmp_path / "gt", {"a.npy": column(5), "b.npy": column(7)})
         result = evaluate(tmp_path / "gt", None, self.human, results=tmp_path / "r.segbench")
         assert all(math.isnan(figure) for figure in result.summary.values())
-        assert set(result.summary.undefined.values()) == {"no image has boundaries of two annotators"}
+        assert set(result.summary.undefined.values()) == {"no boundaries of two annotators"}
         assert "one annotator, nobody to compare with (2 of 2 images)" in result.notes
         intervals = result.intervals(replicates=20)
-        assert intervals.undefined["ods_f"] == "no image has boundaries of two annotators"
+        assert intervals.undefined["ods_f"] == "no boundaries of two annotators"
         assert math.isnan(intervals["ods_f"][0])
 
     def test_order_does_not_matter_where_nothing_is_tied(self):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.ndimage import map_coordinates
 
-import segbench.protocols.boundaries as sb
-from segbench.errors import ArgumentError, DataError
+import segbench as sb
+from segbench.core.errors import ArgumentError, DataError
 
 RNG = np.random.default_rng(0)
 

@@ -6,8 +6,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.ndimage import binary_closing
 from skimage.morphology import thin as skimage_thin
 
-import segbench.protocols.boundaries as sb
-from segbench.errors import ArgumentError
+import segbench as sb
+from segbench.core.errors import ArgumentError
 from segbench.protocols.boundaries.bits import pack, unpack
 from segbench.protocols.boundaries.levels import levels_of, pack_levels
 from segbench.protocols.boundaries.thinning import thin_levels

@@ -12,7 +12,7 @@ from scipy.io import loadmat
 from skimage.metrics import adapted_rand_error, variation_of_information
 
 from segbench import ArgumentError, DataError, RegionCounts, Regions, count_regions, region_curve
-from segbench.sample import Sample
+from segbench.core.sample import Sample
 
 BSDS500 = os.environ.get("SEGBENCH_BSDS500")
 

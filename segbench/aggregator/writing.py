@@ -1,0 +1,120 @@
+"""Output files: complete or not written at all, and never in place of what the program reads."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from segbench.aggregator.database import is_results_file
+from segbench.core.errors import ArgumentError, DataError
+from segbench.loaders.decoded import shown
+from segbench.loaders.source import Source
+
+_NOT_REPLACEABLE = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY})
+"""Errors of a folder, or a mounted file, that lets a file be written but not replaced."""
+
+
+def write_file(path: Path, data: bytes, *, hint: str, make_folder: bool = False) -> None:
+    """Write a file by way of a temporary one beside it, so that a failure leaves an existing file as it was.
+
+    Links still point to the same file, which keeps its permissions. Pipes and devices are written directly, and so are
+    files in folders that do not take a temporary one.
+
+    Raises
+    ------
+    ArgumentError
+        If the file is a results file of segbench.
+    DataError
+        If it cannot be written.
+    """
+    refuse_results_file(path)
+    try:
+        if make_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, data)
+    except UnicodeEncodeError as error:
+        what = f"the file system's encoding, {error.encoding}, has no such name"
+        raise DataError(shown(path), what, "set a UTF-8 locale: LC_ALL=C.UTF-8") from error
+    except OSError as error:
+        raise DataError(shown(path), f"cannot be written ({error.strerror or error})", hint) from error
+
+
+def refuse_results_file(path: Path) -> None:
+    """Refuse to write over a results file, whatever its name.
+
+    Raises
+    ------
+    ArgumentError
+        If the path is one.
+    """
+    if is_results_file(path):
+        raise ArgumentError(f"{shown(path)} is a results file of segbench, which is not overwritten; give another name")
+
+
+def refuse_inputs(targets: Iterable[Path], sources: Iterable[Source]) -> None:
+    """Refuse to write over files that are read.
+
+    Raises
+    ------
+    ArgumentError
+        If a target is one of the sources, or a link to one.
+    """
+    existing = [target for target in targets if os.path.lexists(target)]
+    read = {os.path.realpath(source) for source in sources if isinstance(source, Path)} if existing else set()
+    for target in existing:
+        if os.path.realpath(target) in read:
+            raise ArgumentError(f"{shown(target)} is one of the files to read; write to another folder")
+
+
+def _write(path: Path, data: bytes) -> None:
+    target = Path(os.path.realpath(path))
+    old = _status(path)
+    if old is None:
+        _replace(target, data, None)
+        return
+    replaceable = stat.S_ISREG(old.st_mode) and _same_file(old, target)
+    if replaceable:
+        with target.open("r+b"):  # a write-protected file is not replaced either
+            pass
+        try:
+            _replace(target, data, old)
+        except OSError as error:
+            replaceable = error.errno not in _NOT_REPLACEABLE
+            if replaceable:
+                raise
+    if not replaceable:
+        path.write_bytes(data)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _same_file(status: os.stat_result, target: Path) -> bool:
+    """Tell whether a resolved path leads to the file; not so for a deleted one that is still open, as in /dev/fd."""
+    found = _status(target)
+    return found is not None and os.path.samestat(status, found)
+
+
+def _replace(target: Path, data: bytes, old: os.stat_result | None) -> None:
+    temporary = target.with_name(f".segbench-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+        if old is not None:
+            if hasattr(os, "chown"):
+                with suppress(OSError):  # only root may give a file to others
+                    os.chown(temporary, old.st_uid, old.st_gid)
+            temporary.chmod(stat.S_IMODE(old.st_mode))
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,243 @@
+"""`check`: two folders to a report, from names, headers and a few images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import cast
+
+from segbench.checks.asked import Asked, asked_of
+from segbench.checks.classes import class_findings, unfit_maps
+from segbench.checks.duplicates import duplicate_findings, same_file_findings
+from segbench.checks.exchanged import exchange_findings
+from segbench.checks.findings import Finding, Place, Report, in_order, many
+from segbench.checks.label_maps import label_findings
+from segbench.checks.names import name_findings, paired
+from segbench.checks.predicted_labels import REPLACED, predicted_label_findings
+from segbench.checks.sampling import probes_of
+from segbench.checks.scores import score_findings
+from segbench.checks.seen import Probe
+from segbench.checks.sizes import (
+    Misfit,
+    Read,
+    Surveyed,
+    orientation_findings,
+    size_findings,
+    survey_headers,
+    type_findings,
+    unreadable,
+)
+from segbench.checks.truths import truth_findings
+from segbench.core.arguments import as_whole
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.protocol import Protocol
+from segbench.loaders.decoded import Role, shown
+from segbench.loaders.given import inputs_given, method_of
+from segbench.loaders.headers import Header, read_header
+from segbench.loaders.inputs import Inputs
+from segbench.loaders.listing import listed_once
+from segbench.loaders.pairing import Pairing, SampleFiles
+from segbench.loaders.repairs import Repairs
+from segbench.loaders.sizes import SizeError
+from segbench.loaders.source import Source
+from segbench.protocols.pixels.classes import ClassMapsError
+from segbench.protocols.pixels.settings import Pixels
+
+SAMPLE = 32
+"""Images decoded by `check`: what one image in ten shows is then found with 97 %."""
+QUICK_SAMPLE = 3
+"""Images decoded before a run; where none of them can be counted, `SAMPLE`."""
+_PIXELS = Pixels()
+_NO_REPAIRS = Repairs()
+
+
+@listed_once()
+def check(
+    ground_truth: str | PathLike[str] | None = None,
+    prediction: str | PathLike[str] | None = None,
+    protocol: Protocol = _PIXELS,
+    *,
+    pairs: str | PathLike[str] | None = None,
+    field: str | PathLike[str] | None = None,
+    gt_pattern: str = "*",
+    pred_pattern: str = "*",
+    field_pattern: str = "*",
+    negatives: str = "",
+    method: str | None = None,
+    repairs: Repairs = _NO_REPAIRS,
+    sample: int | None = SAMPLE,
+) -> Report:
+    """Find what does not line up between two folders, before anything is counted.
+
+    Names and headers of all files are read, and a few images, evenly spread, are decoded. Of files at
+    URLs only those decoded are read.
+
+    Parameters
+    ----------
+    ground_truth, prediction : path
+        Two folders, archives, URLs or files, as in `evaluate`.
+    protocol : Pixels, Classes, Boundaries or Regions, optional
+        What the folders are to be counted by; ``Pixels()`` if left out.
+    pairs : path, optional
+        A file list in place of all these, as in `evaluate`.
+    field : path, optional
+        Folder of masks (fields of view), or one file.
+    gt_pattern, pred_pattern, field_pattern : str
+        How file names hold the name of the image, as in `evaluate`.
+    negatives : str
+        Predictions whose name this shell pattern fits need no ground truth.
+    method : str, optional
+        Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
+    repairs : Repairs, optional
+        What is to be done to predictions of another size or range.
+    sample : int, optional
+        How many images are decoded; None for all.
+
+    Returns
+    -------
+    Report
+        Its ``findings``, what stops first; ``report.stops`` is empty where everything can be counted.
+
+    Raises
+    ------
+    ArgumentError
+        For a pattern that cannot be, for places and repairs that have no meaning for the protocol, and for a list
+        that is not alone or leaves the method open.
+    DataError
+        For a list whose columns name no method.
+    """
+    if not hasattr(protocol, "reads"):
+        raise ArgumentError(f"protocol is {protocol!r}, expected Pixels(...), Boundaries(...) or Regions(...)")
+    if sample is not None:
+        sample = as_whole(sample, "sample", least=1)
+    inputs = inputs_given(
+        ground_truth,
+        prediction,
+        protocol.reads,
+        pairs=pairs,
+        field=field,
+        gt_pattern=gt_pattern,
+        pred_pattern=pred_pattern,
+        field_pattern=field_pattern,
+        negatives=negatives,
+        method=method,
+    )
+    (report,) = check_methods({method or method_of(inputs): inputs}, protocol, repairs, sample=sample)
+    return report
+
+
+def quick_check(methods: dict[str, Inputs], protocol: Protocol, repairs: Repairs = _NO_REPAIRS) -> list[Report]:
+    """Check as `check_methods` does, but decode a handful of images only, compare no files, and leave archives shut."""
+    return check_methods(methods, protocol, repairs, sample=QUICK_SAMPLE, quick=True)
+
+
+def check_methods(
+    methods: dict[str, Inputs],
+    protocol: Protocol,
+    repairs: Repairs = _NO_REPAIRS,
+    *,
+    sample: int | None = SAMPLE,
+    quick: bool = False,
+) -> list[Report]:
+    """Check several methods; each file's header is read once, whatever number of methods it serves."""
+    read = cast("Read", cache(_header_on_disk if quick else read_header))
+    asked = asked_of(protocol, repairs)
+    with listed_once():
+        return [
+            _check(inputs, asked, read, method=method, protocol=protocol.name, sample=sample, quick=quick)
+            for method, inputs in methods.items()
+        ]
+
+
+def _check(
+    inputs: Inputs, asked: Asked, read: Read, *, method: str, protocol: str, sample: int | None, quick: bool
+) -> Report:
+    pairing, found = paired(inputs, asked)
+    surveyed = survey_headers(pairing.files, read, asked)
+    probes = probes_of(pairing.files, surveyed, asked, sample)
+    findings = [*found, *_findings(inputs, asked, pairing, surveyed, probes)]
+    if quick and _none_left(findings, probes) and not any(finding.whole for finding in findings):
+        # The few may be the only ones, above all where no header told which are sound.
+        probes = probes_of(pairing.files, surveyed, asked, SAMPLE)
+        findings = [*found, *_findings(inputs, asked, pairing, surveyed, probes)]
+    findings += same_file_findings(pairing.files) if quick else duplicate_findings(pairing.files, surveyed.lengths)
+    return Report(
+        method=method,
+        protocol=protocol,
+        images=len(pairing.files),
+        looked_into=len(probes),
+        refused=any(finding.whole for finding in findings) or _none_left(findings, probes),
+        findings=in_order(findings),
+        notes=pairing.notes,
+    )
+
+
+def _findings(
+    inputs: Inputs, asked: Asked, pairing: Pairing, surveyed: Surveyed, probes: Sequence[Probe]
+) -> list[Finding]:
+    total = len(pairing.files)
+    failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
+    known = {misfit.image for misfit in surveyed.misfits}
+    misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
+    seen = [probe for probe in probes if not probe.failure]
+    truths = truth_findings(seen, asked, total)
+    of_classes = class_findings(seen, asked)
+    labels = predicted_label_findings(seen, asked)
+    if labels:
+        truths, of_classes = [found for found in truths if found.key not in REPLACED], []
+    others = {image: e for image, e in failures.items() if not isinstance(e, SizeError | ClassMapsError)}
+    findings = [
+        *name_findings(pairing, inputs, asked),
+        *size_findings(misfits, total, soft=asked.soft),
+        *orientation_findings(surveyed.turned),
+        *unreadable(others, total),
+        *unfit_maps(failures, total),
+        *exchange_findings(seen, truths),
+        *truths,
+        *label_findings([probe.label_map for probe in seen if probe.label_map]),
+        *labels,
+        *([] if labels else _coloured(seen)),
+        *of_classes,
+    ]
+    if asked.soft and not labels:
+        findings += [] if asked.repairs.scale is not None else type_findings(surveyed.predictions)
+        findings += score_findings(seen, asked)
+    return findings
+
+
+def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
+    """Tell whether not one of the images looked into can be counted."""
+    lost = {image for finding in findings for image in finding.images}
+    return bool(lost) and lost.issuperset(probe.image for probe in probes)
+
+
+def _header_on_disk(path: Source, role: Role) -> Header:
+    """Leave members of archives unread, whose headers cost as much as the whole of them."""
+    return read_header(path, role) if isinstance(path, Path) else Header(0)
+
+
+def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:
+    """Give the sizes that differ as only decoding could tell."""
+    predictions = {files.name: shown(files.prediction) for files in samples}
+    for image, error in failures.items():
+        if isinstance(error, SizeError):
+            role: Role = "prediction" if error.path == predictions[image] else "ground truth"
+            yield Misfit(image, error.path, role, error.shape, error.expected)
+
+
+def _coloured(probes: Sequence[Probe]) -> list[Finding]:
+    places = tuple(Place(file) for probe in probes for file in probe.coloured)
+    if not places:
+        return []
+    return [
+        Finding(
+            key="colour",
+            severity="look",
+            about="prediction",
+            message=f"{many(len(places), 'file')} of those looked into are in colour, and are turned to grey",
+            mend="save one channel; a colour map laid over scores cannot be undone",
+            places=places,
+        )
+    ]

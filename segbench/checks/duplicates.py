@@ -1,0 +1,131 @@
+"""Files that are the same to the last byte: one prediction for several images, or the ground truth itself."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from segbench.checks.findings import Finding, Place, many
+from segbench.core.errors import DataError
+from segbench.loaders.decoded import shown
+from segbench.loaders.headers import opened
+from segbench.loaders.images import decode, read_bytes
+from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.source import Source
+
+_PIECE = 4096
+"""How much is read at the start, in the middle and at the end before whole files are compared."""
+_MOST_OPENED = 64
+"""How many groups are decoded to see whether they are one value only, which is a finding of its own."""
+
+
+def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, int]) -> list[Finding]:
+    """Find predictions that are copies of each other, or of their image's ground truth."""
+    copies = [files for files in samples if _is_its_truth(files, lengths)]
+    found = []
+    if copies:
+        found.append(_is_ground_truth(copies, len(samples), "byte for byte"))
+    own = {files.prediction for files in copies}
+    known = {path: lengths[path] for files in samples for path in _predictions(files) if lengths.get(path)}
+    groups = [group for group in _identical(known) if not own.issuperset(group)]
+    groups = [group for group in groups[:_MOST_OPENED] if not _one_value(group[0])] + groups[_MOST_OPENED:]
+    if groups:
+        found.append(
+            Finding(
+                key="duplicates",
+                severity="look",
+                about="prediction",
+                message=f"{sum(map(len, groups))} predictions are copies of {many(len(groups), 'file')}, byte for byte",
+                mend="check that each was written for its own image",
+                places=tuple(Place(shown(path), f"as {group[0].name}") for group in groups for path in group[1:]),
+            )
+        )
+    return found
+
+
+def same_file_findings(samples: Sequence[SampleFiles]) -> list[Finding]:
+    """Find predictions that are the very file of their ground truth, reading none: one folder given twice."""
+    same = [files for files in samples if any(_is_same(files.prediction, truth) for truth in files.ground_truths)]
+    return [_is_ground_truth(same, len(samples), "the same files")] if same else []
+
+
+def _is_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> Finding:
+    return Finding(
+        key="is-ground-truth",
+        severity="look",
+        about="prediction",
+        message=f"{many(len(same), 'prediction')} of {total} are the ground truth itself, {how}",
+        mend="give the folder of predictions",
+        places=tuple(Place(shown(files.prediction)) for files in same),
+    )
+
+
+def _is_same(prediction: Source, truth: Source) -> bool:
+    if prediction == truth or prediction.name != truth.name:
+        return prediction == truth
+    try:
+        return isinstance(prediction, Path) and isinstance(truth, Path) and os.path.samefile(prediction, truth)  # noqa: PTH121  of many thousands
+    except OSError:
+        return False
+
+
+def _is_its_truth(files: SampleFiles, lengths: Mapping[Source, int]) -> bool:
+    length = lengths.get(files.prediction)
+    try:
+        return any(
+            bool(length)
+            and lengths.get(truth) == length
+            and _pieces(truth) == _pieces(files.prediction)
+            and _digest(truth) == _digest(files.prediction)
+            and not _one_value(truth)
+            for truth in files.ground_truths
+        )
+    except (OSError, DataError):
+        return False
+
+
+def _predictions(files: SampleFiles) -> tuple[Source, ...]:
+    return files.prediction, *files.scales
+
+
+def _identical(lengths: Mapping[Source, int]) -> list[list[Source]]:
+    """Give groups of two or more files with the same bytes: of one length, then of like pieces, then read whole."""
+    by_size = _groups(lengths, lambda path: lengths[path])
+    like = [same for group in by_size for same in _groups(group, _pieces)]
+    return [same for group in like for same in _groups(group, _digest)]
+
+
+def _groups(paths: Iterable[Source], key: Callable[[Source], Hashable]) -> list[list[Source]]:
+    found: dict[Hashable, list[Source]] = {}
+    for path in paths:
+        try:
+            found.setdefault(key(path), []).append(path)
+        except (OSError, DataError):
+            continue  # gone since its header was read; counting will say so
+    return [group for group in found.values() if len(group) > 1]
+
+
+def _pieces(path: Source) -> bytes:
+    with opened(path) as file:
+        size = file.seek(0, io.SEEK_END)
+        pieces = []
+        for start in (0, (size - _PIECE) // 2, size - _PIECE):
+            file.seek(max(0, start))
+            pieces.append(file.read(_PIECE))
+    return hashlib.sha256(b"".join(pieces)).digest()
+
+
+def _digest(path: Source) -> bytes:
+    with opened(path) as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def _one_value(path: Source) -> bool:
+    try:
+        array = decode(read_bytes(path), path, role="ground truth").array
+    except DataError:
+        return False
+    return bool((array == array.flat[0]).all())

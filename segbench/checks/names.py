@@ -1,0 +1,107 @@
+"""Names that do not pair, and what was probably meant by them."""
+
+from __future__ import annotations
+
+from segbench.checks.asked import Asked
+from segbench.checks.findings import Finding, Place, many
+from segbench.core.errors import DataError
+from segbench.loaders.class_folders import class_maps
+from segbench.loaders.decoded import shown
+from segbench.loaders.hints import annotator_pattern, nearest
+from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import Pairing, mending_hint, survey
+from segbench.loaders.urls import masked
+
+
+def paired(inputs: Inputs, asked: Asked) -> tuple[Pairing, tuple[Finding, ...]]:
+    """Pair what pairs; a folder that cannot be listed, holds a name twice or lacks maps of a class is a finding.
+
+    Raises
+    ------
+    ArgumentError
+        For a pattern that cannot be, and as `Inputs.check`.
+    """
+    try:
+        inputs.check(asked.reads)
+        if asked.classes:
+            return class_maps(inputs, asked.classes.titles, asked.classes.place_of, find=survey), ()
+        return survey(inputs), ()
+    except DataError as error:
+        what, *listed = error.what.split("\n")
+        places = tuple(Place(line.strip()) for line in listed if line)
+        # Each method has faults of its own in a list, and their number would keep these from being one finding.
+        what = "holds faulty lines" if inputs.pairs and places else what.rstrip(":")
+        finding = Finding(
+            key="list" if inputs.pairs else "folder",
+            severity="stops",
+            about="names",
+            message=f"{error.path}: {what}",
+            mend=error.hint,
+            places=places,
+            whole=True,
+        )
+        return Pairing(()), (finding,)
+
+
+def name_findings(pairing: Pairing, inputs: Inputs, asked: Asked) -> list[Finding]:
+    """Find names without partner."""
+    found = []
+    predicted = (*pairing.extra, *(files.name for files in pairing.files))
+    pattern = annotator_pattern(pairing.missing, predicted) if inputs.gt_pattern == "*" else None
+    if pattern:
+        found.append(_annotators(pairing, pattern, asked))
+    elif pairing.missing or pairing.extra:
+        found.append(_unpaired(pairing))
+    if pairing.without_field:
+        masks = Pairing((), without_field=pairing.without_field)
+        folder = shown(masked(str(inputs.field)))
+        found.append(
+            Finding(
+                key="no-mask",
+                severity="stops",
+                about="names",
+                message=f"{many(len(pairing.without_field), 'image')} without a mask in {folder}",
+                mend=mending_hint(masks),
+                places=tuple(Place(name) for name in pairing.without_field),
+                whole=True,
+            )
+        )
+    return found
+
+
+def _unpaired(pairing: Pairing) -> Finding:
+    total = len(pairing.files) + len(pairing.missing)
+    parts = []
+    if pairing.missing:
+        parts.append(f"{len(pairing.missing)} of {total} ground truths have no prediction")
+    if pairing.extra:
+        parts.append(f"{many(len(pairing.extra), 'prediction')} without a ground truth")
+    close = nearest(pairing.missing, pairing.extra)
+    return Finding(
+        key="unpaired",
+        severity="stops",
+        about="names",
+        message=", ".join(parts),
+        mend=mending_hint(pairing),
+        places=(
+            *(
+                Place(name, "no prediction" + (f"; nearest: {close[name]}" if name in close else ""))
+                for name in pairing.missing
+            ),
+            *(Place(name, "no ground truth") for name in pairing.extra),
+        ),
+        whole=True,
+    )
+
+
+def _annotators(pairing: Pairing, pattern: str, asked: Asked) -> Finding:
+    rule = " --annotators majority" if asked.one_annotator else ""
+    return Finding(
+        key="annotator-names",
+        severity="stops",
+        about="names",
+        message=f"{len(pairing.missing)} ground truths look like several annotators of the images predicted",
+        mend=f"--gt-pattern '{pattern}'{rule}",
+        places=tuple(Place(name) for name in pairing.missing),
+        whole=True,
+    )

@@ -1,0 +1,223 @@
+"""What headers tell: sizes that differ, files that cannot be read, types that surprise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from segbench.checks.asked import Asked
+from segbench.checks.findings import Finding, Place, many
+from segbench.core.errors import DataError
+from segbench.core.levels import are_wide
+from segbench.loaders.decoded import Role, shown, size
+from segbench.loaders.headers import Header
+from segbench.loaders.images import STACKS
+from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.repairs import Repairs
+from segbench.loaders.sizes import HINT, mendable, mending, nearly, relation
+from segbench.loaders.source import Source
+
+Read: TypeAlias = Callable[[Source, Role], Header]
+
+
+class Misfit(NamedTuple):
+    """A file whose map has not the size of the ground truth."""
+
+    image: str
+    file: str
+    role: Role
+    shape: tuple[int, ...]
+    expected: tuple[int, ...]
+
+
+class Surveyed(NamedTuple):
+    """What the headers of all files told."""
+
+    misfits: tuple[Misfit, ...]
+    broken: Mapping[str, DataError]
+    """Images with a file that cannot even be opened."""
+    odd: tuple[str, ...]
+    """Images with a file that looks damaged."""
+    turned: tuple[Place, ...]
+    """Files with another EXIF orientation than the first file of their image."""
+    predictions: Mapping[Source, Header]
+    lengths: Mapping[Source, int]
+    """Of all files in bytes, 0 where it is not known."""
+
+
+def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> Surveyed:
+    """Read the headers of all files of all images."""
+    misfits: list[Misfit] = []
+    broken: dict[str, DataError] = {}
+    odd: dict[str, None] = {}
+    turned: list[Place] = []
+    predictions: dict[Source, Header] = {}
+    lengths: dict[Source, int] = {}
+    for files in samples:
+        roles: list[tuple[Source, Role]] = [(path, "ground truth") for path in files.ground_truths]
+        # One map for all images lies in memory once it is read, so the headers of fields cost nothing.
+        roles += [(files.field, "field")] if files.field is not None else []
+        roles += [(path, "prediction") for path in (files.prediction, *files.scales)]
+        headers = []
+        for path, role in roles:
+            try:
+                stack = asked.classes and role == "prediction" and path.suffix.lower() in STACKS
+                header = Header(0) if stack else read(path, role)
+            except DataError as error:
+                broken.setdefault(files.name, error)
+                continue
+            headers.append((path, role, header))
+            lengths[path] = header.size
+            if header.odd:
+                odd[files.name] = None
+            if role == "prediction":
+                predictions[path] = header
+        misfits += _misfits(files.name, headers, asked)
+        turned += _turned(headers)
+    return Surveyed(tuple(misfits), broken, tuple(odd), tuple(turned), predictions, lengths)
+
+
+def _turned(headers: Sequence[tuple[Source, Role, Header]]) -> Iterable[Place]:
+    for path, _, header in headers[1:]:
+        first, _, other = headers[0]
+        if header.orientation != other.orientation:
+            yield Place(shown(path), f"EXIF orientation {header.orientation}, {other.orientation} in {shown(first)}")
+
+
+def _misfits(image: str, headers: Sequence[tuple[Source, Role, Header]], asked: Asked) -> Iterable[Misfit]:
+    known = [(path, role, header, header.shape) for path, role, header in headers if header.shape and not header.odd]
+    if not known or known[0][1] != "ground truth":
+        return
+    expected = known[0][3]
+    for path, role, header, shape in known[1:]:
+        wanted = expected
+        if header.doubled and asked.reads in ("boundaries", "regions"):
+            wanted = (2 * expected[0] + 1, 2 * expected[1] + 1)
+        if shape != wanted and not (role == "prediction" and _mended(shape, wanted, asked.repairs)):
+            yield Misfit(image, shown(path), role, shape, wanted)
+
+
+def _mended(shape: tuple[int, ...], expected: tuple[int, ...], repairs: Repairs) -> bool:
+    """Tell whether a repair that was asked for brings a prediction to its size."""
+    if not mendable(shape, expected):
+        return False
+    return repairs.resize is not None or (repairs.crop and nearly(shape, expected))
+
+
+def size_findings(misfits: Sequence[Misfit], total: int, *, soft: bool) -> list[Finding]:
+    """Group files of another size than the ground truth by what it looks like; `soft` says whether maps are soft."""
+    groups: dict[str, list[Misfit]] = {}
+    for misfit in misfits:
+        groups.setdefault(_kind(misfit.shape, misfit.expected), []).append(misfit)
+    return [_size_finding(kind, group, total, soft=soft) for kind, group in groups.items()]
+
+
+def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
+    looks = relation(shape, expected)
+    if "transposed" in looks:
+        return "size-transposed"
+    if "ucm2" in looks:
+        return "size-ucm2"
+    if nearly(shape, expected):
+        return "size-near"
+    return "size-factor" if "factor" in looks else "size-differs"
+
+
+_SIZES = {
+    "size-transposed": "have rows and columns exchanged",
+    "size-near": "are a little larger or smaller",
+    "size-factor": "are larger or smaller by a whole factor",
+    "size-ucm2": "have the size of a ucm2, 2 h + 1 and 2 w + 1",
+    "size-differs": "have another size",
+}
+
+
+def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool) -> Finding:
+    roles = Counter(misfit.role for misfit in group)
+    files = " and ".join(many(count, {"field": "mask"}.get(role, role)) for role, count in roles.items())
+    first = next((misfit for misfit in group if misfit.role == "prediction"), None)
+    images = tuple(dict.fromkeys(misfit.image for misfit in group))
+    return Finding(
+        key=kind,
+        severity="stops",
+        about="prediction" if "prediction" in roles else "ground truth",
+        message=f"{files} {_SIZES[kind]} ({len(images)} of {many(total, 'image')})",
+        mend=mending(first.shape, first.expected, soft=soft) if first else HINT,
+        places=tuple(Place(misfit.file, f"{size(misfit.shape)}, expected {size(misfit.expected)}") for misfit in group),
+        images=images,
+    )
+
+
+def orientation_findings(turned: Sequence[Place]) -> list[Finding]:
+    """Find files that viewers turn another way than the ground truth, while pixels are counted as stored."""
+    if not turned:
+        return []
+    return [
+        Finding(
+            key="orientation",
+            severity="look",
+            about="prediction",
+            message=f"EXIF orientation differs within an image ({many(len(turned), 'file')}); it is not applied",
+            mend="where stored pixels do not match, apply it first: PIL.ImageOps.exif_transpose, mogrify -auto-orient",
+            places=tuple(turned),
+        )
+    ]
+
+
+def unreadable(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+    """List the files that cannot be read."""
+    if not failures:
+        return []
+    hints = dict.fromkeys(error.hint for error in failures.values() if error.hint)
+    return [
+        Finding(
+            key="unreadable",
+            severity="stops",
+            about="prediction",
+            message=f"{many(len(failures), 'image')} of {total} cannot be read",
+            mend="; ".join(list(hints)[:3]) or "write the files anew",
+            places=tuple(Place(error.path, error.what) for error in failures.values()),
+            images=tuple(failures),
+        )
+    ]
+
+
+def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
+    """Find predictions whose types mean different scales."""
+    by_type: dict[str, list[Source]] = {}
+    for path, header in predictions.items():
+        if header.dtype and not header.odd:
+            by_type.setdefault(header.dtype, []).append(path)
+    found = []
+    wide = {name: paths for name, paths in by_type.items() if are_wide(np.dtype(name))}
+    if wide:
+        paths = [path for group in wide.values() for path in group]
+        scales = ", ".join(f"{name}: value / {np.iinfo(name).max}" for name in wide)
+        found.append(
+            Finding(
+                key="wide-integers",
+                severity="look",
+                about="prediction",
+                message=f"{many(len(paths), 'prediction')} of a wide integer type are taken as levels ({scales})",
+                mend="--scale N if N is the largest score, or save scores as floats",
+                places=tuple(Place(shown(path)) for path in paths),
+            )
+        )
+    kinds = {"float" if name.startswith("float") else "levels" for name in by_type}
+    if len(kinds) > 1:
+        counts = ", ".join(f"{len(paths)} {name}" for name, paths in sorted(by_type.items()))
+        rarest = min(by_type.values(), key=len)
+        found.append(
+            Finding(
+                key="mixed-types",
+                severity="look",
+                about="prediction",
+                message=f"floats, which are scores as they are, lie beside levels, which are divided ({counts})",
+                mend="save all predictions in one type",
+                places=tuple(Place(shown(path)) for path in rarest),
+            )
+        )
+    return found

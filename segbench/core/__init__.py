@@ -1,0 +1,1 @@
+"""What every package builds on: metrics, protocols, samples, counts that add, errors."""

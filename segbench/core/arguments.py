@@ -1,0 +1,85 @@
+"""Numbers that callers give are read here, once; the error names the argument, what was found and what is expected."""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from segbench.core.errors import ArgumentError
+
+
+def as_whole(value: Any, name: str, *, least: int | None = 0, most: int | None = None) -> int:  # noqa: ANN401  checked here
+    """Read a whole number of Python or NumPy; 2.0 is accepted, True and "2" are not.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else, and out of range.
+    """
+    number = _plain(value)
+    whole = number is not None and number == int(number)
+    if number is None or not whole or (least is not None and number < least) or (most is not None and number > most):
+        between = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
+        raise ArgumentError(f"{name} is {_shown(value)}, expected a whole number{between}")
+    return int(number)
+
+
+def as_real(value: Any, name: str, expected: str, *, least: float, most: float, open_ends: bool = False) -> float:  # noqa: ANN401  as above
+    """Read a number from `least` to `most`, or with `open_ends` between them; `expected` describes this in the error.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else: NaN, an infinity, a bool, text.
+    """
+    number = _plain(value)
+    least, most = max(least, -sys.float_info.max), min(most, sys.float_info.max)
+    if number is None or not (least < number < most if open_ends else least <= number <= most):
+        raise ArgumentError(f"{name} is {_shown(value)}, expected {expected}")
+    return float(number)
+
+
+def listed(values: Any, name: str, example: str) -> tuple[Any, ...]:  # noqa: ANN401  as above
+    """Read several values; `example` shows how they are written.
+
+    Raises
+    ------
+    ArgumentError
+        For a single value, and for text, of which each letter would be one.
+    """
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise ArgumentError(f"{name} is {_shown(values)}, expected several values, as in {example}")
+    return tuple(values)
+
+
+def as_share(value: Any, name: str, *, above_zero: bool = False) -> Fraction:  # noqa: ANN401  as above
+    """Read a rate from 0 to 1 as the decimal it is written as, so that 0.9 of 10 is 9.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else.
+    """
+    expected = "above 0, at most 1" if above_zero else "from 0 to 1"
+    share = as_real(value, name, f"a number {expected}", least=0, most=1)
+    if above_zero and not share:
+        raise ArgumentError(f"{name} is {_shown(value)}, expected a number {expected}")
+    return Fraction(str(value)) if isinstance(value, np.floating) else Fraction(repr(share))
+
+
+def _plain(value: object) -> int | float | None:
+    """Give a number of Python or NumPy as Python's; None for anything else, an infinity and NaN."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, (float, np.floating, Fraction)):
+        number = float(value)
+        return number if math.isfinite(number) else None
+    return None
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else f"{value!r:.60}"

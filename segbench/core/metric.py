@@ -1,0 +1,116 @@
+"""What a metric is: its key, its name in papers, which values are better, and how tables, tests and pages treat it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Better = Literal["higher", "lower"]
+
+_LINE = 120
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """One metric of a protocol. Tables, rankings, intervals, comparisons, JSON, CSV and pages follow from its fields.
+
+    Parameters
+    ----------
+    key : str
+        Its name in ``summary``, JSON and CSV. Empty for a metric that only single images have.
+    title : str
+        Its column title, as papers call it. Metrics without a title are in no table, but in JSON and CSV.
+    better : {"higher", "lower"}, optional
+        Which values are better; None for metrics without a best value, such as precision at a chosen threshold.
+    image_key : str
+        Its name for a single image; empty if it has none.
+    image_title : str
+        Its column title for single images; by default made from `image_key`.
+    group : str
+        What metrics of one kind are called together in notes, for instance ``"VOI"``.
+    kind : {"score", "total", "threshold"}
+        A total (``positives``) is a whole number without intervals; totals and thresholds are never compared.
+    headline : bool
+        Whether it ranks methods. Each protocol has one headline, which images have, too.
+    compared : bool
+        Whether tables of comparisons show it; JSON and CSV hold all scores.
+    chosen : bool
+        Whether it is read at a threshold that was itself chosen, so that it jumps: its intervals are quantiles.
+    optimistic : bool
+        Whether its thresholds were chosen on the images that it describes.
+    priority : int
+        A terminal that is too narrow drops columns of priority 1 first, then 2, and so on; 0 always stays.
+    note : str
+        What the footnote below a table says about it.
+    """
+
+    key: str
+    title: str = ""
+    better: Better | None = None
+    image_key: str = ""
+    image_title: str = ""
+    group: str = ""
+    kind: Literal["score", "total", "threshold"] = "score"
+    headline: bool = False
+    compared: bool = False
+    chosen: bool = False
+    optimistic: bool = False
+    priority: int = 0
+    note: str = ""
+
+    @property
+    def name_for_images(self) -> str:
+        """What a column of single images is called."""
+        same = self.title if self.image_key == self.key else ""
+        return self.image_title or same or self.image_key.replace("_", " ")
+
+    def prefixed(self, prefix: str, **changes: object) -> Metric:
+        """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""
+        image_key = self.image_key and f"{prefix}_{self.image_key}"
+        return replace(self, key=f"{prefix}_{self.key}", image_key=image_key, **changes)  # type: ignore[arg-type]  # checked by replace
+
+
+def headline(metrics: Iterable[Metric]) -> Metric:
+    """Give the metric that ranks methods."""
+    return next(metric for metric in metrics if metric.headline)
+
+
+def columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
+    """Give the metrics that have a column in tables of methods."""
+    return tuple(metric for metric in metrics if metric.key and metric.title)
+
+
+def image_columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
+    """Give the metrics of single images, scores before totals."""
+    of_images = [metric for metric in metrics if metric.image_key]
+    return tuple(sorted(of_images, key=lambda metric: metric.kind == "total"))
+
+
+def footnotes(metrics: Sequence[Metric], keys: Collection[str] | None = None) -> tuple[str, ...]:
+    """Explain the columns of a table, for the keys it shows; by default for all of `metrics`.
+
+    Examples
+    --------
+    >>> ods = Metric(key="ods_f", title="ODS", note="best F with one threshold for all images", better="higher")
+    >>> footnotes([ods, Metric(key="fpr", title="FPR", better="lower")])
+    ('ODS: best F with one threshold for all images; FPR: lower is better',)
+    """
+    shown = [metric for metric in columns(metrics) if keys is None or metric.key in keys]
+    by_note: dict[tuple[str, str], list[str]] = {}
+    for metric in shown:
+        if metric.note:
+            by_note.setdefault((metric.group, metric.note), []).append(metric.title)
+    parts = [f"{group or ', '.join(dict.fromkeys(titles))}: {note}" for (group, note), titles in by_note.items()]
+    lower = dict.fromkeys(metric.group or metric.title for metric in shown if metric.better == "lower")
+    parts += [f"{', '.join(lower)}: lower is better"] if lower else []
+    lines: list[str] = []
+    for part in parts:
+        joined = f"{lines[-1]}; {part}" if lines else part
+        lines = [*lines[:-1], joined] if lines and len(joined) <= _LINE else [*lines, part]
+    return tuple(lines)
+
+
+def optimistic_notes(metrics: Iterable[Metric]) -> tuple[str, ...]:
+    """Say which columns were tuned on the images they describe; for tables that are read elsewhere."""
+    return tuple(f"{metric.title}: {metric.note}" for metric in columns(metrics) if metric.optimistic)

@@ -1,0 +1,95 @@
+"""Pooling the counts of many images in a bounded amount of memory.
+
+Pooled counts that would hold more than `SCORES_AT_ONCE` distinct scores are made score range by score range, from the
+highest down. Each range is exact, so the result does not depend on where ranges begin, nor on the order of images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from segbench.core.integers import FloatArray, within_total
+from segbench.core.scores import Pool, ScoreCounts, pooled
+
+SCORES_AT_ONCE = 2**24
+"""Distinct scores held in memory at a time while pooling: about 1 GB at most, with what sorting takes."""
+
+_SAMPLED = 2**13
+
+
+@runtime_checkable
+class Ranged(Protocol):
+    """Counts by image name of which a range of scores can be had without unpacking the rest."""
+
+    def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
+        """Give an image's counts of the scores from `lowest` up to, not including, `below`."""
+
+
+class Pooling:
+    """Counts of many images, seen one by one, then pooled: at once, or range by range where that takes too much.
+
+    Parameters
+    ----------
+    per_image : mapping of str to ScoreCounts
+        Where the counts of an image are found again; all that is added but `extra`.
+    extra : sequence of ScoreCounts
+        Counts of no image in particular.
+    """
+
+    def __init__(self, per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> None:
+        self._per_image, self._extra = per_image, extra
+        self._pool: Pool | None = Pool()
+        self._samples: list[tuple[FloatArray, int]] = []
+        self.positives = self.negatives = self.ignored = 0
+        for counts in extra:
+            self.add(counts)
+
+    def add(self, counts: ScoreCounts) -> None:
+        """Take note of an image: its totals, and how its scores are spread."""
+        self.positives += counts.total_positives
+        self.negatives += counts.total_negatives
+        self.ignored += counts.ignored
+        size = counts.scores.size
+        self._samples.append((counts.scores[:: max(min(_SAMPLED, size // 16), 1)].astype(np.float64), size))
+        if self._pool is not None:
+            self._pool.add(counts)
+            if self._pool.scores_held > SCORES_AT_ONCE and self._pool.total().scores.size > SCORES_AT_ONCE:
+                self._pool = None
+
+    @property
+    def in_ranges(self) -> bool:
+        """Whether the pool holds more scores than are held in memory at a time."""
+        return self._pool is None
+
+    def ranges(self) -> Iterator[ScoreCounts]:
+        """Give the pooled counts in consecutive ranges of scores, highest first; ignored pixels go with the first."""
+        if self._pool is not None:
+            yield self._pool.total()
+            return
+        ignored = self.ignored
+        for name in ("positives", "negatives"):
+            within_total(getattr(self, name), name)
+        ends = self._ends()
+        for below, lowest in pairwise(ends):
+            parts = [self._between(name, lowest, below) for name in self._per_image]
+            yield replace(pooled([*parts, *(counts.between(lowest, below) for counts in self._extra)]), ignored=ignored)
+            ignored = 0
+
+    def _ends(self) -> list[float]:
+        """Choose where ranges end so that each holds about as many scores of all images as fit."""
+        scores = np.concatenate([sampled for sampled, _ in self._samples])
+        held = np.concatenate([np.full(sampled.size, size / max(sampled.size, 1)) for sampled, size in self._samples])
+        order = np.argsort(-scores, kind="stable")
+        room = np.floor(np.cumsum(held[order]) / (SCORES_AT_ONCE * 3 / 4))
+        starts = scores[order][np.flatnonzero(np.diff(room)) + 1]
+        return [np.inf, *np.unique(starts)[::-1].tolist(), -np.inf]
+
+    def _between(self, name: str, lowest: float, below: float) -> ScoreCounts:
+        if isinstance(self._per_image, Ranged):
+            return self._per_image.between(name, lowest, below)
+        return self._per_image[name].between(lowest, below)

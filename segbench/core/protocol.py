@@ -1,0 +1,252 @@
+"""What a protocol is: settings that count an image, and the table that turns counts into metrics."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError
+from segbench.core.metric import Metric, headline, image_columns
+from segbench.core.pictures import Pictures
+from segbench.core.sample import Reads, Sample
+from segbench.core.summary import Summary
+
+if TYPE_CHECKING:
+    from segbench.core.table import Table
+
+Facts = tuple[float, ...]
+"""What an image contributes to a decision that only the whole set can make, for instance the label values found."""
+
+Settled = Mapping[Facts, Callable[[Any], Any]]
+"""What the whole set decided: how the counts of images with certain facts change."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a protocol makes of one image.
+
+    Parameters
+    ----------
+    counts : Counts
+        The counts of the image.
+    facts : tuple of float
+        What `Protocol.settle` needs to know of the image; empty where nothing is left open.
+    notes : tuple of str
+        What was done to the data that settings asked for, and found in it, to be shown to the user.
+    """
+
+    counts: Any
+    facts: Facts = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A sub-result, for instance of one class: its protocol, its settings, and its counts by image."""
+
+    protocol: Protocol
+    settings: Mapping[str, str]
+    counts: Mapping[str, Any]
+
+
+class Published(ABC):
+    """Metrics known from print, with no counts of images behind them."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> Summary:
+        """The metrics, as far as they are known."""
+
+    curve: Any
+    """The curve, as far as it was printed, of the protocol's own type."""
+
+    @abstractmethod
+    def to_json(self) -> str:
+        """Write it as JSON, for results files; nan becomes null."""
+
+
+class Protocol(ABC):
+    """How images are counted and counts become metrics: a frozen dataclass of settings, with these methods.
+
+    `evaluate`, results files, workers, tables, comparisons, plots and the report ask the protocol and know none by
+    name. A protocol of one's own derives from this class; see `segbench.protocols.registry` for the command line.
+    """
+
+    name: ClassVar[str]
+    """What it is called in signatures, results files and on the command line."""
+    reads: ClassVar[Reads]
+    """What the loaders make of files."""
+    counts: ClassVar[type[Counts]]
+    """The type of the counts of an image."""
+    title: ClassVar[str]
+    """What it measures, in one sentence."""
+    competes: ClassVar[bool] = True
+    """Whether its results are methods to be ranked; False for the agreement of annotators."""
+    by_set: ClassVar[bool] = False
+    """Whether the whole set decides how a single image is measured."""
+    may_differ: ClassVar[frozenset[str]] = frozenset()
+    """Fields of the signature in which runs that are compared may differ."""
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType({})
+    """What the states of `states` are called in legends, in their order there."""
+    without_pictures: ClassVar[str] = "was counted by a protocol without pictures"
+    """Why there are no overlays of its images; empty if it has `states`."""
+
+    @abstractmethod
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric and total, in the order in which they are reported; exactly one is the headline."""
+
+    @abstractmethod
+    def count(self, sample: Sample) -> Counted:
+        """Count one image.
+
+        Raises
+        ------
+        DataError
+            For what is wrong with the image.
+        """
+
+    @abstractmethod
+    def table(self, *sets: Mapping[str, Any], rest: Counts | None = None, of_set: Counts | None = None) -> Table:
+        """Lay out counts, so that metrics can be measured.
+
+        Parameters
+        ----------
+        *sets : mapping of str to Counts
+            Counts by image name, one mapping per method; rows come set by set, in sorted order of the names.
+        rest : Counts, optional
+            Pixels that came without the name of an image.
+        of_set : Counts, optional
+            Pooled counts of the whole set, where `sets` is a part of it and the set decides how its images are measured.
+        """
+
+    @abstractmethod
+    def signature_fields(self) -> dict[str, str]:
+        """Give every setting that a metric depends on, as text."""
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> Self:
+        """Make the protocol from the fields of a signature, as far as tables and metrics depend on them."""
+        del fields
+        return cls()
+
+    def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
+        """Decide what only the whole set can decide.
+
+        Parameters
+        ----------
+        facts : mapping of image name to Facts
+            Of the images that have any.
+        excluded_by : str
+            The options that leave pixels out, for messages.
+        complete : bool
+            False while images are still to come: only what they cannot change is an error.
+
+        Returns
+        -------
+        mapping of Facts to callable
+            How the counts of images with these facts change; images with other facts keep theirs.
+
+        Raises
+        ------
+        DataError
+            If the set leaves it open.
+        """
+        del facts, excluded_by, complete
+        return {}
+
+    @classmethod
+    def measuring(cls, counts: Counts) -> Self:
+        """Make the protocol with default settings that measures these counts."""
+        del counts
+        return cls()
+
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+        """Give sub-results by name, for instance one per class, of a run with these settings."""
+        del images, settings
+        return {}
+
+    def added_up(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Part | None:
+        """Give the sum of all parts, which plots draw; None for a protocol without parts."""
+        del images, settings
+        return None
+
+    @classmethod
+    def published(cls, text: str) -> Published:
+        """Read what `Published.to_json` wrote.
+
+        Raises
+        ------
+        ArgumentError
+            If nothing of this protocol is taken from print.
+        """
+        del text
+        raise ArgumentError(f"nothing of the {cls.name} protocol is taken from print")
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile what workers need, before they start; `say` takes a message for the user where that takes long."""
+
+    def annotators_alone(self) -> Protocol | None:
+        """Give the protocol that compares annotators with each other; None where there is none."""
+        return None
+
+    @property
+    def why_not_arrays(self) -> str:
+        """Why images cannot come as arrays, batch by batch; empty if they can."""
+        return ""
+
+    def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:  # noqa: ANN401  tensors
+        """Count the pixels of tensors on their device; None where the protocol counts on the host alone.
+
+        `of` is what errors put behind "labels" and "scores".
+        """
+        del labels, scores, valid, of
+        return None
+
+    def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  of its type
+        """Draw an image for the report page, at rising thresholds.
+
+        By default at the states of each threshold, without metrics.
+        """
+        states = [self.states(sample, threshold, counts) for threshold in thresholds.tolist()]
+        truth = np.where(np.asarray(sample.ground_truths[0]) != 0, 255, 0).astype(np.uint8)
+        return Pictures(truth, truth, states=states)
+
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
+        """Tell what became of each pixel of an image at a threshold, for overlays.
+
+        Returns
+        -------
+        array of uint8, shape (H, W)
+            A `segbench.protocols.states.State` per pixel.
+
+        Raises
+        ------
+        ArgumentError
+            If the protocol has no pictures.
+        """
+        del sample, threshold, counts
+        raise ArgumentError(f"the {self.name} protocol has no pictures")
+
+    @cached_property
+    def headline(self) -> Metric:
+        """The metric that ranks methods."""
+        return headline(self.metrics())
+
+    @cached_property
+    def image_headline(self) -> Metric:
+        """The metric that ranks images: the headline, or the first that images have."""
+        images = image_columns(self.metrics())
+        return self.headline if self.headline.image_key else images[0]
+
+    @cached_property
+    def best_threshold(self) -> Metric | None:
+        """The threshold at which the headline is measured; None where there is no single one."""
+        return next((metric for metric in self.metrics() if metric.key and metric.kind == "threshold"), None)

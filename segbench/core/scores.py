@@ -1,0 +1,340 @@
+"""Counts of the pixel benchmark: how many positives and negatives have each score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.core.arguments import as_whole
+from segbench.core.arrays import as_array, as_floats
+from segbench.core.bins import bin_of
+from segbench.core.counts import Counts
+from segbench.core.display import Displayed
+from segbench.core.errors import ArgumentError
+from segbench.core.integers import LARGEST_TOTAL, FloatArray, IntArray, as_counts, frozen, total_of, within_total
+from segbench.core.thresholds import Thresholds
+
+_PARTS_AT_ONCE, _SCORES_AT_ONCE = 64, 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCounts(Counts, Displayed):
+    """How many positive and negative pixels have each score, of an image or of many.
+
+    Counts add with ``+``; the sum does not depend on order or grouping. They are exact, at 12 to 24 bytes per distinct
+    score, unless a part was counted in bins on request (`in_bins`); then the sum is kept in the bins of
+    `segbench.core.bins`, and every metric that bins can move has certain bounds.
+
+    Parameters
+    ----------
+    scores : array of float, shape (L,)
+        Distinct scores, falling. Of a bin, the lowest score seen in it, so that ``score >= scores[k]`` gives exactly
+        the counts up to and including ``k``. All NaN for a curve given by its points, where scores are not known.
+    positives, negatives : array of int, shape (L,)
+        Pixels with that score, by ground truth.
+    ignored : int
+        Pixels left out (void, outside the field of view).
+    highest : array of float, shape (L,), optional
+        Of bins, the highest score seen in each; None where counts are exact. A bin whose highest score is its lowest
+        holds one score and is exact.
+    threshold_source : str
+        Where the thresholds come from when they were not the scores themselves, for instance a tuning set; a sum keeps
+        what all its parts share.
+    of_predictions : bool
+        Whether `scores` are the values of prediction files or arrays, as `segbench.count_pixels` finds them; False for
+        a curve given by its points and for counts at chosen thresholds. A sum needs it of all its parts.
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ, scores do not fall, a count is negative, or a total is above 2**56.
+
+    Examples
+    --------
+    >>> counts = ScoreCounts([0.9, 0.1], [3, 1], [0, 6])
+    >>> counts.total_positives, counts.total_negatives
+    (4, 6)
+    >>> (counts + counts).positives
+    array([6, 2])
+    """
+
+    kind: ClassVar[str] = "scores"
+
+    scores: FloatArray
+    positives: IntArray
+    negatives: IntArray
+    ignored: int = 0
+    highest: FloatArray | None = None
+    threshold_source: str = ""
+    of_predictions: bool = False
+
+    def __post_init__(self) -> None:
+        scores = _as_scores(self.scores, "scores")
+        if not np.all(scores[1:] < scores[:-1]) and not np.all(np.isnan(scores)):
+            raise ArgumentError("scores must fall, each once")
+        object.__setattr__(self, "scores", scores)
+        for name in ("positives", "negatives"):
+            counts = as_counts(getattr(self, name), name)
+            if counts.shape != scores.shape:
+                raise ArgumentError(f"{name} has {counts.size} entries for {scores.size} scores")
+            within_total(total_of(counts), name)
+            object.__setattr__(self, name, counts)
+        if self.highest is not None:
+            highest = _as_scores(self.highest, "highest")
+            if highest.shape != scores.shape or not np.all(highest >= scores):
+                raise ArgumentError("highest must hold a score at or above each of scores")
+            object.__setattr__(self, "highest", highest)
+        object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
+
+    @classmethod
+    def of_valid(cls, **values: Any) -> ScoreCounts:  # noqa: ANN401  of several types
+        """Build counts from values that are valid by construction, without checking them: that reads long arrays."""
+        counts = object.__new__(cls)
+        for field in fields(cls):
+            value = values.get(field.name, field.default)
+            object.__setattr__(counts, field.name, frozen(value) if isinstance(value, np.ndarray) else value)
+        return counts
+
+    @property
+    def total_positives(self) -> int:
+        """Positive pixels in all, P."""
+        return total_of(self.positives)
+
+    @property
+    def total_negatives(self) -> int:
+        """Negative pixels in all, N."""
+        return total_of(self.negatives)
+
+    @property
+    def binned(self) -> bool:
+        """Whether scores are kept in bins."""
+        return self.highest is not None
+
+    @property
+    def scores_known(self) -> bool:
+        """False for a curve given by its points alone."""
+        return not (self.scores.size and np.isnan(self.scores[0]))
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether the predictions hold at most two values, so that they are masks; False where that is not known."""
+        exact = self.highest is None or np.array_equal(self.highest, self.scores)
+        return self.of_predictions and exact and 0 < self.scores.size <= 2
+
+    @property
+    def ground_truth(self) -> str:
+        """What the counts tell of the ground truth, in words."""
+        return f"{self.total_positives} positives and {self.total_negatives} negatives"
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether scores, counts, bins and ignored pixels are the same."""
+        if not isinstance(other, ScoreCounts):
+            return NotImplemented
+        return (
+            np.array_equal(self.scores, other.scores, equal_nan=True)
+            and np.array_equal(self.positives, other.positives)
+            and np.array_equal(self.negatives, other.negatives)
+            and self.ignored == other.ignored
+            and self.binned == other.binned
+            and (self.highest is None or other.highest is None or np.array_equal(self.highest, other.highest))
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
+
+    @classmethod
+    def sum(cls, counts: Iterable[ScoreCounts]) -> ScoreCounts:
+        """Pool any number of counts; none at all gives empty counts."""
+        pool = Pool()
+        for part in counts:
+            pool.add(part)
+        return pool.total()
+
+    @classmethod
+    def from_points(
+        cls, tp: ArrayLike, fp: ArrayLike, positives: int, negatives: int, *, thresholds: ArrayLike | None = None
+    ) -> ScoreCounts:
+        """Counts of a curve given by its points.
+
+        Parameters
+        ----------
+        tp, fp : array of int, shape (K,)
+            True and false positives, neither falling. (0, 0) and (`positives`, `negatives`) are added where missing.
+        positives, negatives : int
+            Totals of the ground truth.
+        thresholds : array of float, shape (K,), optional
+            Scores at which the points were taken, falling. Without them counts cannot be added to others.
+
+        Raises
+        ------
+        ArgumentError
+            If points fall, or lie outside the totals: no ranking has such points.
+
+        Examples
+        --------
+        >>> ScoreCounts.from_points([5, 10], [5, 30], 20, 2000).negatives
+        array([   5,   25, 1970])
+        """
+        positives = as_whole(positives, "positives", most=LARGEST_TOTAL)
+        negatives = as_whole(negatives, "negatives", most=LARGEST_TOTAL)
+        tp, fp = as_counts(tp, "tp"), as_counts(fp, "fp")
+        if tp.shape != fp.shape:
+            raise ArgumentError(f"tp has {tp.size} points, fp has {fp.size}")
+        if tp.size and (tp.max() > positives or fp.max() > negatives):
+            raise ArgumentError(
+                f"a point reaches {tp.max()} true and {fp.max()} false positives, "
+                f"but there are {positives} positives and {negatives} negatives"
+            )
+        gained_tp = np.diff(tp, prepend=0, append=positives)
+        gained_fp = np.diff(fp, prepend=0, append=negatives)
+        if min(gained_tp.min(), gained_fp.min()) < 0:
+            raise ArgumentError("true and false positives must not fall from one point to the next")
+        if thresholds is None:
+            scores = np.full(gained_tp.size, np.nan)
+        else:
+            scores = np.append(as_floats(thresholds, "thresholds"), -np.inf)
+        moved = (gained_tp > 0) | (gained_fp > 0)
+        return cls(scores[moved], gained_tp[moved], gained_fp[moved])
+
+    def at(self, thresholds: ArrayLike | Thresholds, *, source: str = "") -> ScoreCounts:
+        """Keep only the points of the curve at given thresholds, ``score >= threshold``.
+
+        Parameters
+        ----------
+        thresholds : array of float, or Thresholds
+            In any order, repeats allowed. Scores below the lowest are kept as one last level at minus infinity.
+        source : str
+            Where the thresholds come from, when they are no `Thresholds` and do not say so themselves; kept as
+            `threshold_source`.
+
+        Raises
+        ------
+        ArgumentError
+            If a threshold is NaN, the scores are not known, or a threshold falls inside a bin.
+
+        Examples
+        --------
+        >>> ScoreCounts([3, 2, 1], [1, 1, 1], [0, 2, 5]).at([2]).negatives
+        array([2, 5])
+        """
+        source = source or getattr(thresholds, "source", "thresholds given")
+        levels = np.unique(np.append(as_floats(thresholds, "thresholds"), -np.inf))[::-1]
+        if np.isnan(levels).any() or not self.scores_known:
+            raise ArgumentError("thresholds must be numbers, and the scores of the counts known")
+        if self.highest is not None:
+            inside = np.searchsorted(-self.highest, -levels, "right") != np.searchsorted(-self.scores, -levels, "right")
+            if inside.any():
+                raise ArgumentError(
+                    f"threshold {levels[inside][0]} falls inside a bin of scores; count without bins, or take "
+                    "thresholds from counts kept in bins too, tuning.in_bins()"
+                )
+        ends = np.searchsorted(-self.scores, -levels, "right")
+        positives, negatives = (
+            np.diff(np.append(0, np.cumsum(counts, dtype=np.int64))[ends], prepend=0)
+            for counts in (self.positives, self.negatives)
+        )
+        return ScoreCounts(levels, positives, negatives, self.ignored, threshold_source=source)
+
+    def part(self, start: int, stop: int) -> ScoreCounts:
+        """Give the counts of the scores from one index to another; ignored pixels belong to the first score."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        some = {name: value[start:stop] for name, value in values.items() if isinstance(value, np.ndarray)}
+        return ScoreCounts.of_valid(**{**values, **some, "ignored": self.ignored if start == 0 else 0})
+
+    def between(self, lowest: float, below: float) -> ScoreCounts:
+        """Give the counts of the scores from `lowest` up to, not including, `below`, without ignored pixels."""
+        start, stop = np.searchsorted(-self.scores, (-below, -lowest), "right").tolist()
+        return replace(self.part(0 if below == np.inf else start, stop), ignored=0)
+
+    @classmethod
+    def end_to_end(cls, parts: Sequence[ScoreCounts]) -> ScoreCounts:
+        """Put parts of one whole together again, the highest scores first."""
+        if not parts:
+            return cls.sum(())
+        joined = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("scores", "positives", "negatives", "highest")
+            if getattr(parts[0], name) is not None
+        }
+        ignored = sum(part.ignored for part in parts)
+        source, of_predictions = parts[0].threshold_source, parts[0].of_predictions
+        return cls(**joined, ignored=ignored, threshold_source=source, of_predictions=of_predictions)
+
+    def in_bins(self) -> ScoreCounts:
+        """Give the same counts kept in bins."""
+        return pooled([self], in_bins=True)
+
+
+class Pool:
+    """A growing sum of counts, whose parts are merged when they are of similar size, so that none is merged often."""
+
+    def __init__(self) -> None:
+        self._sums: list[ScoreCounts] = []
+        self._waiting: list[ScoreCounts] = []
+        self._scores_waiting = 0
+
+    def add(self, counts: ScoreCounts) -> None:
+        """Add the counts of an image."""
+        self._waiting.append(counts)
+        self._scores_waiting += counts.scores.size
+        if len(self._waiting) == _PARTS_AT_ONCE or self._scores_waiting > _SCORES_AT_ONCE:
+            self._sums.append(pooled(self._waiting))
+            self._waiting, self._scores_waiting = [], 0
+            while len(self._sums) > 1 and self._sums[-2].scores.size < 2 * self._sums[-1].scores.size:
+                self._sums[-2:] = [pooled(self._sums[-2:])]
+
+    @property
+    def scores_held(self) -> int:
+        """Scores in memory: at least as many as the total has."""
+        return sum(part.scores.size for part in self._sums) + self._scores_waiting
+
+    def total(self) -> ScoreCounts:
+        """Give the sum of all that was added."""
+        self._sums, self._waiting, self._scores_waiting = [pooled([*self._sums, *self._waiting])], [], 0
+        return self._sums[0]
+
+
+def _as_scores(values: ArrayLike, name: str) -> FloatArray:
+    scores = as_array(values, name)
+    if scores.dtype not in (np.float32, np.float64):
+        scores = as_floats(scores, name)
+    if scores.ndim != 1:
+        raise ArgumentError(f"{name} has shape {scores.shape}, expected one dimension")
+    return frozen(scores)
+
+
+def pooled(parts: Sequence[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
+    """Sum counts that all lie in memory, in one step."""
+    ignored = sum(part.ignored for part in parts)
+    of_predictions = all(part.of_predictions for part in parts)
+    present = [part for part in parts if part.scores.size]
+    if not present:
+        nothing = np.empty(0, np.int64)
+        return ScoreCounts(np.empty(0), nothing, nothing, ignored, of_predictions=of_predictions)
+    if not all(part.scores_known for part in present):
+        raise ArgumentError("curves given by points without thresholds cannot be added or binned")
+    sources = {part.threshold_source for part in present}
+    source = sources.pop() if len(sources) == 1 else ""
+    in_bins = in_bins or any(part.binned for part in present)
+    for name in ("positives", "negatives"):
+        within_total(sum(total_of(getattr(part, name)) for part in present), name)
+    lowest = np.concatenate([part.scores for part in present])
+    keys: NDArray[Any] = bin_of(lowest) if in_bins else lowest
+    order = np.argsort(-keys, kind="stable") if len(present) > 1 else slice(None)
+    keys = keys[order]
+    last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
+    positives, negatives = (
+        np.diff(
+            np.cumsum(np.concatenate([getattr(part, name) for part in present])[order], dtype=np.int64)[last], prepend=0
+        )
+        for name in ("positives", "negatives")
+    )
+    if not in_bins:
+        return ScoreCounts(keys[last], positives, negatives, ignored, None, source, of_predictions)
+    highest = np.concatenate([part.scores if part.highest is None else part.highest for part in present])
+    starts = np.append(0, last[:-1] + 1)
+    lowest, highest = np.minimum.reduceat(lowest[order], starts), np.maximum.reduceat(highest[order], starts)
+    return ScoreCounts(lowest, positives, negatives, ignored, highest, source, of_predictions)

@@ -1,0 +1,60 @@
+"""The metrics of a benchmark, with what is known of their certainty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from segbench.core.display import Displayed
+
+
+@dataclass(frozen=True, eq=False)
+class Summary(Displayed, Mapping[str, float | int]):
+    """Metrics by key, in the order in which they are reported.
+
+    Parameters
+    ----------
+    metrics : mapping of str to float or int
+        nan where a metric is undefined.
+    bounds : mapping of str to (low, high)
+        Certain bounds of the metrics that are not exact; each pair holds the exact value and the one given.
+    undefined : mapping of str to str
+        Why a metric is nan.
+    optimistic : tuple of str
+        Metrics with thresholds that were chosen on the images they describe.
+    threshold_source : str
+        Where thresholds come from when they are not the scores themselves, for instance a tuning set.
+    notes : tuple of str
+        What has to be said beside the metrics.
+
+    Examples
+    --------
+    >>> summary = Summary({"ods_f": float("nan")}, undefined={"ods_f": "no positive pixels"})
+    >>> summary["ods_f"], summary.undefined["ods_f"]
+    (nan, 'no positive pixels')
+    """
+
+    metrics: Mapping[str, float | int]
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    undefined: Mapping[str, str] = field(default_factory=dict)
+    optimistic: tuple[str, ...] = ()
+    threshold_source: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, key: str) -> float | int:
+        """Give the metric of that key."""
+        return self.metrics[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the keys."""
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        """Count the metrics."""
+        return len(self.metrics)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no metric is defined and there are only totals."""
+        return all(isinstance(value, int) or math.isnan(value) for value in self.metrics.values())

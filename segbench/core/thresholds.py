@@ -1,0 +1,53 @@
+"""Thresholds that remember where they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arrays import as_floats
+from segbench.core.errors import ArgumentError
+from segbench.core.integers import FloatArray, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """Thresholds chosen on one set of images, to be applied to another; usable wherever an array is.
+
+    Parameters
+    ----------
+    values : array of float64, shape (K,)
+        In any order, repeats allowed; kept falling, each once.
+    source : str
+        Where they come from; counts taken at them keep it.
+
+    Raises
+    ------
+    ArgumentError
+        If a threshold is NaN.
+
+    Examples
+    --------
+    >>> Thresholds([0.2, 0.7], "hull of the tuning set").values
+    array([0.7, 0.2])
+    """
+
+    values: FloatArray
+    source: str
+
+    def __post_init__(self) -> None:
+        values: FloatArray = np.unique(as_floats(self.values, "thresholds"))[::-1]
+        if np.isnan(values).any():
+            raise ArgumentError("thresholds hold NaN; expected numbers")
+        object.__setattr__(self, "values", frozen(values))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401, FBT001 - NumPy's protocol
+        """Give the values to NumPy."""
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        """Count the thresholds."""
+        return int(np.size(self.values))

@@ -1,0 +1,149 @@
+"""Figures of the boundary benchmark, by the rules of BSDS500.
+
+Conventions
+-----------
+1. Counts are pooled over images threshold by threshold. recall = matched_gt / total_gt, precision = matched_pred /
+   total_pred, and 0 where the denominator is 0; F = 2 P R / (P + R), and 0 where both are 0.
+2. ODS is the best F on straight lines between the points of neighbouring thresholds, recall and precision each
+   interpolated at 100 places, ends included. The best F of the thresholds themselves is another, lower number.
+3. OIS takes each image at its first best threshold, adds those counts up and gives one F. The mean of the images' best
+   F is a third number, `mean_image_f`.
+4. Area_PR, "AP" in papers: precision interpolated linearly at recalls 0, .01, .. 1, taken as 0 outside the recalls that
+   were measured, summed and divided by 100 (not 101). Of equal recalls the lowest threshold's precision is used.
+   `area_pr_extended` is the other common rule: the curve first goes on to (recall 0, precision 1) and (1, 0).
+5. R50 is the recall interpolated at precision .5. Where no precision is that low it is, as in the field's code, the
+   recall at the lowest precision; where none is that high it is undefined.
+
+References
+----------
+Arbelaez, Maire, Fowlkes, Malik: Contour Detection and Hierarchical Image Segmentation. PAMI 2011
+(``collect_eval_bdry``).
+Dollar, Zitnick: Fast Edge Detection Using Structured Forests. PAMI 2015 (``edgesEvalDir``: R50, the extended area).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.core.arrays import as_floats
+from segbench.core.display import Displayed
+from segbench.core.errors import ArgumentError
+from segbench.protocols.boundaries.counts import BoundaryCounts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FloatArray = NDArray[np.float64]
+
+SHARES = np.linspace(0, 1, 100)
+"""Where between two thresholds F is measured (rule 2)."""
+
+POOLED = ("ods_f", "ods_precision", "ods_recall", "ods_threshold", "area_pr", "area_pr_extended", "r50")
+"""The metrics of one curve, as `measured` gives them."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundaryCurve(Displayed):
+    """Recall and precision at rising thresholds.
+
+    Parameters
+    ----------
+    thresholds, recall, precision : array of float64, shape (K,)
+        K is at least 1. Also made from the rows of a published ``eval_bdry_thr.txt``.
+
+    Raises
+    ------
+    ArgumentError
+        If lengths differ, there is no point, or a value is not in [0, 1].
+    """
+
+    thresholds: FloatArray
+    recall: FloatArray
+    precision: FloatArray
+
+    def __post_init__(self) -> None:
+        for name in ("thresholds", "recall", "precision"):
+            values = as_floats(getattr(self, name), name).copy()
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+        if self.thresholds.ndim != 1 or not self.thresholds.size:
+            raise ArgumentError(f"thresholds has shape {self.thresholds.shape}, expected one dimension and a point")
+        for name in ("recall", "precision"):
+            values = getattr(self, name)
+            if values.shape != self.thresholds.shape:
+                raise ArgumentError(f"{name} has {values.size} entries for {self.thresholds.size} thresholds")
+            if not np.all((values >= 0) & (values <= 1)):
+                raise ArgumentError(f"{name} must lie in [0, 1]")
+
+    @property
+    def f(self) -> FloatArray:
+        """F at each threshold."""
+        return f_of(self.recall, self.precision)
+
+    def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+        """Draw the curve with lines of equal F behind it; as `Curve.plot`."""
+        from segbench.report.curve_plots import plot_curve
+
+        return plot_curve(self, ax=ax, label=label)
+
+
+def f_of(recall: ArrayLike, precision: ArrayLike) -> FloatArray:
+    """F of recall and precision, 0 where both are 0.
+
+    Examples
+    --------
+    >>> f_of([0.5, 0.0], [1.0, 0.0])
+    array([0.66666667, 0.        ])
+    """
+    r, p = np.asarray(recall, dtype=np.float64), np.asarray(precision, dtype=np.float64)
+    return 2 * ratio(r * p, r + p)
+
+
+def boundary_curve(counts: BoundaryCounts) -> BoundaryCurve:
+    """Recall and precision of the counts of one image or of many pooled.
+
+    Examples
+    --------
+    >>> curve = boundary_curve(BoundaryCounts([0.5], [8], [10], [4], [5]))
+    >>> curve.recall, curve.precision
+    (array([0.8]), array([0.8]))
+    """
+    return BoundaryCurve(
+        counts.thresholds,
+        ratio(counts.matched_gt, counts.total_gt),
+        ratio(counts.matched_pred, counts.total_pred),
+    )
+
+
+def measured(curve: BoundaryCurve) -> dict[str, float]:
+    """Measure a curve by rules 2, 4 and 5: the metrics of `POOLED` by key.
+
+    Examples
+    --------
+    >>> found = measured(BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0]))
+    >>> round(found["ods_f"], 2), round(found["ods_threshold"], 1)
+    (0.7, 0.5)
+    >>> found = measured(BoundaryCurve([0.2, 0.8], [0.5, 0.25], [0.5, 1.0]))
+    >>> found["area_pr"], found["area_pr_extended"]
+    (0.195, 0.5675)
+    >>> round(measured(BoundaryCurve([0.2, 0.8], [0.5, 0.25], [0.4, 0.8]))["r50"], 4)
+    0.4375
+    """
+    from segbench.protocols.boundaries import metric_kernels
+
+    values = np.empty(len(POOLED))
+    # Copies can be written to, which is the one type that the kernel is compiled for.
+    thresholds, recall, precision = map(np.array, (curve.thresholds, curve.recall, curve.precision))
+    metric_kernels.measure_curve(thresholds, recall, precision, SHARES, values)
+    return dict(zip(POOLED, values.tolist(), strict=True))
+
+
+def ratio(part: NDArray[Any], whole: NDArray[Any]) -> FloatArray:
+    """Divide, 0 where the whole is 0 (rule 1)."""
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    quotient: FloatArray = np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
+    return quotient

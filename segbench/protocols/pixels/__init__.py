@@ -1,0 +1,1 @@
+"""The pixel protocol: soft maps against masks, for one class or many."""

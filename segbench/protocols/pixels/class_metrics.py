@@ -1,0 +1,248 @@
+"""The metrics of several classes: their means (macro), and those of all classes added up (micro).
+
+Conventions
+-----------
+1. ``macro_x`` is the mean over classes of the metric ``x`` that the pixel benchmark gives of that class alone, over the
+   classes that have it; a note of the summary names those that have not, and why. A resample without any image of a
+   class gives means over the other classes, as the benchmark of just those images would.
+2. ``micro_x`` is the metric ``x`` of the sum of the classes' counts: every pixel is as many cases as there are classes,
+   and one threshold holds for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from segbench.core.metric import Metric
+from segbench.core.scores import ScoreCounts
+from segbench.core.table import FloatArray, Interval, Table
+from segbench.curves.curve import Curve
+from segbench.protocols.pixels.class_counts import ClassCounts
+from segbench.protocols.pixels.metrics import METRICS, TWO_VALUED, PixelTable
+
+_MACRO: Mapping[str, Mapping[str, object]] = {
+    "ods_f": {"title": "macro ODS"},
+    "iou": {"title": "IoU"},
+    "ois_f": {"title": "OIS", "priority": 5},
+    "auc_pr": {"title": "AUC-PR"},
+    "average_precision": {"title": "AP", "compared": True, "priority": 0},
+    "auc_roc": {"title": "AUC-ROC", "priority": 4},
+    "fpr_at_95_tpr": {"title": "FPR95"},
+}
+_MICRO: Mapping[str, Mapping[str, object]] = {
+    "ods_f": {"title": "micro ODS"},
+    "auc_pr": {"title": "AUC-PR", "priority": 6},
+    "average_precision": {"title": "AP", "priority": 3},
+    "auc_roc": {"title": "AUC-ROC", "priority": 1, "compared": False},
+}
+_NOTES = {
+    "macro": "mean over the classes in the ground truth, each at its own best threshold",
+    "micro": "all classes pooled, every pixel counted once per class",
+}
+_MEAN = [metric for metric in METRICS if metric.better]
+_MEAN_PLACES = [METRICS.index(metric) for metric in _MEAN]
+
+
+def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, object]]) -> Metric:
+    """Give a metric of the pixel benchmark as a mean over classes, or of all classes added up."""
+    noted = {"group": prefix, "note": _NOTES[prefix]} if metric.key in ("ods_f", "auc_pr") else {"note": ""}
+    image_title = f"{prefix} {metric.name_for_images}" if metric.image_key else ""
+    changes = {
+        "title": "",
+        "headline": False,
+        "compared": metric.key in ("ods_f", "auc_pr"),
+        "image_title": image_title,
+    }
+    return metric.prefixed(prefix, **{**changes, **noted, **shown.get(metric.key, {})})
+
+
+MACRO = tuple(replace(_prefixed(metric, "macro", _MACRO), headline=metric.headline) for metric in _MEAN)
+MICRO = tuple(_prefixed(metric, "micro", _MICRO) for metric in METRICS)
+PRESENT = Metric(key="classes_present", title="classes", image_key="classes_present", kind="total")
+TOTALS = tuple(
+    Metric(key=key, image_key=key, kind="total")
+    for key in ("classes", "pixels", "ignored", "micro_positives", "micro_negatives")
+)
+
+
+@runtime_checkable
+class ByClass(Protocol):
+    """Counts by image that give those of one class by themselves."""
+
+    def of_class(self, name: str) -> Mapping[str, Any]:
+        """Give the counts of one class by image."""
+
+    @property
+    def micro(self) -> Mapping[str, Any]:
+        """The counts of all classes added up, by image."""
+
+
+class ClassTable(Table):
+    """A table of each class, and one of all classes added up, over the same images; see `PixelTable`.
+
+    Examples
+    --------
+    >>> one = ClassCounts(("cat", "dog"), (ScoreCounts([2, 1], [3, 1], [0, 2]), ScoreCounts([5], [2], [4])))
+    >>> summary = ClassTable([{"a": one}]).summary()
+    >>> summary["macro_average_precision"], summary["micro_positives"]  # the mean of 11 / 12 and 1 / 3
+    (0.625, 6)
+    """
+
+    metrics = (*MACRO, *MICRO)
+
+    def __init__(self, sets: Sequence[Mapping[str, ClassCounts]], of_set: ClassCounts | None = None) -> None:
+        names = names_in(sets[0])
+        of_class_in_set = {} if of_set is None else dict(zip(of_set.names, of_set.counts, strict=True))
+        self._classes = {
+            name: PixelTable([of_class(images, name) for images in sets], of_set=of_class_in_set.get(name))
+            for name in names
+        }
+        self._micro = PixelTable([micro_of(images) for images in sets], of_set=None if of_set is None else of_set.micro)
+        self._sets = sets
+
+    @property
+    def images(self) -> int:
+        """Number of images."""
+        return self._micro.images
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of the benchmark itself."""
+        return np.append(_means(table.estimates[np.newaxis] for table in self._tables), self._micro.estimates)
+
+    def measure(self, weights: FloatArray) -> FloatArray:
+        """Measure every metric for every row of weights, see `Table`."""
+        return np.hstack([_means(table.measure(weights) for table in self._tables), self._micro.measure(weights)])
+
+    def measure_images(self) -> tuple[FloatArray, FloatArray]:
+        """Measure each image alone, see `Table`."""
+        micro = self._micro.measure_images()
+        classes = [table.measure_images() for table in self._tables]
+        lowest, highest = (np.hstack([_means(ends[k] for ends in classes), micro[k]]) for k in (0, 1))
+        return lowest, highest
+
+    @property
+    def _tables(self) -> Sequence[PixelTable]:
+        return list(self._classes.values())
+
+    @property
+    def totals(self) -> Mapping[str, int]:
+        """Numbers of classes and pixels."""
+        micro = self._micro.totals
+        first = next((table.totals for table in self._tables), {"positives": 0, "negatives": 0, "ignored": 0})
+        return {
+            "classes_present": len(self._classes) - len(self._absent),
+            "classes": len(self._classes),
+            "pixels": first["positives"] + first["negatives"],
+            "ignored": first["ignored"],
+            "micro_positives": micro["positives"],
+            "micro_negatives": micro["negatives"],
+        }
+
+    @cached_property
+    def bounds(self) -> Mapping[str, Interval]:
+        """Bounds of what bins leave open, of a mean the means of the classes' bounds."""
+        bounds: dict[str, Interval] = {}
+        for metric, place in zip(_MEAN, _MEAN_PLACES, strict=True):
+            values = [(table, float(table.estimates[place])) for table in self._tables]
+            defined = [(table.bounds.get(metric.key), value) for table, value in values if not np.isnan(value)]
+            if any(pair for pair, _ in defined):
+                low, high = np.mean([pair or (value, value) for pair, value in defined], axis=0).tolist()
+                bounds[f"macro_{metric.key}"] = low, high
+        return bounds | {f"micro_{key}": pair for key, pair in self._micro.bounds.items()}
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        prefix, _, key = metric.key.partition("_")
+        of_pixels = next(each for each in METRICS if each.key == key)
+        if prefix == "micro":
+            return self._micro.why_undefined(of_pixels)
+        reasons = list(dict.fromkeys(table.why_undefined(of_pixels) for table in self._tables))
+        if reasons == [TWO_VALUED]:
+            return TWO_VALUED
+        return " or ".join(reasons) + " of any class" if reasons else "no pixels"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say which classes are in no mean, or not in all, and why."""
+        absent = self._absent
+        notes = []
+        if absent:
+            notes.append(
+                f"macro metrics are means over {len(self._classes) - len(absent)} of {len(self._classes)} classes; "
+                f"absent from the ground truth: {', '.join(absent)}"
+            )
+        lacking: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        for metric, place in zip(_MEAN, _MEAN_PLACES, strict=True):
+            by_reason: dict[str, list[str]] = {}
+            for name, table in self._classes.items():
+                if name not in absent and np.isnan(table.estimates[place]):
+                    by_reason.setdefault(table.why_undefined(metric), []).append(name)
+            for reason, names in by_reason.items():
+                lacking.setdefault((reason, tuple(names)), []).append(f"macro_{metric.key}")
+        for (reason, without), keys in lacking.items():
+            notes.append(f"{', '.join(keys)} without {', '.join(without)} ({reason})")
+        remarks: dict[str, list[str]] = {}
+        for name, table in self._classes.items():
+            for note in table.notes:
+                remarks.setdefault(note, []).append(name)
+        notes += [f"{', '.join(names)}: {note}" for note, names in remarks.items()]
+        return (*notes, *(f"micro: {note}" for note in self._micro.notes))
+
+    @property
+    def pooled(self) -> ClassCounts:
+        """The counts of all images added up."""
+        return ClassCounts.sum(counts for images in self._sets for counts in images.values())
+
+    @property
+    def chosen_points(self) -> str:
+        """How many of the scores of all classes added up plots draw, in words; empty where all."""
+        return self._micro.chosen_points
+
+    @property
+    def curve(self) -> Curve:
+        """The pooled curve of all classes added up."""
+        return self._micro.curve
+
+    @property
+    def drawn(self) -> Curve:
+        """The same, at the points that plots draw."""
+        return self._micro.drawn
+
+    @cached_property
+    def _absent(self) -> list[str]:
+        return [name for name, table in self._classes.items() if not table.totals["positives"]]
+
+
+def micro_of(per_image: Mapping[str, Any]) -> Mapping[str, ScoreCounts]:
+    """Give the counts of all classes added up, by image."""
+    return per_image.micro if isinstance(per_image, ByClass) else {k: counts.micro for k, counts in per_image.items()}
+
+
+def names_in(per_image: Mapping[str, ClassCounts]) -> tuple[str, ...]:
+    """Name the classes that images were counted by; none where there is no image."""
+    return next(iter(per_image.values())).names if per_image else ()
+
+
+def of_class(per_image: Mapping[str, Any], name: str) -> Mapping[str, ScoreCounts]:
+    """Give the counts of one class, of packed counts without unpacking the others."""
+    if isinstance(per_image, ByClass):
+        return per_image.of_class(name)
+    return {image: counts[name] for image, counts in per_image.items()}
+
+
+def _means(classes: Iterable[FloatArray]) -> FloatArray:
+    """Give the means over classes of metrics, shape (rows, metrics); nan where no class defines one."""
+    total: FloatArray | float = 0.0
+    defined: FloatArray | float = 0.0
+    for values in classes:
+        meant = values[:, _MEAN_PLACES]
+        total, defined = total + np.nan_to_num(meant), defined + ~np.isnan(meant)
+    means = np.full(np.broadcast_shapes(np.shape(total), (1, len(_MEAN))), np.nan)
+    np.divide(total, defined, out=means, where=np.asarray(defined) > 0)
+    return means

@@ -1,0 +1,77 @@
+"""Classes as text: ``0-2,5,car=13``, on the command line, in a signature, or one a line in a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from segbench.core.errors import ArgumentError
+
+RESERVED = "|,=\n\r"
+"""What no name of a class may hold, for it parts names from each other."""
+
+MOST_CLASSES = 4096
+
+
+def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Read labels and names from text.
+
+    Parameters
+    ----------
+    text : str
+        Parts between commas: a label, a run of labels as in ``0-18``, or ``name=label``. A class without a name is
+        called by its label.
+
+    Returns
+    -------
+    labels : tuple of int
+    names : tuple of str
+
+    Raises
+    ------
+    ArgumentError
+        For another text.
+
+    Examples
+    --------
+    >>> read_classes("0-2,car=13")
+    ((0, 1, 2, 13), ('0', '1', '2', 'car'))
+    """
+    labels: list[int] = []
+    names: list[str] = []
+    for part in text.split(","):
+        name, equals, number = part.strip().rpartition("=")
+        run = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", number)
+        if not run or (equals and (run[2] or not name.strip())):
+            raise ArgumentError(
+                f"{part.strip()!r} is no class; write labels (0,7,13 or 0-18), names with labels (road=0,car=13), or a "
+                "file with a label and a name a line"
+            )
+        first, last = int(run[1]), int(run[2] or run[1])
+        if last < first or last - first >= MOST_CLASSES:
+            raise ArgumentError(f"{part.strip()!r} is no run of at most {MOST_CLASSES} labels; write 0-18")
+        labels += range(first, last + 1)
+        names += [name.strip()] if equals else map(str, range(first, last + 1))
+    return tuple(labels), tuple(names)
+
+
+def written_classes(labels: Sequence[int], names: Sequence[str]) -> str:
+    """Write classes as the command line takes them: runs of labels, and names where they are not the labels.
+
+    Examples
+    --------
+    >>> written_classes([0, 1, 2, 5, 13], ["0", "1", "2", "5", "car"])
+    '0-2,5,car=13'
+    """
+    parts: list[str] = []
+    run: list[int] = []
+    for label, name in zip((*labels, None), (*names, ""), strict=True):
+        plain = name == str(label)
+        if run and (not plain or label != run[-1] + 1):
+            parts.append(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}")
+            run = []
+        if plain and label is not None:
+            run.append(label)
+        elif label is not None:
+            parts.append(f"{name}={label}")
+    return ",".join(parts)

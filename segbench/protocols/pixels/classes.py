@@ -1,0 +1,308 @@
+"""The pixel protocol for many classes: each class against all others, from one label map and a soft map a class.
+
+Conventions
+-----------
+1. Of each class the positives are the pixels with its label, the negatives all others that are not void; pixels of
+   labels that are no class are negatives of every class, and a note says so.
+2. Void pixels, and those outside the field of view, are ignored for all classes.
+3. Each class is counted as `segbench.Pixels` counts its map: what stands there about scores and bins holds here.
+
+References
+----------
+Everingham et al.: The PASCAL Visual Object Classes Challenge. IJCV 2010 (each class against all
+others, and the mean).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arguments import as_whole, listed
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.metric import Metric
+from segbench.core.protocol import Counted, Part, Protocol
+from segbench.core.sample import Reads, Sample
+from segbench.core.scores import ScoreCounts
+from segbench.protocols.labels import equals_any
+from segbench.protocols.pixels.class_counts import ClassCounts
+from segbench.protocols.pixels.class_metrics import MACRO, MICRO, PRESENT, TOTALS, ClassTable, micro_of, of_class
+from segbench.protocols.pixels.class_names import RESERVED, read_classes, written_classes
+from segbench.protocols.pixels.settings import Pixels
+from segbench.protocols.predicted_labels import distinct, is_coloured, is_whole
+
+_TOLD_ONE_BY_ONE = 8
+_MOSTLY = 0.75
+_FEW_COLOURS = 256
+_FORMS = (
+    "save a stack of all classes (NPY, NPZ), or a folder per class (--pred-pattern 'class_#/*', pred_pattern=), or "
+    "name a file per class in a column of the list"
+)
+
+
+class ClassMapsError(DataError):
+    """A prediction can be read, but is not one soft map per class."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classes(Protocol):
+    """Settings of the pixel protocol for many classes.
+
+    Parameters
+    ----------
+    labels : sequence of int
+        The label of each class in the ground truth, in the order of the maps in a stack.
+    names : sequence of str, optional
+        What the classes are called, and their folders; by default by their labels.
+    void : sequence of int
+        Labels whose pixels are left out and counted as ignored.
+    invert, bins : bool
+        As in `segbench.Pixels`.
+
+    Raises
+    ------
+    ArgumentError
+        If a label or a name comes twice, a label is a class and void, or a name cannot be one.
+
+    Examples
+    --------
+    >>> Classes(labels=range(3), names=["road", "person", "car"]).signature_fields()["classes"]
+    'road=0,person=1,car=2'
+    >>> Classes(labels=range(19)).signature_fields()["classes"]
+    '0-18'
+    """
+
+    name: ClassVar[str] = "classes"
+    reads: ClassVar[Reads] = "classes"
+    counts: ClassVar[type[ClassCounts]] = ClassCounts
+    by_set: ClassVar[bool] = True
+    may_differ: ClassVar[frozenset[str]] = Pixels.may_differ
+    without_pictures: ClassVar[str] = "was counted with many classes, of which there are no pictures"
+    title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
+
+    labels: Sequence[int]
+    names: Sequence[str] | None = None
+    void: Sequence[int] = (255,)
+    invert: bool = False
+    bins: bool = False
+
+    def __post_init__(self) -> None:
+        for option in ("labels", "void"):
+            values = listed(getattr(self, option), option, "(0, 1)")
+            object.__setattr__(self, option, tuple(as_whole(value, option, least=None) for value in values))
+        object.__setattr__(self, "void", tuple(sorted(set(self.void))))
+        object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
+        _refuse_unfit(tuple(self.labels), self.class_names, tuple(self.void))
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The names, given or made of the labels."""
+        return tuple(self.names or ())
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Each class with its label, as messages call it."""
+        named = zip(self.class_names, self.labels, strict=True)
+        return tuple(f"label {label}" if name == str(label) else f"{name} (label {label})" for name, label in named)
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a figure depends on."""
+        return {
+            "classes": written_classes(self.labels, self.class_names),
+            "void": ",".join(map(str, self.void)) or "none",
+            "invert": "yes" if self.invert else "no",
+            "floats": "bins" if self.bins else "exact",
+        }
+
+    def place_of(self, tag: str) -> int | None:
+        """Find the class that a folder is called after, by its name or by the label its name ends in.
+
+        Examples
+        --------
+        >>> classes = Classes(labels=[7, 13], names=["road", "car"])
+        >>> classes.place_of("car"), classes.place_of("class_013"), classes.place_of("13"), classes.place_of("sky")
+        (1, 1, 1, None)
+        """
+        name = unicodedata.normalize("NFC", tag)
+        if name in self.class_names:
+            return self.class_names.index(name)
+        number = re.fullmatch(r"\D*([0-9]{1,9})", tag)
+        label = int(number[1]) if number else None
+        return self.labels.index(label) if label in self.labels else None
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric and total."""
+        return (PRESENT, *MACRO, *MICRO, *TOTALS)
+
+    def table(
+        self, *sets: Mapping[str, ClassCounts], rest: Counts | None = None, of_set: Counts | None = None
+    ) -> ClassTable:
+        """Lay out counts, see `ClassTable`."""
+        del rest  # classes are counted image by image
+        return ClassTable(sets, cast("ClassCounts | None", of_set))
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> Classes:
+        """Make the protocol from the fields of a signature: the classes decide what is measured."""
+        labels, names = read_classes(fields["classes"])
+        return cls(labels=labels, names=names, void=())
+
+    @classmethod
+    def measuring(cls, counts: Counts) -> Classes:
+        """Make the protocol for counts: their classes decide what is measured."""
+        names = cast("ClassCounts", counts).names
+        return cls(labels=range(len(names)), names=[f"class {name}" for name in names], void=())
+
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+        """Give each class against all others, as the pixel protocol gives it."""
+        return {
+            name: self._part(of_class(images, name), {"class": name, "positive": str(label)}, settings)
+            for label, name in zip(self.labels, self.class_names, strict=True)
+        }
+
+    def added_up(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Part:
+        """Give all classes added up, each pixel a case of every class."""
+        return self._part(micro_of(images), {"class": "micro", "positive": settings["classes"]}, settings)
+
+    def _part(self, counts: Mapping[str, Any], fields: Mapping[str, str], settings: Mapping[str, str]) -> Part:
+        kept = {key: value for key, value in settings.items() if key != "classes"}
+        return Part(Pixels(invert=self.invert, bins=self.bins), {**fields, **kept}, counts)
+
+    def count(self, sample: Sample) -> Counted:
+        """Count one image, class by class.
+
+        Raises
+        ------
+        DataError
+            As `maps`.
+        """
+        truth, maps = self.maps(sample)
+        valid = ~equals_any(truth, tuple(map(float, self.void)))
+        if sample.field is not None:
+            valid &= sample.field
+        counts = tuple(
+            self._count(replace(sample, ground_truths=(truth,), predictions=(soft,), field=valid), label, name)
+            for soft, label, name in zip(maps, self.labels, self.class_names, strict=True)
+        )
+        return Counted(ClassCounts(self.class_names, counts), notes=self._notes(truth, valid))
+
+    def maps(self, sample: Sample) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+        """Give the label map of an image, and the soft map of each class.
+
+        Raises
+        ------
+        DataError
+            If there are several annotators, the ground truth holds no labels, or predictions are not one map a class.
+        """
+        if len(sample.ground_truths) > 1:
+            raise DataError(
+                sample.name,
+                f"{len(sample.ground_truths)} annotators, classes are counted against one label map",
+                "take one of them: --gt-pattern (gt_pattern=...), or one column of the list",
+            )
+        truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
+        truth = _labels(truth_file, sample.ground_truths[0])
+        file = sample.prediction_file or sample.name
+        known = (*self.labels, *self.void)
+        if len(self.labels) > 1 and len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim:
+            raise _not_per_class(file, sample.predictions[0], known, len(self.labels), coloured=is_coloured(sample))
+        return truth, _one_a_class(file, sample.predictions, truth.shape, self.class_names)
+
+    def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
+        pixels = Pixels(positive=str(label), invert=self.invert, bins=self.bins)
+        file = sample.prediction_file or sample.name
+        counts = pixels.count(replace(sample, prediction_file=f"{file} (class {name})")).counts
+        if not isinstance(counts, ScoreCounts):
+            raise TypeError(type(counts))
+        return counts
+
+    def _notes(self, truth: NDArray[Any], valid: NDArray[np.bool_]) -> tuple[str, ...]:
+        """Say which labels are negatives of every class."""
+        among = truth[valid]
+        values = np.flatnonzero(np.bincount(among)) if truth.dtype == np.uint8 else np.unique(among)
+        foreign = [value for value in values.tolist() if value not in self.labels]
+        if len(foreign) > _TOLD_ONE_BY_ONE:
+            return (f"ground truth: more than {_TOLD_ONE_BY_ONE} labels are no class, so negatives of every class",)
+        return tuple(f"ground truth: label {value} is no class, so negative of every class" for value in foreign)
+
+
+def _refuse_unfit(labels: tuple[int, ...], names: tuple[str, ...], void: tuple[int, ...]) -> None:
+    if not labels or len(names) != len(labels):
+        raise ArgumentError(f"{len(labels)} labels and {len(names)} names; expected one of each a class, at least one")
+    for what, values in (("label", labels), ("name", names)):
+        doubled = list(dict.fromkeys(str(value) for value in values if values.count(value) > 1))
+        if doubled:
+            raise ArgumentError(f"the {what} {', '.join(doubled)} stands for several classes")
+    if min(labels) < 0:
+        raise ArgumentError(f"label {min(labels)} is negative; labels are 0 or more")
+    both = [str(label) for label in labels if label in void]
+    if both:
+        mend = "say which labels are void: --void none (Classes(void=()))"
+        raise ArgumentError(f"label {', '.join(both)} is both a class and void; {mend}")
+    for name, label in zip(names, labels, strict=True):
+        if not name.strip() or not name.isprintable() or any(c in RESERVED for c in name):
+            raise ArgumentError(f"{name!r} is no name of a class; use letters, digits, blanks and marks but | , =")
+        if name.isdecimal() and int(name) != label:
+            raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
+
+
+def _labels(name: str, truth: NDArray[Any]) -> NDArray[Any]:
+    """Insist on labels: whole numbers."""
+    if truth.dtype == np.bool_:
+        return np.asarray(truth.view(np.uint8) != 0).astype(np.uint8)
+    if truth.dtype.kind == "f" and not np.array_equal(truth, np.rint(truth)):
+        raise DataError(
+            name, "holds numbers that are not whole, expected one label a pixel", "save labels as integers, not colours"
+        )
+    return truth
+
+
+def _not_per_class(
+    file: str, one: NDArray[Any], known: tuple[int, ...], classes: int, *, coloured: bool
+) -> ClassMapsError:
+    """Say that there is one map for several classes, and whether it is a label map."""
+    values = distinct(one)
+    expected = f"expected one soft map per class: {classes}"
+    if coloured and values.size <= _FEW_COLOURS:
+        what = f"is in colour ({values.size} colours), like a label map; {expected}"
+    elif not coloured and is_whole(one) and np.isin(values, known).sum() >= _MOSTLY * values.size:
+        what = f"is a label map (one channel, values {values[0]:g}..{values[-1]:g}), {expected}"
+    else:
+        return ClassMapsError(file, f"is one map, {expected}", _FORMS)
+    return ClassMapsError(file, what, f"save the scores before argmax: {_FORMS.removeprefix('save ')}")
+
+
+def _one_a_class(
+    file: str, predictions: tuple[NDArray[Any], ...], shape: tuple[int, ...], names: tuple[str, ...]
+) -> list[NDArray[Any]]:
+    """Give the soft map of each class, from files of one each or from a stack."""
+    classes = len(names)
+    if len(predictions) > 1 or predictions[0].ndim == len(shape):
+        if len(predictions) != classes:
+            raise ClassMapsError(file, f"{len(predictions)} soft maps, expected one per class: {classes}", _FORMS)
+        return list(predictions)
+    (stack,) = predictions
+    first, last = stack.shape == (classes, *shape), stack.shape == (*shape, classes)
+    if first and last:
+        raise ClassMapsError(
+            file,
+            f"shape {stack.shape} can be (classes, height, width) or (height, width, classes)",
+            "save a folder a class (--pred-pattern 'class_#/*', pred_pattern=), or a column of the list",
+        )
+    if not first and not last:
+        height, width = shape
+        transposed = stack.shape in ((classes, width, height), (width, height, classes))
+        raise ClassMapsError(
+            file,
+            f"shape {stack.shape}, expected ({classes}, {height}, {width}) or ({height}, {width}, {classes}): "
+            f"{classes} classes of the ground truth's size" + (" (it looks transposed)" if transposed else ""),
+            "save one map for each of --classes; nothing is resized",
+        )
+    return [stack[k] if first else stack[..., k] for k in range(classes)]

@@ -1,0 +1,113 @@
+"""Compiled loops of the pixel protocol: histograms of levels, and the distinct values of float scores.
+
+Imported only when pixels are counted, so that ``import segbench`` stays quick.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.compiling import compiled
+
+
+@compiled()
+def histogram(classes: NDArray[Any], levels: NDArray[Any], level_count: int) -> NDArray[Any]:
+    """Count pixels by class (0, 1, 2) and level; int64, shape (3, level_count)."""
+    # Edge maps are mostly one level: neighbouring pixels go to separate tables, or each would wait for the last.
+    tables = np.zeros((4, 3, level_count), np.int64)
+    whole = classes.size - classes.size % 4
+    for i in range(0, whole, 4):
+        tables[0, classes[i], levels[i]] += 1
+        tables[1, classes[i + 1], levels[i + 1]] += 1
+        tables[2, classes[i + 2], levels[i + 2]] += 1
+        tables[3, classes[i + 3], levels[i + 3]] += 1
+    for i in range(whole, classes.size):
+        tables[0, classes[i], levels[i]] += 1
+    counts: NDArray[Any] = tables[0] + tables[1] + tables[2] + tables[3]
+    return counts
+
+
+@compiled()
+def count_two(classes: NDArray[Any], wanted: tuple[int, int]) -> tuple[int, int]:
+    """Count the pixels of two classes."""
+    first, second = wanted
+    in_first = in_second = 0
+    for pixel in classes:
+        in_first += pixel == first
+        in_second += pixel == second
+    return in_first, in_second
+
+
+@compiled()
+def split_negated(
+    classes: NDArray[Any],
+    scores: NDArray[Any],
+    wanted: tuple[int, int],
+    into_first: NDArray[Any],
+    into_second: NDArray[Any],
+) -> None:
+    """Write the negated scores of two classes into two arrays, each with room for one entry more than its class.
+
+    Every score is written into both arrays, and overwritten by the next one where it is not of the class: a branch on
+    the class would often be mispredicted.
+    """
+    first, second = wanted
+    i = j = np.uintp(0)
+    for k in range(scores.size):
+        negated = 0.0 - scores[k]
+        into_first[i] = negated
+        into_second[j] = negated
+        i += np.uintp(classes[k] == first)
+        j += np.uintp(classes[k] == second)
+
+
+@compiled()
+def count_runs(ordered: NDArray[Any]) -> int:
+    """Count the runs of equal values."""
+    runs = min(1, ordered.size)
+    for i in range(1, ordered.size):
+        runs += ordered[i] != ordered[i - 1]
+    return runs
+
+
+@compiled()
+def merge_negated(
+    first: NDArray[Any],
+    second: NDArray[Any],
+    scores: NDArray[Any],
+    in_first: NDArray[Any],
+    in_second: NDArray[Any],
+) -> int:
+    """Merge two rising arrays of negated scores, each ending in infinity, and return how many are distinct.
+
+    Writes the distinct scores, falling, and how often each occurs in either array. `scores` may share memory with
+    `second` if it starts ``first.size - 1`` entries before it: only entries that have been read are overwritten.
+    """
+    end = last = first[first.size - 1]
+    i = j = np.uintp(0)
+    k = np.intp(-1)
+    times_first = times_second = np.intp(0)
+    while True:
+        # Branch on the array, as scores of one class often follow each other, but not on ties.
+        if second[j] < first[i]:
+            negated = second[j]
+            j += np.uintp(1)
+            fresh = np.intp(negated != last)
+            times_first = times_first & (fresh - 1)
+            times_second = (times_second & (fresh - 1)) + 1
+        else:
+            negated = first[i]
+            if negated == end:
+                return int(k + 1)
+            i += np.uintp(1)
+            fresh = np.intp(negated != last)
+            times_first = (times_first & (fresh - 1)) + 1
+            times_second = times_second & (fresh - 1)
+        k += fresh
+        scores[np.uintp(k)] = 0.0 - negated  # 0.0, not -0.0
+        in_first[np.uintp(k)] = times_first
+        in_second[np.uintp(k)] = times_second
+        last = negated

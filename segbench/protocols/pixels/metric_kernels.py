@@ -1,0 +1,119 @@
+"""Compiled loops over the pooled curves of many resamples; imported only where one is called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.compiling import compiled
+from segbench.curves.kernels import (
+    area_share,
+    best_point,
+    false_positives_at,
+    hull_vertices,
+    pr_area_exact,
+    precision_steps,
+    roc_area,
+)
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Counts = NDArray[Any]
+
+_compiled = compiled(error_model="numpy")
+
+
+@_compiled
+def running(counts: FloatArray, into: Counts) -> None:
+    """Cumulate whole numbers that came out of a float product."""
+    into[0] = 0
+    for k in range(counts.size):
+        into[k + 1] = into[k] + np.int64(counts[k])
+
+
+@_compiled
+def pooled_curves(
+    positives: FloatArray, negatives: FloatArray, loose: NDArray[np.bool_], best: IntArray, areas: FloatArray
+) -> None:
+    """Find the best point and the areas of pooled curves, one row per resample; without positives a row stays as it is.
+
+    `best` is filled with the place of the best F from 1, TP and FP there, P and N; `areas` with auc_roc, auc_pr,
+    auc_pr_achievable, average_precision and the false positives at 95 % recall.
+    """
+    tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
+    for r in range(positives.shape[0]):
+        running(positives[r], tp)
+        running(negatives[r], fp)
+        P, N = tp[-1], fp[-1]
+        best[r, 3], best[r, 4] = P, N
+        if P == 0:
+            continue
+        at = best_point(tp, fp, P)
+        best[r, 0], best[r, 1], best[r, 2] = at, tp[at], fp[at]
+        areas[r, 1] = area_share(pr_area_exact(tp, fp), P)
+        vertices = hull_vertices(tp, fp)
+        areas[r, 2] = area_share(pr_area_exact(tp[vertices], fp[vertices]), P)
+        areas[r, 3] = area_share(precision_steps(tp, fp, loose), P)
+        if N > 0:
+            areas[r, 0] = area_share(roc_area(tp, fp) / P, N)
+            areas[r, 4] = false_positives_at(tp, fp, loose, (95 * P + 99) // 100)
+
+
+@_compiled
+def best_beside(positives: FloatArray, negatives: FloatArray, beside: IntArray, best: IntArray) -> None:
+    """Find the best point of soft maps pooled with masks, one row per resample.
+
+    `beside` holds TP and FP of the masks, which are the same at every threshold, and P of all images; `best` is filled
+    with the place of the best F from 1 and TP and FP there.
+    """
+    tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
+    for r in range(positives.shape[0]):
+        running(positives[r], tp)
+        running(negatives[r], fp)
+        tp += beside[r, 0]
+        fp += beside[r, 1]
+        at = best_point(tp, fp, beside[r, 2])
+        best[r, 0], best[r, 1], best[r, 2] = at, tp[at], fp[at]
+
+
+@_compiled
+def precision_at(positives: FloatArray, negatives: FloatArray, recalls: FloatArray, precision: FloatArray) -> None:
+    """Fill in precision at given recalls, read off the interpolated curve, one row per resample."""
+    tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
+    for r in range(positives.shape[0]):
+        running(positives[r], tp)
+        running(negatives[r], fp)
+        if tp[-1] == 0:
+            continue
+        first = 1
+        while tp[first] + fp[first] == 0:
+            first += 1
+        for i in range(recalls.size):
+            t = recalls[i] * tp[-1]
+            k = max(np.searchsorted(tp, t), first)
+            share = (t - tp[k - 1]) / float(tp[k] - tp[k - 1]) if tp[k] > tp[k - 1] else 0.0
+            false = fp[k - 1] + share * (fp[k] - fp[k - 1])
+            if t + false > 0:
+                precision[r, i] = t / (t + false)
+            else:
+                precision[r, i] = tp[k] / float(tp[k] + fp[k])
+
+
+@_compiled
+def tpr_at(positives: FloatArray, negatives: FloatArray, fprs: FloatArray, tpr: FloatArray) -> None:
+    """Fill in true positive rates at given false positive rates, one row per resample."""
+    tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
+    for r in range(positives.shape[0]):
+        running(positives[r], tp)
+        running(negatives[r], fp)
+        if tp[-1] == 0 or fp[-1] == 0:
+            continue
+        for i in range(fprs.size):
+            f = fprs[i] * fp[-1]
+            k = np.searchsorted(fp, f, "right")
+            share = 0.0
+            if k < fp.size:
+                share = (f - fp[k - 1]) / float(fp[k] - fp[k - 1]) * (tp[k] - tp[k - 1])
+            tpr[r, i] = (tp[k - 1] + share) / float(tp[-1])

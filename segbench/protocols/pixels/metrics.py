@@ -1,0 +1,461 @@
+"""The metrics of the pixel benchmark, and the table that computes them from the counts of its images.
+
+Conventions
+-----------
+1. Areas and the best F are those of the pooled curve, at every distinct score; among equal F the highest threshold wins.
+2. OIS takes each image at the threshold of its own best F and adds up the counts there; an image without positives adds
+   the false positives of its highest score. ``ois_f`` can be below ``ods_f``: the best threshold of an image need not be
+   the best for the pool.
+3. ``mean_image_f`` is the mean of the images' best F, over the images that have positives; each F counts in units of
+   2**-36, so that the mean does not depend on the order of the images.
+4. ``iou`` is the intersection over union at the ODS threshold, TP / (P + FP).
+5. Two-valued predictions are evaluated at the mask (`segbench.curves.masks`): metrics that need a ranking of pixels or
+   a choice of thresholds are undefined.
+6. Of more than `segbench.curves.pooled.REDUCED_ABOVE` distinct scores, resamples are measured at a choice of them
+   (`segbench.curves.pooled.reduced`); estimates are always exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.bins import bin_of
+from segbench.core.integers import MEAN_UNITS, IntArray, within_total
+from segbench.core.metric import Metric
+from segbench.core.scores import ScoreCounts
+from segbench.core.table import CELLS_AT_ONCE, FloatArray, Interval, Space, Table
+from segbench.curves.bounds import image_bounds, score_bounds
+from segbench.curves.curve import Curve
+from segbench.curves.imagewise import BestFs
+from segbench.curves.masks import mask_point, mask_points, mask_threshold, pixel_curve
+from segbench.curves.points import inexact
+from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels, pool_pixels, reduced
+
+METRICS = (
+    Metric(
+        key="ods_f", title="ODS", better="higher", image_key="f", image_title="F", headline=True, compared=True,
+        note="best F with one threshold for all images",
+    ),
+    Metric(key="ods_precision", title="P", image_key="precision", chosen=True, priority=7, note="of the ODS"),
+    Metric(key="ods_recall", title="R", image_key="recall", chosen=True, priority=6, note="of the ODS"),
+    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, note="of the ODS"),
+    Metric(key="iou", title="IoU", better="higher", image_key="iou", priority=1, note="of the ODS"),
+    Metric(key="ois_f", title="OIS", better="higher", compared=True, note="each image at its own, counts pooled"),
+    Metric(key="ois_precision"),
+    Metric(key="ois_recall"),
+    Metric(
+        key="mean_image_f", title="mean", better="higher", compared=True, priority=3, note="average of per-image best F"
+    ),
+    Metric(key="auc_pr", title="AUC-PR", better="higher", image_key="auc_pr", compared=True),
+    Metric(
+        key="auc_pr_achievable", title="hull*", better="higher", optimistic=True, priority=1,
+        note="achievable AUC-PR, optimistic: thresholds were tuned on these same images",
+    ),
+    Metric(key="average_precision", title="AP", better="higher", image_key="average_precision", priority=4),
+    Metric(key="auc_roc", title="AUC-ROC", better="higher", image_key="auc_roc", compared=True, priority=5),
+    Metric(key="fpr_at_95_tpr", title="FPR95", better="lower", chosen=True, priority=2),
+)  # fmt: skip
+TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positives", "negatives", "ignored"))
+
+WITHOUT_NAMES = "some pixels came without the name of an image, so images are not told apart"
+TWO_VALUED = "two-valued predictions"
+AT_THE_MASK = "two-valued predictions: ODS, P, R, IoU and mean are those at the mask"
+_ALL_PREDICTED = "ODS: the best F is that of predicting every pixel positive"
+
+_AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
+_OIS = ("ois_f", "ois_precision", "ois_recall")
+_OVER_IMAGES = (*_OIS, "mean_image_f")
+_NEED_A_RANKING = (*_AREAS, *_OIS, "fpr_at_95_tpr")
+_AT_ODS = {key: f"ods_{key}" for key in ("f", "precision", "recall", "threshold")}
+_DENSE_CELLS = 2**24
+
+
+@dataclass(frozen=True, eq=False)
+class _Best:
+    """The point that ODS reports and the areas, one entry per row of weights; nan where there is none."""
+
+    tp: FloatArray
+    fp: FloatArray
+    threshold: FloatArray
+    positives: FloatArray
+    negatives: FloatArray
+    areas: Mapping[str, FloatArray]
+    fp_at_95: FloatArray
+
+
+class PixelTable(Table):
+    """Pixel counts of the images of one method, or of several one after the other.
+
+    Parameters
+    ----------
+    sets : sequence of mapping of str to ScoreCounts
+        Counts by image name, of each method; whether predictions are two-valued is decided for each. Rows come set by
+        set, in sorted order of the names.
+    rest : ScoreCounts, optional
+        Pixels of images that are not told apart: they are pooled, and metrics over images are undefined.
+    of_set : ScoreCounts, optional
+        The pooled counts that decide whether predictions are two-valued; by default those of each set.
+
+    Examples
+    --------
+    >>> image = ScoreCounts([0.9, 0.1], [3, 1], [1, 5])
+    >>> summary = PixelTable([{"a": image, "b": image}]).summary()
+    >>> summary["positives"], summary["ods_f"], summary["ods_threshold"]
+    (8, 0.75, 0.9)
+    """
+
+    metrics = METRICS
+
+    def __init__(
+        self,
+        sets: Sequence[Mapping[str, ScoreCounts]],
+        rest: ScoreCounts | None = None,
+        of_set: ScoreCounts | None = None,
+    ) -> None:
+        self._sets = sets
+        self._rest = rest
+        self._of_set = of_set
+
+    @property
+    def images(self) -> int:
+        """Number of images."""
+        return sum(map(len, self._sets))
+
+    def measure(self, weights: FloatArray) -> FloatArray:
+        """Measure every metric for every row of weights, see `segbench.core.table.Table`."""
+        if not len(weights):
+            return np.empty((0, len(self.metrics)))
+        return self._scored(self._best(weights), weights @ self._matrix.of_images)
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of the benchmark itself, from the exact pool: at every score, however many."""
+        of_images = _of_images(self._chosen[0]).sum(axis=0, dtype=np.float64)
+        row: FloatArray = self._scored(self._best_of_all, of_images[np.newaxis])[0]
+        if self._rest is not None:
+            row[[metric.key in _OVER_IMAGES for metric in self.metrics]] = math.nan
+        return row
+
+    @cached_property
+    def _best_of_all(self) -> _Best:
+        """The point of ODS and the areas of the benchmark itself."""
+        (pool,), (mask,) = self.pools, self._masks
+        counts = pool.counts
+        if not math.isnan(mask):
+            point = mask_point(counts, mask)
+            sums = np.array([[point.tp, point.fp, point.positives]], np.float64)
+            return _mask_points(np.array([mask]), sums, np.zeros((1, 1)), np.zeros((1, 1)), sums[:, 2])
+        parts = (part[np.newaxis].astype(np.float64) for part in (counts.positives, counts.negatives))
+        best = _curve_points(counts.scores, inexact(counts), *parts)
+        # Where the pool holds a choice of scores, areas were added up over all of them.
+        return replace(best, areas={**best.areas, **{name: np.array([area]) for name, area in pool.areas.items()}})
+
+    def _scored(self, best: _Best, of_images: FloatArray) -> FloatArray:
+        """Compute every metric from the point of ODS, the areas, and sums over images: the formulas."""
+        tp, fp, positives, f, defined = of_images.T
+        values = {
+            "ods_f": _ratio(2 * best.tp, best.positives + best.tp + best.fp),
+            "ods_precision": _ratio(best.tp, best.tp + best.fp),
+            "ods_recall": _ratio(best.tp, best.positives),
+            "ods_threshold": best.threshold,
+            "iou": _ratio(best.tp, best.positives + best.fp),
+            "ois_f": _ratio(2 * tp, positives + tp + fp),
+            "ois_precision": _ratio(tp, tp + fp),
+            "ois_recall": _ratio(tp, positives),
+            "mean_image_f": _ratio(f, MEAN_UNITS * defined),
+            **best.areas,
+            "fpr_at_95_tpr": _ratio(best.fp_at_95, best.negatives),
+        }
+        if any(not math.isnan(mask) for mask in self._masks):
+            values |= dict.fromkeys(_NEED_A_RANKING, np.full(best.tp.size, np.nan))
+        scored = np.column_stack([values[metric.key] for metric in self.metrics])
+        scored[best.positives == 0] = np.nan
+        return scored
+
+    def _best(self, weights: FloatArray) -> _Best:
+        """Find the point of ODS and the areas of the curve that each row of weights pools."""
+        matrix = self._matrix
+        parts = []
+        for rows, positives, negatives in self._pooled_rows(weights):
+            if matrix.masks.any():
+                masks = weights[rows] @ np.where(matrix.masks[:, np.newaxis], matrix.of_images, 0)
+                total = weights[rows] @ matrix.of_images[:, 2]
+                parts.append(_mask_points(matrix.scores, masks, positives, negatives, total))
+            else:
+                parts.append(_curve_points(matrix.scores, matrix.loose, positives, negatives))
+        return _joined(parts)
+
+    def _pooled_rows(self, weights: FloatArray) -> Any:  # noqa: ANN401  an iterator of slices and two arrays
+        """Pool the images by each row of weights, some rows at a time: rows, positives and negatives, (rows, L)."""
+        matrix = self._matrix
+        step = max(CELLS_AT_ONCE // max(matrix.scores.size, 1), 1)
+        for start in range(0, weights.shape[0], step):
+            rows = slice(start, start + step)
+            parts = (np.ascontiguousarray(weights[rows] @ part) for part in (matrix.positives, matrix.negatives))
+            yield rows, *parts
+
+    def heights(self, space: Space, at: FloatArray, weights: FloatArray) -> FloatArray:
+        """Read the curve of each row of weights off at some places, see `Table`; nan for masks."""
+        from segbench.protocols.pixels import metric_kernels
+
+        kernel = metric_kernels.precision_at if space == "pr" else metric_kernels.tpr_at
+        heights = np.full((weights.shape[0], at.size), np.nan)
+        if not self._matrix.masks.any():
+            for rows, positives, negatives in self._pooled_rows(weights):
+                kernel(positives, negatives, at, heights[rows])
+        return heights
+
+    def measure_images(self) -> tuple[FloatArray, FloatArray]:
+        """Measure each image alone, at all of its own scores, see `Table`."""
+        if self._matrix.whole:
+            return super().measure_images()
+        lowest, highest = [], []
+        for images, pool in zip(self._sets, self.pools, strict=True):
+            for name in sorted(images):
+                alone = PixelTable([{name: images[name]}], of_set=self._of_set or pool.counts)
+                values = dict(zip((metric.key for metric in self.metrics), alone.estimates.tolist(), strict=True))
+                pairs = [alone.bounds.get(key, (value, value)) for key, value in values.items()]
+                lowest.append([low for low, _ in pairs])
+                highest.append([high for _, high in pairs])
+        return np.array(lowest), np.array(highest)
+
+    @property
+    def totals(self) -> Mapping[str, int]:
+        """Positive, negative and ignored pixels."""
+        counts = self.pools[0].counts
+        return {
+            "positives": counts.total_positives,
+            "negatives": counts.total_negatives,
+            "ignored": counts.ignored,
+        }
+
+    @cached_property
+    def bounds(self) -> Mapping[str, Interval]:
+        """Bounds of what bins leave open; none at the mask, and of images only where their pixels are told apart."""
+        counts = self.pools[0].counts
+        if not math.isnan(self._masks[0]) or not counts.binned:
+            return {}
+        bounds = {_AT_ODS.get(key, key): pair for key, pair in score_bounds(counts).items()}
+        if self._rest is None:
+            images = self._sets[0]
+            bounds |= image_bounds((images[name] for name in sorted(images)), self._chosen[0])
+        return bounds
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        counts = self.pools[0].counts
+        if not counts.total_positives:
+            return "no positive pixels" if counts.total_negatives else "no pixels"
+        if not math.isnan(self._masks[0]) and metric.key in _NEED_A_RANKING:
+            return TWO_VALUED
+        if self._rest is not None and metric.key in _OVER_IMAGES:
+            return WITHOUT_NAMES
+        if "precision" in metric.key:
+            return "nothing is predicted positive"
+        if metric.kind == "threshold" and not counts.scores_known:
+            return "scores are not known, the curve was given by its points"
+        return "no negative pixels"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say that predictions are masks, or that the best F is that of predicting everything."""
+        if not math.isnan(self._masks[0]):
+            return (AT_THE_MASK,)
+        best = self._best_of_all
+        found, every = (best.tp[0], best.fp[0]), (best.positives[0], best.negatives[0])
+        everything = found == every and min(every) > 0
+        return (_ALL_PREDICTED,) if everything else ()
+
+    @property
+    def threshold_source(self) -> str:
+        """Where thresholds come from when they are not the scores themselves."""
+        return ", ".join(sorted(self.pools[0].sources - {""}))
+
+    @property
+    def pooled(self) -> ScoreCounts:
+        """The counts of all images added up, of very many scores a choice (`segbench.curves.pooled.reduced`)."""
+        return self.pools[0].counts
+
+    @cached_property
+    def reduced(self) -> ScoreCounts:
+        """The pooled counts at the points that plots draw: all, or a choice of very many."""
+        return reduced(self.pooled)
+
+    @property
+    def chosen_points(self) -> str:
+        """How many of the scores `reduced` has, in words; empty where it has all."""
+        return self.reduced.threshold_source if self.worth_keeping else ""
+
+    @property
+    def worth_keeping(self) -> bool:
+        """Whether so many distinct scores were pooled that `reduced` holds a choice of them."""
+        return self.pools[0].scores > REDUCED_ABOVE
+
+    @property
+    def curve(self) -> Curve:
+        """The pooled curve, of masks their point."""
+        return pixel_curve(self.pooled)
+
+    @property
+    def drawn(self) -> Curve:
+        """The same, at the points that plots draw."""
+        return pixel_curve(self.reduced)
+
+    @cached_property
+    def pools(self) -> tuple[PooledPixels, ...]:
+        """The images of each set pooled."""
+        rest = () if self._rest is None else (self._rest,)
+        return tuple(pool_pixels(images, rest) for images in self._sets)
+
+    @cached_property
+    def _masks(self) -> tuple[float, ...]:
+        """The threshold of the mask of each set; nan for soft maps."""
+        deciding = (self._of_set or pool.counts for pool in self.pools)
+        return tuple(math.nan if (mask := mask_threshold(counts)) is None else mask for counts in deciding)
+
+    @cached_property
+    def _chosen(self) -> tuple[BestFs, ...]:
+        """The best point of each image of each set, of masks that of the mask."""
+        return tuple(
+            pool.chosen if math.isnan(mask) else mask_points((images[name] for name in sorted(images)), mask)
+            for images, pool, mask in zip(self._sets, self.pools, self._masks, strict=True)
+        )
+
+    @cached_property
+    def _matrix(self) -> _Matrix:
+        soft = [pool for pool, mask in zip(self.pools, self._masks, strict=True) if math.isnan(mask)]
+        kept = [reduced(pool.counts) for pool in soft]
+        pooled = ScoreCounts.sum(kept)
+        scores = pooled.scores.astype(np.float64)
+        of_masks = np.repeat([not math.isnan(mask) for mask in self._masks], [len(images) for images in self._sets])
+        if of_masks.any() and not scores.size:
+            scores = np.array([np.nanmax(self._masks)])
+        images = (images[name] for images in self._sets for name in sorted(images))
+        none = ScoreCounts.sum(())
+        rows = [_row(none if of_mask else image, pooled) for image, of_mask in zip(images, of_masks, strict=True)]
+        # A resample may hold one image as often as there are images.
+        for place, name in ((1, "positives"), (2, "negatives")):
+            within_total(len(rows) * max(int(row[place].sum()) for row in rows), f"{name} of a resample")
+        return _Matrix(
+            scores,
+            _filled([(places, positives) for places, positives, _ in rows], scores.size),
+            _filled([(places, negatives) for places, _, negatives in rows], scores.size),
+            _of_images(BestFs.joined(self._chosen)),
+            inexact(pooled) if pooled.scores.size else np.zeros(scores.size, np.bool_),
+            of_masks,
+            not pooled.binned and all(one is pool.counts for one, pool in zip(kept, soft, strict=True)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Matrix:
+    """Images by scores.
+
+    Parameters
+    ----------
+    scores : array of float64, shape (L,)
+        Scores of the pooled counts, falling.
+    positives, negatives : matrix of float64, shape (images, L)
+        Dense, or sparse where images have few of many scores.
+    of_images : array of float64, shape (images, 5)
+        See `_of_images`.
+    loose : array of bool, shape (L,)
+        Bins that hold more than one score.
+    masks : array of bool, shape (images,)
+        Images of two-valued sets: they have no scores, and are at the mask whatever the threshold of the others.
+    whole : bool
+        Whether `scores` holds every distinct score, so that the metrics of a single image can be read off, too.
+    """
+
+    scores: FloatArray
+    positives: Any
+    negatives: Any
+    of_images: FloatArray
+    loose: NDArray[np.bool_]
+    masks: NDArray[np.bool_]
+    whole: bool
+
+
+def _of_images(chosen: BestFs) -> FloatArray:
+    """Give TP, FP and P of each image's best point, its F in fixed units, 0 where undefined, and 1 where defined."""
+    defined = chosen.positives > 0
+    f = np.rint(np.where(defined, np.nan_to_num(chosen.f), 0.0) * MEAN_UNITS)
+    return np.column_stack([chosen.tp, chosen.fp, chosen.positives, f, defined]).astype(np.float64)
+
+
+def _curve_points(scores: FloatArray, loose: NDArray[np.bool_], positives: FloatArray, negatives: FloatArray) -> _Best:
+    """Find the best F and the areas of curves, one per row."""
+    from segbench.protocols.pixels import metric_kernels
+
+    best = np.zeros((positives.shape[0], 5), np.int64)
+    areas = np.full((positives.shape[0], len(_AREAS) + 1), np.nan)
+    metric_kernels.pooled_curves(positives, negatives, loose, best, areas)
+    at, tp, fp, total, negative = best.T.astype(np.float64)
+    threshold = np.append(np.nan, scores)[best[:, 0]]
+    return _Best(tp, fp, threshold, total, negative, dict(zip(_AREAS, areas.T, strict=False)), areas[:, -1])
+
+
+def _mask_points(
+    scores: FloatArray, masks: FloatArray, positives: FloatArray, negatives: FloatArray, total: FloatArray
+) -> _Best:
+    """Find the best F of masks pooled with soft maps, one per row; there are no areas.
+
+    `masks` holds TP and FP of the masks first, `total` the positives of all images.
+    """
+    from segbench.protocols.pixels import metric_kernels
+
+    beside = np.column_stack([masks[:, 0], masks[:, 1], total]).astype(np.int64)
+    best = np.zeros((masks.shape[0], 3), np.int64)
+    metric_kernels.best_beside(positives, negatives, beside, best)
+    undefined = np.full(masks.shape[0], np.nan)
+    threshold = np.append(np.nan, scores)[best[:, 0]]
+    tp, fp = best[:, 1:].T.astype(np.float64)
+    return _Best(tp, fp, threshold, total, undefined, dict.fromkeys(_AREAS, undefined), undefined)
+
+
+def _joined(parts: Sequence[_Best]) -> _Best:
+    if len(parts) == 1:
+        return parts[0]
+    names = ("tp", "fp", "threshold", "positives", "negatives", "fp_at_95")
+    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return _Best(**joined, areas={name: np.concatenate([part.areas[name] for part in parts]) for name in _AREAS})
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    ratio = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=ratio, where=whole > 0)
+    return ratio
+
+
+def _row(image: ScoreCounts, pooled: ScoreCounts) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Count an image by the pooled scores: the columns that it has pixels in, its positives and its negatives there."""
+
+    def keys(counts: ScoreCounts) -> NDArray[Any]:
+        return -bin_of(counts.scores) if pooled.binned and counts.scores.size else -counts.scores
+
+    places = np.searchsorted(keys(pooled), keys(image))
+    if not places.size:
+        return places, np.empty(0), np.empty(0)
+    starts = np.flatnonzero(np.diff(places, prepend=-1))
+    positives, negatives = (np.add.reduceat(part, starts) for part in (image.positives, image.negatives))
+    return places[starts], positives.astype(np.float64), negatives.astype(np.float64)
+
+
+def _filled(rows: Sequence[tuple[IntArray, FloatArray]], width: int) -> Any:  # noqa: ANN401 - dense or sparse
+    if len(rows) * width > _DENSE_CELLS:
+        from scipy.sparse import csr_array
+
+        ends = np.cumsum([0, *(places.size for places, _ in rows)])
+        places, values = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+        return csr_array((values, places, ends), shape=(len(rows), width))
+    matrix = np.zeros((len(rows), width))
+    for row, (places, values) in zip(matrix, rows, strict=True):
+        row[places] = values
+    return matrix

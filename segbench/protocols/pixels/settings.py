@@ -1,0 +1,348 @@
+"""The pixel protocol: every pixel is a case, its label from the ground truth, its score from the prediction.
+
+Conventions
+-----------
+1. ``score >= threshold`` is positive; equal scores enter together.
+2. Integer predictions are levels: score = value / maximum of the type (255, 65535); bool is 0 or 1. Floats are scores
+   as they are, of any range. Nothing is stretched to a minimum or maximum.
+3. Every distinct score is counted. With ``bins=True`` float scores are kept in 64 004 bins instead, for sets so large
+   that their counts would not fit; every metric that bins can move then has certain bounds.
+4. Void pixels and pixels outside the field of view are counted as ignored and nowhere else.
+5. Several annotators are counted together by a rule that has to be named (`segbench.protocols.annotators`); without one
+   an image with several is refused.
+
+References
+----------
+Arbelaez, Maire, Fowlkes, Malik: Contour Detection and Hierarchical Image Segmentation. PAMI 2011 (pooling over images).
+Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves. ICML 2006 (counts behind both curves).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.core.arguments import as_real, listed
+from segbench.core.arrays import as_array, split_mask
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.levels import INVERTED, as_shares
+from segbench.core.metric import Metric
+from segbench.core.pictures import Pictures, scores_of
+from segbench.core.protocol import Counted, Facts, Protocol, Settled
+from segbench.core.sample import Reads, Sample
+from segbench.core.scores import ScoreCounts
+from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
+from segbench.protocols.labels import LabelRule, agree_on_positive, equals_any, two_values
+from segbench.protocols.pixels.counting import count_labelled, refuse_nan
+from segbench.protocols.pixels.metrics import METRICS, TOTALS, PixelTable
+from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
+from segbench.protocols.states import State, states_of_labels
+from segbench.protocols.written import written
+
+_ANNOTATORS_HINT = (
+    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them: --gt-pattern, or "
+    "one column of the list"
+)
+
+_LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
+_LABEL_MAP_HINT = instead_of_label_maps("0-18", "16")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pixels(Protocol):
+    """Settings of the pixel protocol.
+
+    Parameters
+    ----------
+    positive : str, optional
+        Which ground-truth values are positive: ``"255"``, ``"1,3"``, ``">=128"``. None: the set must hold exactly two
+        values, and the larger is positive.
+    void : tuple of float
+        Ground-truth values whose pixels are left out and counted as ignored.
+    invert : bool
+        Low predictions mean positive (black edges on white): levels become 255 - value (65535 - value), floats -value.
+    bins : bool
+        Keep float scores in bins: constant memory per image, and certain bounds instead of exact metrics.
+    annotators : {"any", "all", "majority", "each"}, optional
+        How several ground truths of an image count together. ``"any"``: positive where at least one annotator says so;
+        ``"all"``: where all do; ``"majority"``: where more than half do, a tie being negative; ``"each"``: every pixel
+        counts once an annotator, so counts are the sum of those against each annotator alone. An annotator for whom a
+        pixel is void has no voice there; a pixel void for all is left out. With one ground truth all four are the same.
+        None: an image with several is refused.
+
+    Raises
+    ------
+    ArgumentError
+        If `positive` or `annotators` is no rule.
+
+    Examples
+    --------
+    >>> Pixels(positive=">=128").signature_fields()["positive"]
+    '>=128'
+    """
+
+    name: ClassVar[str] = "pixels"
+    reads: ClassVar[Reads] = "masks"
+    counts: ClassVar[type[ScoreCounts]] = ScoreCounts
+    by_set: ClassVar[bool] = True
+    may_differ: ClassVar[frozenset[str]] = frozenset({"floats"})  # values of binned counts carry bounds
+    without_pictures: ClassVar[str] = ""
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
+        {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed", State.IGNORED: "left out"}
+    )
+    title: ClassVar[str] = "Each pixel is scored separately against the ground truth."
+
+    positive: str | None = None
+    void: tuple[float, ...] = ()
+    invert: bool = False
+    bins: bool = False
+    annotators: AnnotatorRule | None = None
+
+    def __post_init__(self) -> None:
+        void = {
+            as_real(value, "void", "numbers", least=-math.inf, most=math.inf)
+            for value in listed(self.void, "void", "(255,)")
+        }
+        object.__setattr__(self, "void", tuple(sorted(void)))
+        if self.positive is not None:
+            LabelRule.parse(self.positive)
+        if self.annotators is not None:
+            as_annotator_rule(self.annotators)
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a figure depends on."""
+        fields = {
+            "positive": "larger" if self.positive is None else self.positive.replace(" ", ""),
+            "void": written(self.void) or "none",
+            "invert": "yes" if self.invert else "no",
+            "floats": "bins" if self.bins else "exact",
+        }
+        return fields if self.annotators is None else fields | {"annotators": self.annotators}
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric and total."""
+        return (*METRICS, *TOTALS)
+
+    def table(
+        self, *sets: Mapping[str, ScoreCounts], rest: Counts | None = None, of_set: Counts | None = None
+    ) -> PixelTable:
+        """Lay out counts, see `PixelTable`."""
+        return PixelTable(sets, cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set))
+
+    def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
+        """Decide which ground-truth value is positive: images that hold it alone are counted the other way round.
+
+        Raises
+        ------
+        DataError
+            If the values found leave it open.
+        """
+        found = {value for values in facts.values() for value in values}
+        if not found or (len(found) < 2 and not complete):
+            return {}
+        positive = agree_on_positive(facts, left_out_by=excluded_by)
+        return {} if positive is None else {(positive,): _swapped}
+
+    def count(self, sample: Sample) -> Counted:
+        """Count one image.
+
+        Raises
+        ------
+        DataError
+            If scores are not finite, there are several annotators and no rule for them, or the ground truth does not
+            fit the rule of what is positive.
+        """
+        if len(sample.ground_truths) > 1 and self.annotators is None:
+            what = f"{len(sample.ground_truths)} annotators, and nothing says how they count together"
+            raise DataError(sample.name, what, _ANNOTATORS_HINT)
+        prediction = self.soft_map(sample)
+        drawn, values = self.labelled(sample)
+        file = sample.prediction_file or sample.name
+        counts = [
+            count_labelled(file, labels, prediction, valid, bins=self.bins)
+            for labels, valid in brought_together(drawn, self.annotators)
+        ]
+        return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values, (INVERTED,) * self.invert)
+
+    @property
+    def why_not_arrays(self) -> str:
+        """Why images cannot come as arrays, batch by batch."""
+        return (
+            "an accumulator of pixels takes one ground truth an image; several annotators are counted from files "
+            "(segbench.evaluate), or by segbench.count_pixels(annotators=...)"
+            if self.annotators is not None
+            else ""
+        )
+
+    def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:  # noqa: ANN401  tensors
+        """Count the pixels of tensors on their device."""
+        from segbench.protocols.pixels.tensors import count_tensors
+
+        return count_tensors(self, labels, scores, valid, of=of)
+
+    def pictures(self, sample: Sample, counts: ScoreCounts, thresholds: NDArray[np.float64]) -> Pictures:
+        """Draw an image for the report page: its labels, and how many thresholds each score reaches."""
+        states = self.states(sample, -np.inf, counts)
+        labels = np.full(states.shape, 2, np.uint8)
+        labels[states == State.TRUE], labels[states == State.FALSE] = 1, 0
+        reached = np.searchsorted(thresholds, scores_of(self.soft_map(sample)), side="right").astype(np.uint8)
+        # A positive pixel before all others, the same for every method; among negatives the highest score.
+        ranks = np.select([labels == 1, labels == 0], [thresholds.size + 2, 1 + reached.astype(np.int64)], 0)
+        kept = counts.at(thresholds)
+        tp, fp = (np.cumsum(part)[: thresholds.size][::-1].tolist() for part in (kept.positives, kept.negatives))
+        note = "Colours: the majority of annotators. Metrics: every annotator counts."
+        return Pictures(
+            labels,
+            ranks,
+            reached,
+            counts={"tp": tp, "fp": fp, "positives": counts.total_positives},
+            note=note if self.annotators == "each" else "",
+        )
+
+    def states(self, sample: Sample, threshold: float, counts: ScoreCounts | None = None) -> NDArray[np.uint8]:
+        """Tell true, false and missed pixels apart at a threshold; under ``annotators="each"`` by their majority.
+
+        Parameters
+        ----------
+        sample : Sample
+            The image.
+        threshold : float
+            A pixel is predicted where ``score >= threshold``.
+        counts : ScoreCounts, optional
+            The counts of the image in its set, which tell whether the one ground-truth value of an image is positive.
+
+        Returns
+        -------
+        array of uint8, shape (H, W)
+            A `State` a pixel.
+        """
+        drawn, _ = self.labelled(sample)
+        ((labels, valid),) = brought_together(drawn, "majority" if self.annotators == "each" else self.annotators)
+        prediction = self.soft_map(sample)
+        full = np.iinfo(prediction.dtype).max if prediction.dtype.kind == "u" else 1
+        all_positive = counts is not None and not counts.negatives.any()
+        return states_of_labels(labels | all_positive, prediction / np.float64(full) >= threshold, valid)
+
+    def soft_map(self, sample: Sample) -> NDArray[Any]:
+        """Give levels or scores that are high where positive."""
+        prediction = as_shares(sample.predictions[0])
+        if self.invert:
+            prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
+        return prediction
+
+    def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
+        """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
+        if sample.without_truth:
+            return [(np.zeros(sample.ground_truths[0].shape, np.bool_), sample.field)], ()
+        names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
+        valids = [
+            self._valid(name, truth, sample.field) for name, truth in zip(names, sample.ground_truths, strict=True)
+        ]
+        if self.positive is None:
+            try:
+                labels, values = two_values(names, sample.ground_truths, valids)
+            except DataError as error:
+                if not are_label_maps([labels_seen(sample, self.void)]):
+                    raise
+                raise DataError(error.path, f"{error.what}; {_LABEL_MAP}", _LABEL_MAP_HINT) from None
+        else:
+            rule = LabelRule.parse(self.positive)
+            labels, values = [rule.positive(truth) for truth in sample.ground_truths], ()
+        return list(zip(labels, valids, strict=True)), values
+
+    def _valid(
+        self, name: str, ground_truth: NDArray[Any], field: NDArray[np.bool_] | None
+    ) -> NDArray[np.bool_] | None:
+        """Tell where an annotator's pixels count; None where all do."""
+        if ground_truth.dtype.kind == "f":
+            refuse_nan(name, int(np.isnan(ground_truth).sum()))
+        if not self.void:
+            return field
+        not_void = ~equals_any(ground_truth, self.void)
+        return not_void if field is None else field & not_void
+
+
+def _swapped(counts: ScoreCounts) -> ScoreCounts:
+    """Count as positive what was counted as negative: an image that turned out to hold the positive value alone."""
+    return replace(counts, positives=counts.negatives, negatives=counts.positives)
+
+
+def count_pixels(
+    labels: ArrayLike,
+    scores: ArrayLike,
+    valid: ArrayLike | None = None,
+    *,
+    bins: bool = False,
+    annotators: AnnotatorRule | None = None,
+) -> ScoreCounts:
+    """Count how many positive and negative pixels have each score.
+
+    Parameters
+    ----------
+    labels : array of bool, or of 0 and 1, any shape
+        Ground truth, True where positive. With `annotators` a sequence of such arrays, one an annotator.
+        Masked pixels, here or in `scores`, are counted as ignored, as those outside `valid` are.
+    scores : array, the shape of `labels`, or of one annotator's
+        Higher means more positive. uint8 and uint16 are levels, value / 255 and value / 65535; bool is 0 or 1; other
+        numbers are taken as they are.
+    valid : array of bool, the shape of `labels` or of `scores`, optional
+        True where a pixel counts; the others are counted as ignored, whatever they hold.
+    bins : bool
+        Keep float scores in bins, see `Pixels`.
+    annotators : {"any", "all", "majority", "each"}, optional
+        How several annotators count together, as in `Pixels`.
+
+    Returns
+    -------
+    ScoreCounts
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ, labels hold anything but 0 and 1, or `annotators` is no rule.
+    DataError
+        If a valid score is NaN or infinite, or an integer of 2**53 or more, which float64 may not hold exactly.
+
+    Examples
+    --------
+    >>> counts = count_pixels([0, 1, 1], [0.2, 0.9, 0.2])
+    >>> counts.scores.tolist(), counts.positives.tolist(), counts.negatives.tolist()
+    ([0.9, 0.2], [1, 1], [0, 1])
+    >>> count_pixels([[0, 1, 1], [0, 1, 0]], [0.2, 0.9, 0.2], annotators="each").positives.tolist()
+    [2, 1]
+    """
+    (truth, unlabelled), (values, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
+    if unlabelled is not None:
+        truth = np.where(unlabelled, 0, truth)
+    truth, values = as_array(truth, "labels"), as_array(values, "scores")
+    if annotators is not None:
+        as_annotator_rule(annotators)
+    several = annotators is not None and truth.ndim == values.ndim + 1 and truth.shape[0] > 0
+    if (truth.shape[1:] if several else truth.shape) != values.shape:
+        expected = "the same" if annotators is None else "the same for each annotator"
+        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected {expected}")
+    if truth.dtype != np.bool_:
+        ones = truth == 1
+        if not np.all(ones | (truth == 0)):
+            raise ArgumentError("labels hold values other than 0 and 1; compare them first, for instance mask >= 128")
+        truth = ones
+    counted = None if valid is None else as_array(valid, "valid")
+    if counted is not None and (counted.shape not in (truth.shape, values.shape) or counted.dtype != np.bool_):
+        raise ArgumentError(
+            f"valid has shape {counted.shape} and dtype {counted.dtype}, expected {truth.shape} and bool"
+        )
+    for hidden in (unlabelled, unscored):
+        if hidden is not None:
+            counted = ~hidden if counted is None else counted & ~hidden
+    if not several:
+        return count_labelled("scores", truth, values, counted, bins=bins)
+    valids = [counted] * len(truth) if counted is None or counted.shape == values.shape else list(counted)
+    drawn = brought_together(list(zip(truth, valids, strict=True)), annotators)
+    return ScoreCounts.sum(count_labelled("scores", truth, values, counted, bins=bins) for truth, counted in drawn)

@@ -1,0 +1,147 @@
+"""The pixel protocol on PyTorch tensors, where they lie: only the counts come to the host.
+
+The same counts as `Pixels.count` gives for the same numbers, to the last bit: integers are counted, scores are compared
+and binned in float64, and nothing is rounded on the way. PyTorch is never imported here; whoever has a tensor has it.
+Tested on the CPU, where PyTorch runs the same calls; not run on a GPU so far.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.bins import bins_by
+from segbench.core.errors import DataError
+from segbench.core.protocol import Counted
+from segbench.core.sample import Sample
+from segbench.core.scores import ScoreCounts
+from segbench.protocols.pixels.counting import (
+    IGNORED,
+    POSITIVE,
+    classes_of,
+    counts_of_levels,
+    refuse_nan,
+    refuse_not_finite,
+)
+from segbench.protocols.pixels.settings import Pixels
+
+Tensor = Any
+"""A ``torch.Tensor``: PyTorch is no dependency, so its types are not known."""
+
+
+def is_tensor(array: object) -> bool:
+    """Tell a PyTorch tensor, without importing PyTorch."""
+    torch: Any = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
+def count_tensors(
+    settings: Pixels, labels: Tensor, scores: Tensor, valid: Tensor | None = None, *, of: str = ""
+) -> Counted:
+    """Count the pixels of tensors that lie on one device, as `Pixels.count` counts arrays.
+
+    Parameters
+    ----------
+    settings : Pixels
+        The protocol.
+    labels, scores : Tensor, of one shape
+        Ground truth and prediction.
+    valid : Tensor of bool, optional
+        True where a pixel counts.
+    of : str
+        What errors put behind "labels" and "scores".
+
+    Raises
+    ------
+    DataError
+        As `Pixels.count`.
+    """
+    torch: Any = sys.modules["torch"]
+    labels, scores = labels.detach().reshape(-1), scores.detach().reshape(-1)
+    pixels = scores.numel()
+    if labels.dtype.is_floating_point:
+        refuse_nan(f"labels{of}", int(labels.isnan().sum()))
+    if valid is not None:
+        valid = valid.reshape(-1)
+        labels, scores = labels[valid], scores[valid]
+    values, index = _label_values(torch, labels)
+    among = Sample("labels", (values,), (), ground_truth_files=(f"labels{of}",))
+    ((truth, not_void),), label_values = settings.labelled(among)
+    classes = torch.from_numpy(classes_of(truth, not_void)).to(labels.device)[index]
+    if settings.void:
+        counted = classes != IGNORED
+        classes, scores = classes[counted], scores[counted]
+    ignored = pixels - scores.numel()
+    positive = (classes == POSITIVE).to(torch.int64)
+    level_count = {torch.bool: 2, torch.uint8: 1 << 8, getattr(torch, "uint16", None): 1 << 16}.get(scores.dtype)
+    if level_count:
+        levels = scores.to(torch.int64)
+        if settings.invert:
+            levels = level_count - 1 - levels
+        negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
+        return Counted(counts_of_levels(negatives, positives, ignored), label_values)
+    numbers = _as_floats(torch, f"scores{of}", scores)
+    numbers = (-numbers if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
+    counts = _count_numbers(torch, numbers, positive, ignored, pixels, bins=settings.bins)
+    return Counted(counts, label_values)
+
+
+def _label_values(torch: Any, labels: Tensor) -> tuple[NDArray[Any], Tensor]:  # noqa: ANN401  a module
+    """Give the distinct labels, and the place of each pixel's label among them."""
+    if labels.dtype == torch.bool:
+        return np.array([False, True]), labels.to(torch.int64)
+    if labels.dtype.is_floating_point:
+        labels = labels.to(torch.float64)
+    elif labels.dtype not in (torch.uint8, torch.int8, torch.int16, torch.int32):
+        labels = labels.to(torch.int64)  # PyTorch does not sort every unsigned type
+    values, index = torch.unique(labels, return_inverse=True)
+    return values.cpu().numpy(), index
+
+
+def _as_floats(torch: Any, name: str, scores: Tensor) -> Tensor:  # noqa: ANN401  a module
+    if scores.dtype.is_complex:
+        raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
+    if scores.dtype.is_floating_point:
+        numbers = scores if scores.dtype == torch.float64 else scores.to(torch.float32)
+        refuse_not_finite(name, int(numbers.isnan().sum()), int(numbers.isinf().sum()))
+        return numbers
+    # A tensor divides; by a Python number a GPU multiplies with the reciprocal instead, which is not the same.
+    most = torch.tensor(torch.iinfo(scores.dtype).max, dtype=torch.float64, device=scores.device)
+    return scores.to(torch.float64) / most
+
+
+def _by_class(torch: Any, index: Tensor, positive: Tensor, length: int) -> Tensor:  # noqa: ANN401  a module
+    """Count entries by class (0 negative, 1 positive) and index."""
+    return torch.bincount(positive * length + index, minlength=2 * length).reshape(2, length)
+
+
+def _count_numbers(
+    torch: Any,  # noqa: ANN401  a module
+    scores: Tensor,
+    positive: Tensor,
+    ignored: int,
+    pixels: int,
+    *,
+    bins: bool,
+) -> ScoreCounts:
+    values, index = torch.unique(scores, return_inverse=True)
+    table = _by_class(torch, index, positive, values.numel())
+    highest = None
+    if bins:
+        _, sizes = torch.unique_consecutive(bins_by(torch, values.to(torch.float64)), return_counts=True)
+        stops = sizes.cumsum(0)
+        running = torch.nn.functional.pad(table.cumsum(1), (1, 0))
+        table = running[:, stops] - running[:, stops - sizes]
+        values, highest = values[stops - sizes], _falling(values[stops - 1])
+    negatives, positives = (_falling(counts) for counts in table)
+    if highest is None and pixels < 2**31:
+        negatives, positives = negatives.astype(np.int32), positives.astype(np.int32)
+    return ScoreCounts(_falling(values), positives, negatives, ignored, highest, of_predictions=True)
+
+
+def _falling(rising: Tensor) -> NDArray[Any]:
+    turned: NDArray[Any] = rising.flip(0).cpu().numpy()
+    return turned

@@ -1,0 +1,80 @@
+"""The metrics of the region benchmark at each threshold; conventions as in `segbench.protocols.regions.metrics`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.display import Displayed
+from segbench.core.integers import MEAN_UNITS
+from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RegionCurve(Displayed):
+    """The region metrics at rising thresholds.
+
+    Parameters
+    ----------
+    thresholds, covering, covering_of_prediction, rand_index, voi, voi_split, voi_merge : array of float64, shape (K,)
+        All but the entropies (bits) in [0, 1]; nan where the curve is known from print, which does not give it.
+    adapted_rand_error, rand_precision, rand_recall : array of float64, shape (K,)
+        In [0, 1], or nan.
+    """
+
+    thresholds: FloatArray
+    covering: FloatArray
+    covering_of_prediction: FloatArray
+    rand_index: FloatArray
+    voi: FloatArray
+    voi_split: FloatArray
+    voi_merge: FloatArray
+    adapted_rand_error: FloatArray
+    rand_precision: FloatArray
+    rand_recall: FloatArray
+
+    @property
+    def levels(self) -> dict[str, FloatArray]:
+        """The metrics that plots and pages show, by name."""
+        return {"covering": self.covering, "PRI": self.rand_index, "VOI": self.voi}
+
+    def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+        """Draw covering against threshold."""
+        from segbench.report.threshold_plots import plot_region_curve
+
+        return plot_region_curve(self, ax=ax, label=label)
+
+
+def region_curve(counts: RegionCounts) -> RegionCurve:
+    """Give the region metrics at each threshold, of one image or of many pooled.
+
+    Examples
+    --------
+    >>> curve = region_curve(RegionCounts([0.5], 1, 4, 4, 4 * 2**20, [2**21], [2**22], *([[2**35]] * 6)))
+    >>> curve.covering, curve.voi
+    (array([0.5]), array([1.]))
+    """
+
+    def mean(sums: NDArray[np.int64]) -> FloatArray:
+        return sums / (MEAN_UNITS * counts.images)
+
+    return RegionCurve(
+        counts.thresholds,
+        counts.covered / (COVERED_UNITS * counts.area),
+        counts.covered_pred / (COVERED_UNITS * counts.pixels),
+        mean(counts.rand_index),
+        mean(counts.voi_split + counts.voi_merge),
+        mean(counts.voi_split),
+        mean(counts.voi_merge),
+        1 - mean(counts.adapted_rand),
+        mean(counts.rand_precision),
+        mean(counts.rand_recall),
+    )

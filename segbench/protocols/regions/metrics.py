@@ -1,0 +1,185 @@
+"""The metrics of the region benchmark, and the table that computes them from the counts of its images.
+
+Conventions
+-----------
+1. Covering is pooled: covered area over all area, of all images and annotators. Rand index (PRI), variation of
+   information (VOI) and adapted Rand error (ARE) are means over images.
+2. ODS is the best value over thresholds common to all images; of equals the lowest threshold. Each metric has its own
+   threshold. VOI and ARE are best where they are lowest.
+3. OIS takes each image at its own best threshold, of equals the first. `covering_best` takes each ground-truth region
+   at the threshold that suits it best.
+4. `voi_split` and `voi_merge` are the two parts of `voi_ods`, at its threshold; `are_precision` and `are_recall` are
+   the means beside `are_ods`, which is not computed from these two.
+5. `covering_of_prediction`, at the threshold of `covering_ods`, is covering the other way round: predicted regions by
+   their best overlap with a region of any annotator. It is the last column of ``eval_cover_img.txt``.
+
+References
+----------
+Arbelaez, Maire, Fowlkes, Malik: Contour Detection and Hierarchical Image Segmentation. PAMI 2011
+(``collect_eval_reg``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.integers import MEAN_UNITS
+from segbench.core.metric import Metric
+from segbench.core.table import CELLS_AT_ONCE, FloatArray, Table
+from segbench.protocols.common_thresholds import in_order
+from segbench.protocols.regions.counts import COVERED_UNITS, SUMS, RegionCounts
+from segbench.protocols.regions.curve import RegionCurve, region_curve
+
+_COVER = "each ground-truth region covered by its best overlap"
+_VOI = "variation of information in bits"
+_ARE = "adapted Rand error"
+
+METRICS = (
+    Metric(
+        key="covering_ods", title="cover ODS", better="higher", image_key="covering", headline=True, compared=True, group="cover", note=_COVER
+    ),
+    Metric(key="covering_ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True),
+    Metric(key="covering_ois", title="OIS", better="higher", compared=True, group="cover", note=_COVER),
+    Metric(
+        key="covering_best", title="best", better="higher", image_key="covering_best", image_title="covering best",
+        compared=True, priority=6, note="each region at its own threshold",
+    ),
+    Metric(key="covering_of_prediction", image_key="covering_of_prediction", chosen=True),
+    Metric(key="pri_ods", title="PRI ODS", better="higher", image_key="pri", image_title="PRI", compared=True),
+    Metric(key="pri_ods_threshold", kind="threshold", chosen=True),
+    Metric(key="pri_ois", title="OIS", better="higher", priority=5),
+    Metric(
+        key="voi_ods", title="VOI ODS", better="lower", image_key="voi", image_title="VOI", compared=True, group="VOI", note=_VOI
+    ),
+    Metric(key="voi_ods_threshold", kind="threshold", chosen=True),
+    Metric(key="voi_ois", title="OIS", better="lower", priority=4, group="VOI", note=_VOI),
+    Metric(key="voi_split", title="split", chosen=True, priority=2, note="part of VOI at its ODS, too many regions"),
+    Metric(key="voi_merge", title="merge", chosen=True, priority=1, note="part of VOI at its ODS, too few regions"),
+    Metric(
+        key="are_ods", title="ARE ODS", better="lower", image_key="are", image_title="ARE", compared=True, group="ARE", note=_ARE
+    ),
+    Metric(key="are_ods_threshold", kind="threshold", chosen=True),
+    Metric(key="are_ois", title="OIS", better="lower", priority=3, group="ARE", note=_ARE),
+    Metric(key="are_precision", chosen=True),
+    Metric(key="are_recall", chosen=True),
+)  # fmt: skip
+
+
+class RegionTable(Table):
+    """Region counts of many images at common thresholds, those of several methods one after the other.
+
+    Parameters
+    ----------
+    sets : sequence of mapping of str to RegionCounts
+        Counts by image name, of each method; rows come set by set, in sorted order of the names.
+
+    Raises
+    ------
+    ArgumentError
+        If images were counted at different thresholds.
+
+    Examples
+    --------
+    >>> one = RegionCounts([0.5], 1, 4, 4, 3 * 2**20, [2**21], [2**22], *([[2**35]] * 6))
+    >>> RegionTable([{"a": one}]).summary()["covering_best"]
+    0.75
+    """
+
+    metrics = METRICS
+
+    def __init__(self, sets: Sequence[Mapping[str, RegionCounts]]) -> None:
+        self._sets = sets
+
+    @property
+    def images(self) -> int:
+        """Number of images."""
+        return sum(map(len, self._sets))
+
+    def measure(self, weights: FloatArray) -> FloatArray:
+        """Measure every metric for every row of weights, see `Table`; nan for weights that are all 0."""
+        if not self.images:
+            return np.full((len(weights), len(self.metrics)), np.nan)
+        step = max(CELLS_AT_ONCE // self._sums.shape[1], 1)
+        parts = [self._scored(weights[start : start + step]) for start in range(0, len(weights), step)]
+        return np.concatenate(parts) if parts else np.empty((0, len(self.metrics)))
+
+    def _scored(self, weights: FloatArray) -> FloatArray:
+        """Compute every metric from sums over images: the formulas."""
+        pooled = np.moveaxis((weights @ self._sums).reshape(-1, len(SUMS), self._thresholds.size), 1, 0)
+        covered, covered_pred, rand_index, split, merge, f, precision, recall = pooled
+        area, size, covered_best, covered_ois, rand_ois, voi_ois, f_ois = (weights @ self._best).T
+        images = weights.sum(axis=1)
+        pixels, means = area * COVERED_UNITS, images * MEAN_UNITS
+        rows = np.arange(weights.shape[0])
+        by_covering, by_rand, by_voi, by_f = (
+            (rows, np.argmax(sums, axis=1)) for sums in (covered, rand_index, -(split + merge), f)
+        )
+        with np.errstate(invalid="ignore"):  # 0 / 0 where no image is drawn: nan, as promised
+            values = {
+                "covering_ods": covered[by_covering] / pixels,
+                "covering_ods_threshold": self._thresholds[by_covering[1]],
+                "covering_ois": covered_ois / pixels,
+                "covering_best": covered_best / pixels,
+                "covering_of_prediction": covered_pred[by_covering] / (size * COVERED_UNITS),
+                "pri_ods": rand_index[by_rand] / means,
+                "pri_ods_threshold": self._thresholds[by_rand[1]],
+                "pri_ois": rand_ois / means,
+                "voi_ods": (split + merge)[by_voi] / means,
+                "voi_ods_threshold": self._thresholds[by_voi[1]],
+                "voi_ois": voi_ois / means,
+                "voi_split": split[by_voi] / means,
+                "voi_merge": merge[by_voi] / means,
+                "are_ods": 1 - f[by_f] / means,
+                "are_ods_threshold": self._thresholds[by_f[1]],
+                "are_ois": 1 - f_ois / means,
+                "are_precision": precision[by_f] / means,
+                "are_recall": recall[by_f] / means,
+            }
+        scored = np.column_stack([values[metric.key] for metric in self.metrics])
+        scored[images == 0] = np.nan
+        return scored
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        return super().why_undefined(metric) if self.images else "no image was counted"
+
+    @property
+    def pooled(self) -> RegionCounts:
+        """The counts of all images added up."""
+        return RegionCounts.sum(images[name] for images in self._sets for name in sorted(images))
+
+    @property
+    def curve(self) -> RegionCurve:
+        """The metrics at each threshold."""
+        return region_curve(self.pooled)
+
+    @cached_property
+    def _thresholds(self) -> NDArray[np.float64]:
+        return next(iter(self._sets[0].values())).thresholds
+
+    @cached_property
+    def _sums(self) -> FloatArray:
+        """The sums of each threshold, in the order of `RegionCounts`, shape (images, 8 K)."""
+        rows = [np.concatenate([getattr(image, name) for name in SUMS]) for image in in_order(*self._sets)]
+        return np.array(rows, dtype=np.float64)
+
+    @cached_property
+    def _best(self) -> FloatArray:
+        """Area of ground truth and image, area covered at best, and the image's best covered area, PRI, VOI and F."""
+        rows = [
+            (
+                image.area,
+                image.pixels,
+                image.covered_best,
+                image.covered.max(),
+                image.rand_index.max(),
+                (image.voi_split + image.voi_merge).min(),
+                image.adapted_rand.max(),
+            )
+            for image in in_order(*self._sets)
+        ]
+        return np.array(rows, dtype=np.float64)

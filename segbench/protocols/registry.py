@@ -1,0 +1,116 @@
+"""The protocols by name: one line for each that ships, and those that other packages add.
+
+A package adds a protocol by an entry point, and the command line, results files, tables and reports know it then::
+
+    [project.entry-points."segbench.protocols"]
+    trimap = "trimap_benchmark:Trimap"
+
+Results files hold names of protocols only; nothing is imported because a file names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError
+from segbench.core.protocol import Protocol
+
+ENTRY_POINTS = "segbench.protocols"
+
+_SHIPPED = {
+    "pixels": "segbench.protocols.pixels.settings:Pixels",
+    "classes": "segbench.protocols.pixels.classes:Classes",
+    "boundaries": "segbench.protocols.boundaries.settings:Boundaries",
+    "regions": "segbench.protocols.regions.settings:Regions",
+}
+
+
+@cache
+def protocols() -> Mapping[str, type[Protocol]]:
+    """Give every protocol by name, those that ship first.
+
+    Raises
+    ------
+    ArgumentError
+        If a package adds something that is not a protocol, or takes the name of another.
+    """
+    found: dict[str, type[Protocol]] = {}
+    for name, place in _SHIPPED.items():
+        module, _, kind = place.partition(":")
+        found[name] = getattr(import_module(module), kind)
+    for entry in entry_points(group=ENTRY_POINTS):
+        added = entry.load()
+        if not (isinstance(added, type) and issubclass(added, Protocol)) or added.name != entry.name:
+            raise ArgumentError(
+                f"the entry point {entry.name} = {entry.value!r} of the group {ENTRY_POINTS!r} is not a protocol of that "
+                "name; expected a class that derives from segbench.Protocol"
+            )
+        if entry.name in found:
+            raise ArgumentError(f"the entry point {entry.name} = {entry.value!r} takes the name of another protocol")
+        found[entry.name] = added
+    return found
+
+
+def protocol_of(name: str, fields: Mapping[str, str]) -> Protocol:
+    """Make the protocol of a run from its name and the fields of its signature.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such protocol, or the fields are not those of one.
+    """
+    if name not in protocols():
+        raise ArgumentError(f"there is no protocol {name!r}; there are {', '.join(protocols())}")
+    return protocols()[name].from_fields(fields)
+
+
+def measuring(counts: Counts) -> Protocol:
+    """Give the protocol with default settings that measures counts of this type.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none.
+    """
+    for kind in protocols().values():
+        if isinstance(counts, kind.counts):
+            return kind.measuring(counts)
+    expected = " or all ".join(kind.counts.__name__ for kind in protocols().values())
+    raise ArgumentError(f"found {type(counts).__name__}; expected counts of images, all {expected}")
+
+
+@cache
+def counts_types() -> Mapping[str, type[Counts]]:
+    """Give the types of counts by their names in results files."""
+    return {kind.counts.kind: kind.counts for kind in protocols().values()}
+
+
+def as_protocol(protocol: object) -> Protocol:
+    """Give a protocol with its settings; a name stands for its defaults.
+
+    Raises
+    ------
+    ArgumentError
+        If it is neither, or a protocol that needs settings is named.
+
+    Examples
+    --------
+    >>> as_protocol("boundaries").signature_fields()["max_dist"]
+    '0.0075'
+    """
+    if isinstance(protocol, Protocol):
+        return protocol
+    names = ", ".join(protocols())
+    if isinstance(protocol, str) and protocol in protocols():
+        kind = protocols()[protocol]
+        try:
+            return kind()
+        except TypeError:
+            raise ArgumentError(f"protocol {protocol!r} needs settings, expected {kind.__name__}(...)") from None
+    raise ArgumentError(
+        f"protocol is {protocol!r}, expected one with its settings, such as Pixels(), or one of {names}"
+    )

@@ -1,0 +1,1 @@
+"""Bootstrap, permutation tests and comparisons, for the table of any protocol."""

@@ -1,0 +1,327 @@
+"""Paired comparison of methods on the same images: differences, intervals, p-values, wins and ranks.
+
+Differences are drawn with the same images for both methods, so what makes an image hard for all cancels out. Where
+several methods are compared, each figure's p-values are corrected by Holm for the number of pairs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arguments import as_whole
+from segbench.core.display import Displayed
+from segbench.core.errors import ArgumentError
+from segbench.core.metric import Metric
+from segbench.core.protocol import Protocol
+from segbench.core.table import Table
+from segbench.statistics.bootstrap import bootstrap, table_of
+from segbench.statistics.intervals import IntervalMethod, Intervals, interval, method_for
+from segbench.statistics.permutation import SwapTest, holm, swap_test
+from segbench.statistics.replicates import MOST_REPLICATES, as_draws, as_level, leave_one_out
+from segbench.statistics.same_images import refuse_different
+
+FloatArray = NDArray[np.float64]
+Interval = tuple[float, float]
+
+_TIED = 1e-12
+_SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One figure of one pair of methods, a minus b.
+
+    Parameters
+    ----------
+    figure, a, b : str
+        Names.
+    estimate_a, estimate_b, difference : float
+        nan where a figure is undefined.
+    low, high : float
+        Bootstrap interval of the difference over images.
+    p_value, p_holm : float
+        Two-sided, by swapping images; and corrected for the number of pairs.
+    wins, ties, losses : int
+        Images with a better value for a, the same, or a better one for b, each by the image's own counts. An image on
+        which the metric is undefined is none of these.
+    undecided : int
+        Images on which bounds of binned scores overlap, so that they are none of these either.
+    bounds_a, bounds_b : tuple of float, optional
+        Certain bounds of the estimates where scores were counted in bins; None where an estimate is exact.
+    """
+
+    figure: str
+    a: str
+    b: str
+    estimate_a: float
+    estimate_b: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    p_holm: float
+    wins: int
+    ties: int
+    losses: int
+    undecided: int = 0
+    bounds_a: Interval | None = None
+    bounds_b: Interval | None = None
+
+    @property
+    def bounds(self) -> Interval | None:
+        """Certain bounds of the difference; None where it is exact."""
+        if self.bounds_a is None and self.bounds_b is None:
+            return None
+        low_a, high_a = self.bounds_a or (self.estimate_a, self.estimate_a)
+        low_b, high_b = self.bounds_b or (self.estimate_b, self.estimate_b)
+        return low_a - high_b, high_a - low_b
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Displayed):
+    """Methods compared on the same images.
+
+    Parameters
+    ----------
+    differences : tuple of Difference
+        Pair by pair in the order given, figure by figure.
+    intervals : mapping of str to Intervals
+        Each method's own, drawn with the same images.
+    rank_shares : mapping of str to mapping of str to tuple of float
+        By figure and method: the share of replicates in which the method is first, second, ... (equals share the
+        better rank); nan where no replicate defines the figure for all methods, or bins leave the order open.
+    images, permutations : int
+        Images, and ways of swapping them that were measured.
+    exact : bool
+        Whether these are all ways there are.
+    notes : tuple of str
+        What to say beside the table.
+    undefined : mapping of str to str
+        By metric, why it is not compared: it is undefined for some method, named with the reason.
+    metrics : tuple of Metric
+        What is compared, in the order of the rows of a pair.
+    """
+
+    differences: tuple[Difference, ...]
+    intervals: Mapping[str, Intervals]
+    rank_shares: Mapping[str, Mapping[str, tuple[float, ...]]]
+    images: int
+    permutations: int
+    exact: bool
+    notes: tuple[str, ...] = ()
+    undefined: Mapping[str, str] = field(default_factory=dict)
+    metrics: tuple[Metric, ...] = ()
+
+
+def compare(
+    methods: Mapping[str, Mapping[str, Any]],
+    *,
+    protocol: Protocol | None = None,
+    method: IntervalMethod = "percentile",
+    level: float = 0.95,
+    replicates: int = 2000,
+    permutations: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Compare methods, each pair of them, by every metric but totals and thresholds.
+
+    Parameters
+    ----------
+    methods : mapping of str to mapping of str to counts
+        By the method's name: counts by the image's name. All methods over the same images and ground truth.
+    protocol : Protocol, optional
+        What measures the counts; by default the protocol that ships for counts of their type.
+    method, level, replicates, seed
+        Of the intervals, see `bootstrap`.
+    permutations : int
+        Ways of swapping images that are measured, from 1 to 10 million; all ways where there are no more.
+
+    Returns
+    -------
+    Comparison
+        One `Difference` a pair and figure. Exact counts and counts in bins can be compared with each other: values in
+        bins carry bounds, and intervals, p-values and rank shares are those of the binned values, which a note says.
+
+    Raises
+    ------
+    ArgumentError
+        For fewer than two methods, or different images or ground truth: it says what differs.
+
+    Examples
+    --------
+    >>> from segbench.core.scores import ScoreCounts
+    >>> def images(hits):
+    ...     return {str(k): ScoreCounts([2, 1], [hits, 10 - hits], [k % 4, 20 - k % 4]) for k in range(12)}
+    >>> result = compare({"good": images(8), "poor": images(6)}, replicates=200)
+    >>> row = next(row for row in result.differences if row.figure == "ods_f")
+    >>> row.wins, row.losses, row.p_value < 0.01, result.rank_shares["ods_f"]["good"]
+    (12, 0, True, (1.0, 0.0))
+    """
+    if len(methods) < 2:
+        raise ArgumentError(f"{len(methods)} method; comparing takes at least two")
+    permutations = as_whole(permutations, "permutations", least=1, most=MOST_REPLICATES)
+    level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
+    refuse_different(methods)
+    table = table_of if protocol is None else protocol.table
+    tables = {name: table(per_image) for name, per_image in methods.items()}
+    measured = {
+        name: _measure(one, method=method, level=level, replicates=replicates, seed=seed)
+        for name, one in tables.items()
+    }
+    intervals = {name: one.intervals for name, one in measured.items()}
+    metrics = next(iter(tables.values())).metrics
+    compared = [(k, metric) for k, metric in enumerate(metrics) if metric.key and metric.kind == "score"]
+    pairs = list(itertools.combinations(methods, 2))
+    tests = [swap_test(table(methods[a], methods[b]), permutations=permutations, seed=seed) for a, b in pairs]
+    # Values in bins say nothing of a difference that the bins leave open: it has no p-value, no interval and no ranks.
+    left_open = {
+        (a, b): [metric.key for _, metric in compared if _is_open(measured[a], measured[b], metric.key)]
+        for a, b in pairs
+    }
+    p_values = np.array(
+        [
+            [math.nan if metric.key in left_open[pair] else test.p_values[k] for k, metric in compared]
+            for pair, test in zip(pairs, tests, strict=True)
+        ]
+    )
+    corrected = np.array([holm(column) for column in p_values.T.tolist()]).T
+    rows = [
+        _difference(metric, k, (a, measured[a]), (b, measured[b]), (float(p_values[i, n]), float(corrected[i, n])))
+        for i, (a, b) in enumerate(pairs)
+        for n, (k, metric) in enumerate(compared)
+    ]
+    first = next(iter(intervals.values()))
+    return Comparison(
+        tuple(rows),
+        intervals,
+        {
+            metric.key: _rank_shares(
+                metric, intervals, known=all(metric.key not in keys for keys in left_open.values())
+            )
+            for _, metric in compared
+        },
+        first.images,
+        tests[0].permutations,
+        tests[0].exact,
+        (
+            *_notes(tests[0], first.images),
+            *_bin_notes(measured, left_open),
+            *dict.fromkeys(note for one in intervals.values() for note in one.notes),
+        ),
+        {metric.key: reason for _, metric in compared if (reason := _undefined(metric.key, intervals))},
+        tuple(metric for _, metric in compared),
+    )
+
+
+def _notes(test: SwapTest, images: int) -> Iterator[str]:
+    least = 2 / test.permutations
+    if test.exact and least > _SIGNIFICANT:
+        yield f"{images} image{'s'[: images > 1]}: no p-value can be below {min(least, 1):g}"
+
+
+def _bin_notes(
+    measured: Mapping[str, _Measured], left_open: Mapping[tuple[str, str], Collection[str]]
+) -> Iterator[str]:
+    binned = [name for name, one in measured.items() if one.bounds]
+    if binned:
+        yield (
+            f"scores counted in bins: {', '.join(binned)}; ± gives certain bounds of the exact value, and intervals, "
+            "p-values and rank shares are those of the binned values"
+        )
+    for (a, b), figures in left_open.items():
+        if figures:
+            yield (
+                f"bins leave open which of {a} and {b} is higher, so there is no interval, p-value or rank: "
+                f"{', '.join(figures)}; count without bins"
+            )
+
+
+def _is_open(one: _Measured, other: _Measured, figure: str) -> bool:
+    """Tell whether the bounds of a metric leave open which of two methods has the higher value."""
+    if figure not in one.bounds and figure not in other.bounds:
+        return False
+    values = one.intervals.estimates[figure], other.intervals.estimates[figure]
+    (low, high), (other_low, other_high) = (
+        measured.bounds.get(figure, (value, value)) for measured, value in zip((one, other), values, strict=True)
+    )
+    return low <= other_high and other_low <= high
+
+
+def _undefined(figure: str, intervals: Mapping[str, Intervals]) -> str:
+    missing: dict[str, list[str]] = {}
+    for name, one in intervals.items():
+        if math.isnan(one.estimates[figure]):
+            missing.setdefault(one.undefined[figure], []).append(name)
+    return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in missing.items())
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """One method: its intervals and bounds, and its values without each image (for BCa) and of each image by itself.
+
+    Values of images have the shape (images, metrics); the lowest and the highest are equal where the image is exact.
+    """
+
+    intervals: Intervals
+    left_out: FloatArray
+    bounds: Mapping[str, Interval]
+    lowest: FloatArray
+    highest: FloatArray
+
+
+def _measure(table: Table, *, method: IntervalMethod, level: float, replicates: int, seed: int) -> _Measured:
+    intervals = bootstrap(table, method=method, level=level, replicates=replicates, seed=seed)
+    needed = method == "bca" and table.images > 1
+    left_out = leave_one_out(table) if needed else np.empty((0, len(table.metrics)))
+    return _Measured(intervals, left_out, table.bounds, *table.measure_images())
+
+
+def _difference(
+    metric: Metric, k: int, a: tuple[str, _Measured], b: tuple[str, _Measured], p_values: tuple[float, float]
+) -> Difference:
+    """Compare two methods by a metric, which is number k of their tables."""
+    name, (name_a, one), (name_b, other) = metric.key, a, b
+    estimates = one.intervals.estimates[name], other.intervals.estimates[name]
+    difference = estimates[0] - estimates[1]
+    low = high = math.nan
+    if one.intervals.images > 1 and not math.isnan(difference) and not _is_open(one, other, name):
+        drawn = one.intervals.draws[name] - other.intervals.draws[name]
+        out = one.left_out[:, k] - other.left_out[:, k]
+        chosen, level = method_for(metric, one.intervals.method), one.intervals.level
+        low, high = interval(drawn[~np.isnan(drawn)], difference, out, method=chosen, level=level)
+    bounds = one.bounds.get(name), other.bounds.get(name)
+    tally = _tally(one.lowest[:, k] - other.highest[:, k], one.highest[:, k] - other.lowest[:, k])
+    wins, ties, losses, undecided = tally if metric.better != "lower" else (tally[2], tally[1], tally[0], tally[3])
+    return Difference(
+        name, name_a, name_b, *estimates, difference, low, high, *p_values, wins, ties, losses, undecided, *bounds
+    )
+
+
+def _tally(lowest: FloatArray, highest: FloatArray) -> tuple[int, int, int, int]:
+    """Count images that are higher for a, equal, higher for b, or undecided, given the ends of each difference."""
+    higher, lower = lowest > _TIED, highest < -_TIED
+    equal = (lowest >= -_TIED) & (highest <= _TIED)
+    undecided = ~(higher | lower | equal | np.isnan(lowest))
+    return int(higher.sum()), int(equal.sum()), int(lower.sum()), int(undecided.sum())
+
+
+def _rank_shares(metric: Metric, intervals: Mapping[str, Intervals], *, known: bool) -> dict[str, tuple[float, ...]]:
+    if not known:
+        return dict.fromkeys(intervals, (math.nan,) * len(intervals))
+    draws = np.array([drawn.draws[metric.key] for drawn in intervals.values()])
+    draws = draws[:, ~np.isnan(draws).any(axis=0)]
+    if metric.better == "lower":
+        draws = -draws
+    ranks = np.sum(draws[np.newaxis] > draws[:, np.newaxis] + _TIED, axis=1)
+    drawn = ranks.shape[1]
+    return {
+        name: tuple(float(np.mean(row == rank)) if drawn else math.nan for rank in range(len(intervals)))
+        for name, row in zip(intervals, ranks, strict=True)
+    }

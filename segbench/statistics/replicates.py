@@ -1,0 +1,63 @@
+"""Which images count how often, replicate by replicate; bounded in memory, the same for the same seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arguments import as_real, as_whole
+from segbench.core.table import CELLS_AT_ONCE, Table, single_images
+
+FloatArray = NDArray[np.float64]
+
+MOST_REPLICATES = 10_000_000
+"""Of a bootstrap or a permutation test: every metric of every replicate is kept, 8 bytes each."""
+
+_HIGHEST_LEVEL = 1 - 1e-9  # quantiles closer to the ends than that are the ends
+
+
+def as_level(level: float, name: str = "level") -> float:
+    """Read a confidence level.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not between 0 and 1.
+    """
+    expected = "a number between 0 and 1, for instance 0.95"
+    return as_real(level, name, expected, least=0, most=_HIGHEST_LEVEL, open_ends=True)
+
+
+def as_draws(replicates: int, seed: int) -> tuple[int, int]:
+    """Read how many replicates are drawn, and the seed.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no replicate or too many, or the seed is negative.
+    """
+    return as_whole(replicates, "replicates", least=1, most=MOST_REPLICATES), as_whole(seed, "seed")
+
+
+def draw(table: Table, *, replicates: int, seed: int) -> FloatArray:
+    """Measure bootstrap replicates: one row of metrics per replicate."""
+    return np.concatenate([table.measure(weights) for weights in weights_of_draws(table.images, replicates, seed)])
+
+
+def weights_of_draws(images: int, replicates: int, seed: int) -> Iterator[FloatArray]:
+    """Draw images with replacement: how often each comes in each replicate, some rows at a time."""
+    random = np.random.default_rng(seed)
+    step = max(CELLS_AT_ONCE // images, 1)
+    for start in range(0, replicates, step):
+        rows = min(step, replicates - start)
+        drawn = random.integers(0, images, size=(rows, images))
+        drawn += np.arange(0, rows * images, images)[:, np.newaxis]
+        counts = np.bincount(drawn.ravel(), minlength=rows * images)
+        yield counts.reshape(rows, images).astype(np.float64)
+
+
+def leave_one_out(table: Table) -> FloatArray:
+    """Measure the benchmark without each of its images in turn: one row of metrics per image."""
+    return np.concatenate([table.measure(weights) for weights in single_images(table.images, others=1, itself=0)])

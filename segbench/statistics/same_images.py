@@ -1,0 +1,40 @@
+"""Whether methods can be compared: the same images, counted against the same ground truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from segbench.core.errors import ArgumentError
+
+_LISTED = 5
+
+
+def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check that all methods have the same images, counted against the same ground truth.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what one method has and another has not.
+    """
+    (first, reference), *others = methods.items()
+    problems: list[str] = []
+    for name, per_image in others:
+        for present, absent, images in (
+            (first, name, sorted(set(reference) - set(per_image))),
+            (name, first, sorted(set(per_image) - set(reference))),
+        ):
+            if images:
+                more = f" and {len(images) - _LISTED} more" if len(images) > _LISTED else ""
+                problems.append(f"{present} has {', '.join(images[:_LISTED])}{more}, {absent} has not")
+        for image in sorted(set(reference) & set(per_image)):
+            totals = [images[image].ground_truth for images in (reference, per_image)]
+            if totals[0] != totals[1]:
+                problems.append(f"{image} has {totals[0]} in {first}, {totals[1]} in {name}")
+                break
+    if problems:
+        raise ArgumentError(
+            f"methods are compared on the same images and ground truth, but {'; '.join(problems)}; "
+            "count all methods on the same set"
+        )
