@@ -68,8 +68,8 @@ def evaluate(
         ``.tar.gz`` archive, a folder of such, or a URL (``"s3://bucket/gt"``, with the extra ``remote``) is read as a
         folder. `prediction` is None for `Annotators`, who are compared with each other.
     protocol : Protocol or str, optional
-        What counts as right, with its settings, or a name for the defaults, as in ``"boundaries"``; ``Pixels()`` if left
-        out.
+        What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
+        ``Pixels()``.
     pairs : path or URL, optional
         A file list (CSV) in place of all these: columns ``name``, ``ground_truth`` (one an annotator), ``prediction``
         or ``prediction:METHOD``, and perhaps ``field``; paths in it are relative to its folder.

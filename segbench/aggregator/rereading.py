@@ -31,12 +31,15 @@ if TYPE_CHECKING:
 def protocol_to_json(protocol: Protocol) -> str:
     """Write which protocol it is and, where there are pictures of it, all its settings."""
     settings = {} if protocol.without_pictures else asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
-    return json.dumps({"kind": type(protocol).__name__} | settings)
+    return json.dumps({"kind": type(protocol).__name__} | settings, default=str)
 
 
 def why_no_pictures(result: Result) -> str:
     """Say why no images of a result can be drawn, as what came of the method; empty where they can."""
     if result.protocol_json and result.inputs is not None:
+        kind = json.loads(result.protocol_json)["kind"]
+        if kind != type(result.rules).__name__:
+            return f"was counted by {kind}, a protocol that is not installed here, so there is no picture of it"
         if result.rules.without_pictures:
             return result.rules.without_pictures
         streamed = any(part.pairs and is_stream(part.pairs) for part in (result.inputs, *result.inputs.merged))

@@ -176,7 +176,9 @@ class Result(Displayed):
     @property
     def chosen_points(self) -> str:
         """How many of the pooled scores `drawn` has points at, in words; empty where at all."""
-        return "" if self.published or not (self.counts or self.unnamed) else self._kept_table.chosen_points
+        if self.kept:
+            return getattr(self.kept[1], "threshold_source", "")
+        return "" if self.published or not (self.counts or self.unnamed) else self.table.chosen_points
 
     @cached_property
     def _kept_table(self) -> Table:

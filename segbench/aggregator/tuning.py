@@ -35,7 +35,7 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     """
     if not isinstance(tuning.reduced, ScoreCounts):
         raise ArgumentError(
-            f"thresholds are taken from results of counts by score, as the pixels protocol gives them, not of {tuning.protocol}"
+            f"thresholds are taken from counts by score, as the pixels protocol gives them, not of {tuning.protocol}"
         )
     if tuning.failed:
         images = f"{len(tuning.failed)} image{'s'[: len(tuning.failed) > 1]}"

@@ -90,6 +90,8 @@ class Protocol(ABC):
     """What it measures, in one sentence."""
     competes: ClassVar[bool] = True
     """Whether its results are methods to be ranked; False for the agreement of annotators."""
+    why_not_arrays: ClassVar[str] = ""
+    """Why images cannot come as arrays, batch by batch; empty if they can."""
     by_set: ClassVar[bool] = False
     """Whether the whole set decides how a single image is measured."""
     may_differ: ClassVar[frozenset[str]] = frozenset()
@@ -124,7 +126,7 @@ class Protocol(ABC):
         rest : Counts, optional
             Pixels that came without the name of an image.
         of_set : Counts, optional
-            Pooled counts of the whole set, where `sets` is a part of it and the set decides how its images are measured.
+            Pooled counts of the whole set, where `sets` is a part of it and the set decides how images are measured.
         """
 
     @abstractmethod
@@ -190,17 +192,12 @@ class Protocol(ABC):
         del text
         raise ArgumentError(f"nothing of the {cls.name} protocol is taken from print")
 
-    def prepare(self, say: Callable[[str], None]) -> None:
+    def prepare(self, say: Callable[[str], None]) -> None:  # noqa: B027  most protocols compile nothing
         """Compile what workers need, before they start; `say` takes a message for the user where that takes long."""
 
     def annotators_alone(self) -> Protocol | None:
         """Give the protocol that compares annotators with each other; None where there is none."""
         return None
-
-    @property
-    def why_not_arrays(self) -> str:
-        """Why images cannot come as arrays, batch by batch; empty if they can."""
-        return ""
 
     def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:  # noqa: ANN401  tensors
         """Count the pixels of tensors on their device; None where the protocol counts on the host alone.

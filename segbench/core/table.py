@@ -6,6 +6,7 @@ resample, a zero leaves an image out, and a row with a single one measures that 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -166,6 +167,11 @@ class Table(ABC):
         """
         del at, weights
         raise ArgumentError(f"this protocol has no {'ROC' if space == 'roc' else 'precision-recall'} curve")
+
+
+def column_sums(rows: FloatArray) -> FloatArray:
+    """Add up the rows of a matrix, each sum rounded once, so that the order of the rows does not matter; one row."""
+    return np.array([[math.fsum(column) for column in rows.T.tolist()]])
 
 
 def single_images(images: int, *, others: float = 0.0, itself: float = 1.0) -> Iterator[FloatArray]:

@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import MEAN_UNITS
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.fmeasure import best_point, first_reaching
@@ -112,8 +111,7 @@ def image_bounds(images: Iterable[ScoreCounts], chosen: BestFs) -> dict[str, Int
         "ois_f": _range_of_ratio(2 * tp, tp + fp, starts, positives),
         "ois_precision": _range_of_ratio(tp, tp + fp, starts, 0),
         "ois_recall": (least / positives, np.maximum.reduceat(tp, starts).sum() / positives),
-        # Each F counts in units, so a mean may be off by half a unit.
-        "mean_image_f": (chosen.f[defined].mean() - 1 / MEAN_UNITS, top[defined].mean() + 1 / MEAN_UNITS),
+        "mean_image_f": (chosen.f[defined].mean(), top[defined].mean()),
     }
     return {key: outward(float(low), float(high)) for key, (low, high) in pairs.items() if low < high}
 

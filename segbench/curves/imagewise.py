@@ -23,17 +23,19 @@ class BestFs:
     tp: IntArray
     fp: IntArray
     positives: IntArray
+    negatives: IntArray
     thresholds: FloatArray
 
     @classmethod
     def joined(cls, parts: Sequence[BestFs]) -> BestFs:
         """Put the images of several one after another."""
         none = np.empty(0, np.int64)
-        parts = [cls(none, none, none, np.empty(0)), *parts]
+        parts = [cls(none, none, none, none, np.empty(0)), *parts]
         return cls(
             np.concatenate([part.tp for part in parts]),
             np.concatenate([part.fp for part in parts]),
             np.concatenate([part.positives for part in parts]),
+            np.concatenate([part.negatives for part in parts]),
             np.concatenate([part.thresholds for part in parts]),
         )
 
@@ -78,7 +80,7 @@ def _best_of_batch(images: list[ScoreCounts]) -> BestFs:
         _running_within([getattr(image, name) if image.scores.size else blank for image in images], starts, sizes)
         for name in ("positives", "negatives")
     )
-    positives = tp[starts + sizes - 1]
+    positives, negatives = (points[starts + sizes - 1] for points in (tp, fp))
     base = np.repeat(positives, sizes) + tp + fp
     f = np.divide(2.0 * tp, base, out=np.zeros(base.size), where=base > 0)
     hits = np.flatnonzero(f == np.repeat(np.maximum.reduceat(f, starts), sizes))
@@ -86,7 +88,7 @@ def _best_of_batch(images: list[ScoreCounts]) -> BestFs:
     thresholds = np.concatenate([image.scores if image.scores.size else [np.nan] for image in images])[chosen]
     thresholds = thresholds.astype(np.float64, copy=False)
     thresholds[empty] = np.nan
-    return BestFs(tp[chosen], fp[chosen], positives, thresholds)
+    return BestFs(tp[chosen], fp[chosen], positives, negatives, thresholds)
 
 
 def _running_within(counts: list[NDArray[np.int64]], starts: IntArray, sizes: IntArray) -> IntArray:

@@ -8,7 +8,7 @@ Conventions
 2. Pixels with the larger of the two values are predicted positive. Where the whole set holds a single value, all pixels
    are if it is above 0, and none otherwise.
 3. Precision, recall, F and IoU are those of the mask. Figures that need a ranking of pixels or a choice of thresholds
-   (areas, OIS, the false positive rate at a recall) are nan for the reason `TWO_VALUED`.
+   (areas, OIS, the false positive rate at a recall) are undefined.
 """
 
 from __future__ import annotations
@@ -22,20 +22,6 @@ from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import Curve, pr_curve
 from segbench.curves.imagewise import BestFs
 from segbench.curves.operating import OperatingPoint
-
-TWO_VALUED = "two-valued predictions"
-AT_THE_MASK = "two-valued predictions: ODS, P, R, IoU and mean are those at the mask"
-NEED_A_RANKING = (
-    "auc_roc",
-    "auc_pr",
-    "auc_pr_achievable",
-    "average_precision",
-    "ois_f",
-    "ois_precision",
-    "ois_recall",
-    "fpr_at_95_tpr",
-)
-"""Figures that masks do not have."""
 
 
 def mask_threshold(pooled: ScoreCounts) -> float | None:
@@ -84,7 +70,8 @@ def mask_point(counts: ScoreCounts, threshold: float) -> OperatingPoint:
 def mask_points(images: Iterable[ScoreCounts], threshold: float) -> BestFs:
     """Give the point of each image at the mask, where soft maps have that of their best F."""
     points = [mask_point(image, threshold) for image in images]
-    tp, fp, positives = (
-        np.array([getattr(point, name) for point in points], np.int64) for name in ("tp", "fp", "positives")
+    tp, fp, positives, negatives = (
+        np.array([getattr(point, name) for point in points], np.int64)
+        for name in ("tp", "fp", "positives", "negatives")
     )
-    return BestFs(tp, fp, positives, np.full(tp.size, threshold))
+    return BestFs(tp, fp, positives, negatives, np.full(len(points), threshold))

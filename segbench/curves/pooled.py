@@ -98,9 +98,7 @@ def reduced(counts: ScoreCounts) -> ScoreCounts:
     return kept.counts()
 
 
-def _swept(
-    ranges: Iterable[ScoreCounts], positives: int, negatives: int
-) -> tuple[ScoreCounts, int, dict[str, float]]:
+def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tuple[ScoreCounts, int, dict[str, float]]:
     """Give the points kept, the distinct scores and the three areas of counts that come range by range."""
     from segbench.curves import kernels
 

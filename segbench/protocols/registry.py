@@ -46,8 +46,8 @@ def protocols() -> Mapping[str, type[Protocol]]:
         added = entry.load()
         if not (isinstance(added, type) and issubclass(added, Protocol)) or added.name != entry.name:
             raise ArgumentError(
-                f"the entry point {entry.name} = {entry.value!r} of the group {ENTRY_POINTS!r} is not a protocol of that "
-                "name; expected a class that derives from segbench.Protocol"
+                f"the entry point {entry.name} = {entry.value!r} of the group {ENTRY_POINTS!r} is not a protocol of "
+                "that name; expected a class that derives from segbench.Protocol"
             )
         if entry.name in found:
             raise ArgumentError(f"the entry point {entry.name} = {entry.value!r} takes the name of another protocol")

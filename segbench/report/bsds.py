@@ -30,7 +30,6 @@ import numpy as np
 from segbench.aggregator.result import Result
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import COUNTS, as_file_name
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
@@ -110,9 +109,11 @@ def files_of(result: Result) -> dict[str, str]:
     images = {name: _printed(counts) for name, counts in counted if isinstance(counts, BoundaryCounts)}
     if not images:
         raise DataError(result.method, "has no image that was counted", "repeat the run")
-    summary = result.rules.table(images).summary()
     pool = BoundaryCounts.sum(images.values())
     curve = boundary_curve(pool)
+    summary: Mapping[str, float] = result.rules.table(images).summary()
+    if result.competes and not pool.has_pixels:  # the official code has zeros where nothing is defined
+        summary = dict.fromkeys(summary, 0.0) | measured(curve)
     files = {f"{as_file_name(name)}{COUNTS}": rows_text(_count_rows(counts)) for name, counts in images.items()}
     best = [_best_row(place, counts) for place, counts in enumerate(images.values(), start=1)]
     rows = _curve_rows(curve)
@@ -184,7 +185,7 @@ def _printed(counts: BoundaryCounts) -> BoundaryCounts:
     return BoundaryCounts(thresholds, counts.matched_gt, counts.total_gt, counts.matched_pred, counts.total_pred)
 
 
-def _best(summary: Summary) -> list[float]:
+def _best(summary: Mapping[str, float]) -> list[float]:
     return [float(summary[key]) for key in _FIGURES]
 
 

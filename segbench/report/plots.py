@@ -12,8 +12,8 @@ from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import Curve
 from segbench.curves.hull import achievable_pr_curve
-from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.boundaries.curve import BoundaryCurve
+from segbench.protocols.pixels.metrics import TWO_VALUED
 from segbench.protocols.regions.curve import RegionCurve
 from segbench.report.axes import (
     CURVE_LAYER,

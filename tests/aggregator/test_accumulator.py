@@ -425,10 +425,10 @@ class TestWhatIsRefused:
             accumulator.compute()
 
     def test_options(self):
-        for options in ({"repeated": "twice"}, {"count_on": "gpu"}, {"protocol": "pixels"}):
+        for options in ({"repeated": "twice"}, {"count_on": "gpu"}, {"protocol": "no such"}):
             with pytest.raises(ArgumentError, match="expected"):
                 Accumulator(**options)
-        with pytest.raises(ArgumentError, match="expected Pixels"):
+        with pytest.raises(ArgumentError, match="from files"):
             Accumulator(segbench.Annotators(settings=Boundaries()))
 
     def test_merging_what_was_counted_otherwise_or_itself(self):

@@ -47,9 +47,11 @@ class TestResult:
         assert (at_half.positives[0], at_half.negatives[0]) == (4, 3)
         assert result.curve.area == pytest.approx(0.6531311, abs=1e-7)
 
-    @pytest.mark.parametrize("protocol", ["boundaries", Pixels, None, 0.5])
+    @pytest.mark.parametrize("protocol", ["no such", Pixels, None, 0.5])
     def test_what_is_no_protocol_is_refused(self, papers, protocol):
-        with pytest.raises(segbench.ArgumentError, match=r"expected Pixels\(\.\.\.\), Classes.* or Regions"):
+        with pytest.raises(
+            segbench.ArgumentError, match=r"expected one with its settings.* pixels, classes, boundaries"
+        ):
             evaluate(*papers, protocol)
 
     def test_two_files_are_a_set_of_one(self, papers):

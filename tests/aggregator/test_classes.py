@@ -40,7 +40,7 @@ def test_each_class_is_a_result_of_pixels(folders, tmp_path):
         pixels = segbench.evaluate(truth, alone, segbench.Pixels(positive=str(k), void=(255,)))
         one = result.of_class(name)
         assert dict(one.counts) == dict(pixels.counts)
-        assert one.summary.figures == pixels.summary.figures
+        assert one.summary.metrics == pixels.summary.metrics
         assert one.curve.area == pixels.curve.area
         assert one.intervals(replicates=50)["ods_f"] == pixels.intervals(replicates=50)["ods_f"]
         assert one.signature == pixels.signature.replace("pixels|", f"pixels|class:{name}|")
@@ -70,7 +70,7 @@ def test_results_file_goes_on_and_gives_the_same(folders, tmp_path):
     for other in (again, loaded):
         assert other.signature == first.signature
         assert dict(other.counts) == dict(first.counts)
-        assert other.summary.figures == first.summary.figures
+        assert other.summary.metrics == first.summary.metrics
         assert other.of_class("car").signature == first.of_class("car").signature
 
 

@@ -183,16 +183,16 @@ class TestAnnotators:
         export_bsds([human], tmp_path / folder)
         for kept in ("counts", "published"):
             (again,) = import_bsds(tmp_path / folder, results=tmp_path / f"{kept}.segbench")
-            assert (again.method, again.human) == (folder, True)
+            assert (again.method, again.competes) == (folder, False)
             assert bool(again.published) == (kept == "published")
             assert again.summary["ods_f"] == pytest.approx(human.summary["ods_f"], abs=1e-6)
             assert any("taken for annotators" in note for note in again.notes)
-            assert load_results(tmp_path / f"{kept}.segbench")[0].human
+            assert not load_results(tmp_path / f"{kept}.segbench")[0].competes
             (tmp_path / folder / "a_ev1.txt").unlink(missing_ok=True)
 
     def test_other_names_and_thresholds_are_methods(self, tmp_path):
-        assert not import_bsds(write(tmp_path / "binary", a_ev1="1 2 3 2 3\n"))[0].human
-        assert not import_bsds(write(tmp_path / "human", a_ev1="0.5 2 3 2 3\n"))[0].human
+        assert import_bsds(write(tmp_path / "binary", a_ev1="1 2 3 2 3\n"))[0].competes
+        assert import_bsds(write(tmp_path / "human", a_ev1="0.5 2 3 2 3\n"))[0].competes
 
 
 @pytest.mark.skipif(not CURVES, reason="SEGBENCH_CURVES does not say where published curves are")

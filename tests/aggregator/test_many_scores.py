@@ -70,7 +70,7 @@ class TestResultsFile:
     def test_it_keeps_the_summary_and_a_reduced_curve(self, folders, tmp_path, monkeypatch, at_once):
         monkeypatch.setattr(pooling, "SCORES_AT_ONCE", at_once)
         result = evaluate(*folders[:2], results=tmp_path / "r.segbench")
-        monkeypatch.setattr("segbench.aggregator.result.pool_pixels", None)  # nothing is pooled again
+        monkeypatch.setattr("segbench.curves.pooled.Pooling", None)  # nothing is pooled again
         (again,) = load_results(tmp_path / "r.segbench")
         assert dict(again.summary) == dict(result.summary)
         assert again.summary.optimistic == result.summary.optimistic

@@ -287,7 +287,7 @@ def test_the_human_point_of_one_annotator_is_undefined_wherever_it_is_shown(segb
     kept = tmp_path / "r.segbench"
     answer = segbench("run", *folders, *ONE_PIXEL, "--human", "-o", kept)
     assert answer.code == 1
-    assert "no image has boundaries of two annotators" in answer.out + answer.err
+    assert "no boundaries of two annotators" in answer.out + answer.err
     for kind in ("pr", "f", "images"):
         assert segbench("plot", kept, "--kind", kind, "-o", tmp_path / f"{kind}.png").code == 0
     assert segbench("show", kept, "--intervals", "95", "--replicates", "20").code == 0

@@ -88,7 +88,7 @@ def test_the_table_has_the_iou_and_says_what_it_is_of(segbench, results):
     found = dict(zip(header.split(), row.split(), strict=True))
     assert float(found["IoU"]) == pytest.approx(jaccard_score(*pooled()), abs=5e-5)
     assert found["OIS"] == found["AUC-PR"] == found["FPR95"] == "-"
-    assert "undefined (two-valued predictions): auc_roc, auc_pr" in answer.out
+    assert "undefined (two-valued predictions): ois_f, ois_precision, ois_recall, auc_pr" in answer.out
     for form in ("markdown", "latex"):
         assert "two-valued predictions" in segbench("show", results, "--format", form).out
 
@@ -156,7 +156,7 @@ def test_export_and_report_take_masks(segbench, results, tmp_path):
     page = tmp_path / "report.html"
     assert segbench("report", results, "-o", page, "--images", OBJECTS.parent / "images").code == 0
     text = page.read_text()
-    assert "auc_roc, auc_pr, auc_pr_achievable" in text
+    assert "auc_pr, auc_pr_achievable" in text
     assert "those at the mask" in text
 
 

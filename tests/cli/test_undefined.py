@@ -14,7 +14,8 @@ from pages import embedded
 from segbench import BoundaryCounts, Result, export_bsds, import_bsds, load_results, plot_images
 from segbench import compare as compare_counts
 
-ALONE = "no boundaries of two annotators"
+ALONE = "one annotator, nobody to compare with"
+WHY = "no boundaries of two annotators"
 EMPTY = "no boundary pixel in the ground truth or the prediction"
 COLUMNS = ["f", "precision", "recall", "threshold", "area_pr"]
 # A diagonal of 20 pixels: --max-dist .05 is one pixel.
@@ -57,7 +58,7 @@ class TestImages:
         human, pred = (results_of(kept)[name].per_image for name in ("human", "pred"))
         for figures in (human["alone"], human["blank"]):
             assert all(math.isnan(figures[key]) for key in COLUMNS)
-            assert dict(figures.undefined) == dict.fromkeys(COLUMNS, ALONE)
+            assert dict(figures.undefined) == dict.fromkeys(COLUMNS, WHY)
         assert human["same"]["f"] == 1.0
         assert human["same"].undefined == {"area_pr": "one threshold makes no curve"}
         assert math.isnan(human["same"]["area_pr"])
@@ -69,7 +70,7 @@ class TestImages:
         shown = segbench("show", kept, "--per-image").out
         assert re.search(r"human +alone +- +- +- +- +-\n", shown)
         assert re.search(r"human +same +1\.0000 +1\.0000 +1\.0000 +1\.0000 +-\n", shown)
-        assert f"human: f, precision, recall, threshold, area_pr undefined ({ALONE}): 2 of 4 images" in shown
+        assert f"human: f, precision, recall, threshold, area_pr undefined ({WHY}): 2 of 4 images" in shown
         assert f"pred: f, precision, recall, threshold, area_pr undefined ({EMPTY}): 1 of 4 images" in shown
 
     @pytest.mark.parametrize("form", ["markdown", "latex"])
@@ -77,7 +78,7 @@ class TestImages:
         shown = segbench("show", kept, "--per-image", "--format", form).out
         (alone,) = [line for line in shown.splitlines() if "human" in line and "alone" in line]
         assert "0" not in alone
-        assert "nobody to compare with" in shown
+        assert "no boundaries of two annotators" in shown
 
     def test_csv(self, segbench, kept, tmp_path):
         text = segbench("show", kept, "--per-image", "--format", "csv").out
@@ -93,7 +94,7 @@ class TestImages:
         runs = json.loads(segbench("show", kept, "--per-image", "--format", "json").out)["runs"]
         human = next(run for run in runs if run["method"] == "human")
         assert human["per_image"]["alone"] == dict.fromkeys(COLUMNS)
-        assert human["image_undefined"]["alone"] == dict.fromkeys(COLUMNS, ALONE)
+        assert human["image_undefined"]["alone"] == dict.fromkeys(COLUMNS, WHY)
         assert human["image_undefined"]["same"] == {"area_pr": "one threshold makes no curve"}
 
     def test_page(self, segbench, kept, tmp_path):
@@ -104,7 +105,7 @@ class TestImages:
         )
         assert [row[:2] for row in rows if row[2] == ""] == [("alone", "human"), ("blank", "human"), ("blank", "pred")]
         assert [row[2] for row in rows[-3:]] == ["", "", ""]
-        assert f'title="undefined: {ALONE}"' in page
+        assert f'title="undefined: {WHY}"' in page
         (charts,) = embedded(page, "charts")
         assert {method["name"]: method["images"]["names"] for method in charts["methods"]} == {
             "human": ["apart", "same"],
@@ -143,7 +144,7 @@ class TestSets:
         assert images[3][1:] == ["1", "1", "1", "1"]
         assert (folder / "eval_bdry.txt").read_text().split()[-1] == "nan"
         (again,) = import_bsds(folder)
-        assert again.human
+        assert not again.competes
         assert [name for name, figures in again.per_image.items() if math.isnan(figures["f"])] == ["alone", "blank"]
         assert again.per_image["alone"].undefined["f"] == "no boundaries of two annotators"
         (written,) = export_bsds([again], tmp_path / "again" / "human")

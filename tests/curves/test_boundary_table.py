@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from measured import BOUNDARIES, boundary_summary, keys_of
+from measured import BOUNDARIES, boundary_summary
 
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts

@@ -77,7 +77,7 @@ def test_printed_a_result_is_a_line_with_its_figure():
     assert repr(result) == f"Result('method 0', pixels, 8 images, ods_f {result.summary['ods_f']:.4f})"
     damaged = replace(result, failed={"im9": "gone"})
     assert "8 images, 1 failed, ods_f" in repr(damaged)
-    assert repr(result.per_image) == "<figures of 8 images by name>"
+    assert repr(result.per_image) == "<metrics of 8 images by name>"
     (regions,) = region_results()
     assert "1 image, covering_ods 0." in repr(regions)
     printed = Result("HED", "boundaries", {}, "data:0", {}, published=PublishedCurve(CURVE))

@@ -7,7 +7,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import segbench
-from segbench.aggregator.rereading import protocol_of
+from segbench.aggregator.rereading import full_protocol
 from segbench.cli.commands import app
 from segbench.protocols.states import State
 from segbench.report.overlays import painted
@@ -141,9 +141,9 @@ def test_a_protocol_of_ones_own_is_named_where_there_is_no_picture(run, tmp_path
         pass
 
     truth = MASK * np.uint8(255)
-    result = run(Trimap(), {"a.png": truth}, {"a.png": SCORES})
-    with pytest.raises(segbench.DataError, match="counted by Trimap, which is no protocol of segbench"):
-        segbench.export_overlays([result], tmp_path / "out")
+    run(Trimap(), {"a.png": truth}, {"a.png": SCORES})
+    with pytest.raises(segbench.DataError, match="counted by Trimap, a protocol that is not installed here"):
+        segbench.export_overlays(segbench.load_results(tmp_path / "r.segbench"), tmp_path / "out")
 
 
 def test_imported_results_and_unknown_images_are_refused(run, tmp_path):
@@ -193,4 +193,4 @@ def test_settings_come_back_from_the_results_file(run, tmp_path, protocol):
     files = {"a.png": (MASK * np.uint8(1)).astype(np.uint8)}
     run(protocol, files, files)
     (result,) = segbench.load_results(tmp_path / "r.segbench")
-    assert protocol_of(result) == protocol
+    assert full_protocol(result) == protocol

@@ -1,7 +1,7 @@
 """The metrics of the boundary benchmark, and the table that computes them from the counts of its images.
 
-The conventions are those of `segbench.protocols.boundaries.curve`, rules 1 to 5. In ``mean_image_f`` each image's F
-counts in units of 2**-36, so that the mean does not depend on the order of the images.
+The conventions are those of `segbench.protocols.boundaries.curve`, rules 1 to 5. The sum of ``mean_image_f`` is rounded
+once, so that it does not depend on the order of the images.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import MEAN_UNITS
 from segbench.core.metric import Metric
-from segbench.core.table import CELLS_AT_ONCE, FloatArray, Space, Table
+from segbench.core.table import CELLS_AT_ONCE, FloatArray, Space, Table, column_sums
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, SHARES, BoundaryCurve, boundary_curve, f_of, ratio
 from segbench.protocols.common_thresholds import in_order
@@ -40,7 +39,8 @@ METRICS = (
         key="mean_image_f", title="mean", better="higher", compared=True, priority=4, note="average of per-image best F"
     ),
     Metric(
-        key="area_pr", title="AP", better="higher", image_key="area_pr", compared=True, note="Area_PR as BSDS measures it"
+        key="area_pr", title="AP", better="higher", image_key="area_pr", compared=True,
+        note="Area_PR as BSDS measures it",
     ),
     Metric(
         key="area_pr_extended", title="AP ext*", better="higher", priority=1,
@@ -60,8 +60,8 @@ class BoundaryTable(Table):
     ----------
     sets : sequence of mapping of str to BoundaryCounts
         Counts by image name, of each method; rows come set by set, in sorted order of the names.
-    why_empty : str
-        Why metrics are undefined where there is no image.
+    with_pixels_only : bool
+        Whether images without a pixel to match are left out: of annotators, they compare no two.
 
     Raises
     ------
@@ -81,10 +81,12 @@ class BoundaryTable(Table):
         self,
         sets: Sequence[Mapping[str, BoundaryCounts]],
         *,
-        why_empty: str = "no image was counted",
+        with_pixels_only: bool = False,
     ) -> None:
+        self._given = sets
         self._sets = sets
-        self._why_empty = why_empty
+        if with_pixels_only:
+            self._sets = [{name: each for name, each in images.items() if each.has_pixels} for images in sets]
 
     @property
     def images(self) -> int:
@@ -107,7 +109,7 @@ class BoundaryTable(Table):
         """Every metric of the benchmark itself; images may be unpacked as they are asked for, never all at once."""
         if not self.images:
             return np.full(len(self.metrics), np.nan)
-        best = self._best.sum(axis=0)[np.newaxis]
+        best = column_sums(self._best)
         pooled = np.empty((1, len(POOLED)))
         self._measure_pooled(np.concatenate(self.pooled.rows).astype(np.float64)[np.newaxis], pooled)
         row: FloatArray = self._scored(pooled, best, np.array([self.images]))[0]
@@ -129,7 +131,7 @@ class BoundaryTable(Table):
             "ois_precision": precision,
             "ois_recall": recall,
             "": np.where(images == 1, threshold, np.nan),
-            "mean_image_f": ratio(f, MEAN_UNITS * meant),
+            "mean_image_f": ratio(f, meant),
         }
         if self._thresholds.size == 1:
             values |= dict.fromkeys(_AREAS, np.full(len(pooled), np.nan))
@@ -139,8 +141,9 @@ class BoundaryTable(Table):
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
+        del metric  # the reason is the same for all
         if not self.images:
-            return self._why_empty
+            return "no boundaries of two annotators" if any(self._given) else "no image was counted"
         if not self._best[:, 5].any():
             return "no boundary pixel in the ground truth or the prediction"
         return "one threshold makes no curve" if self._thresholds.size == 1 else "no threshold has precision .5"
@@ -148,7 +151,7 @@ class BoundaryTable(Table):
     @property
     def pooled(self) -> BoundaryCounts:
         """The counts of all images added up."""
-        return BoundaryCounts.sum(images[name] for images in self._sets for name in sorted(images))
+        return BoundaryCounts.sum(images[name] for images in self._given for name in sorted(images))
 
     @property
     def curve(self) -> BoundaryCurve:
@@ -179,7 +182,7 @@ class BoundaryTable(Table):
 
     @cached_property
     def _best(self) -> FloatArray:
-        """Give the four counts at each image's first best threshold, F there in units, 1 if it has a pixel, threshold."""
+        """Give the four counts at each image's first best threshold, F there, 1 if it has a pixel, threshold."""
         waiting = iter(in_order(*self._sets))
         parts = [np.empty((0, 7))]
         while batch := list(islice(waiting, _IMAGES_AT_ONCE)):
@@ -194,5 +197,6 @@ def _best_of(images: Sequence[BoundaryCounts]) -> FloatArray:
     rows, best = np.arange(len(images)), f.argmax(axis=1)
     has_pixels = counts[:, (1, 3)].max(axis=(1, 2)) > 0
     thresholds = images[0].thresholds[best]
-    units = np.rint(f[rows, best] * has_pixels * MEAN_UNITS)
-    return np.column_stack([counts[rows, :, best], units, has_pixels, thresholds]).astype(np.float64)
+    return np.column_stack([counts[rows, :, best], f[rows, best] * has_pixels, has_pixels, thresholds]).astype(
+        np.float64
+    )

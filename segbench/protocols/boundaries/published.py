@@ -1,7 +1,7 @@
 """A boundary curve known from print: rows of recall and precision, no counts behind them.
 
-ODS, both areas and R50 follow from the rows by the rules of `segbench.protocols.boundaries.curve`, to the six digits that the
-files hold. OIS does not, for it takes counts image by image: it is what was printed, or undefined.
+ODS, both areas and R50 follow from the rows by the rules of `segbench.protocols.boundaries.curve`, to the six digits
+that the files hold. OIS does not, for it takes counts image by image: it is what was printed, or undefined.
 """
 
 from __future__ import annotations

@@ -274,6 +274,7 @@ class Annotators(Protocol):
     counts: ClassVar[type[BoundaryCounts]] = BoundaryCounts
     title: ClassVar[str] = Boundaries.title
     without_pictures: ClassVar[str] = "compares annotators with each other, so there is no picture of it"
+    why_not_arrays: ClassVar[str] = "annotators are compared with each other from files (segbench.evaluate)"
     competes: ClassVar[bool] = False
 
     settings: Boundaries
@@ -292,9 +293,12 @@ class Annotators(Protocol):
     ) -> BoundaryTable:
         """Lay out the counts of the images that compare at least two annotators; the others add nothing."""
         del rest, of_set
-        compared = [{name: counts for name, counts in images.items() if counts.has_pixels} for images in sets]
-        why = "no boundaries of two annotators" if any(sets) else "no image was counted"
-        return BoundaryTable(compared, why_empty=why)
+        return BoundaryTable(sets, with_pixels_only=True)
+
+    @classmethod
+    def published(cls, text: str) -> Published:
+        """Read a published curve from JSON."""
+        return PublishedCurve.from_json(text)
 
     def count(self, sample: Sample) -> Counted:
         """Count every annotator of an image against the others; an image of one annotator counts nothing."""

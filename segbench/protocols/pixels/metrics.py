@@ -2,12 +2,12 @@
 
 Conventions
 -----------
-1. Areas and the best F are those of the pooled curve, at every distinct score; among equal F the highest threshold wins.
+1. Areas and the best F are those of the pooled curve, at every distinct score; of equal F the highest threshold wins.
 2. OIS takes each image at the threshold of its own best F and adds up the counts there; an image without positives adds
-   the false positives of its highest score. ``ois_f`` can be below ``ods_f``: the best threshold of an image need not be
-   the best for the pool.
-3. ``mean_image_f`` is the mean of the images' best F, over the images that have positives; each F counts in units of
-   2**-36, so that the mean does not depend on the order of the images.
+   the false positives of its highest score. ``ois_f`` can be below ``ods_f``: the best threshold of an image need not
+   be the best for the pool.
+3. ``mean_image_f`` is the mean of the images' best F, over the images that have positives. The sum is rounded once, so
+   that it does not depend on the order of the images.
 4. ``iou`` is the intersection over union at the ODS threshold, TP / (P + FP).
 5. Two-valued predictions are evaluated at the mask (`segbench.curves.masks`): metrics that need a ranking of pixels or
    a choice of thresholds are undefined.
@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.bins import bin_of
-from segbench.core.integers import MEAN_UNITS, IntArray, within_total
+from segbench.core.integers import IntArray, within_total
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import CELLS_AT_ONCE, FloatArray, Interval, Space, Table
+from segbench.core.table import CELLS_AT_ONCE, FloatArray, Interval, Space, Table, column_sums
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
@@ -78,8 +78,20 @@ _DENSE_CELLS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
-class _Best:
-    """The point that ODS reports and the areas, one entry per row of weights; nan where there is none."""
+class AtOds:
+    """The point that ODS reports and the areas, one entry per row of weights; areas are nan for masks.
+
+    Parameters
+    ----------
+    tp, fp, threshold : array of float64
+        True and false positives there, and the threshold.
+    positives, negatives : array of float64
+        Totals of the ground truth.
+    areas : mapping of str to array of float64
+        auc_roc, auc_pr, auc_pr_achievable and average_precision.
+    fp_at_95 : array of float64
+        False positives at a recall of 95 %.
+    """
 
     tp: FloatArray
     fp: FloatArray
@@ -88,6 +100,28 @@ class _Best:
     negatives: FloatArray
     areas: Mapping[str, FloatArray]
     fp_at_95: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class OverImages:
+    """Sums over images, each at the threshold of its own best F, one entry per row of weights.
+
+    Parameters
+    ----------
+    tp, fp : array of float64
+        True and false positives.
+    positives, negatives : array of float64
+        Totals of the ground truth.
+    f, defined : array of float64
+        The images' F, and the number of images that have one.
+    """
+
+    tp: FloatArray
+    fp: FloatArray
+    positives: FloatArray
+    negatives: FloatArray
+    f: FloatArray
+    defined: FloatArray
 
 
 class PixelTable(Table):
@@ -132,62 +166,64 @@ class PixelTable(Table):
         """Measure every metric for every row of weights, see `segbench.core.table.Table`."""
         if not len(weights):
             return np.empty((0, len(self.metrics)))
-        return self._scored(self._best(weights), weights @ self._matrix.of_images)
+        return self._scored(self._best(weights), OverImages(*(weights @ self._matrix.of_images).T))
 
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, from the exact pool: at every score, however many."""
-        of_images = _of_images(self._chosen[0]).sum(axis=0, dtype=np.float64)
-        row: FloatArray = self._scored(self._best_of_all, of_images[np.newaxis])[0]
+        row: FloatArray = self._scored(self._best_of_all, OverImages(*column_sums(_of_images(self._chosen[0])).T))[0]
         if self._rest is not None:
             row[[metric.key in _OVER_IMAGES for metric in self.metrics]] = math.nan
         return row
 
     @cached_property
-    def _best_of_all(self) -> _Best:
+    def _best_of_all(self) -> AtOds:
         """The point of ODS and the areas of the benchmark itself."""
         (pool,), (mask,) = self.pools, self._masks
         counts = pool.counts
         if not math.isnan(mask):
             point = mask_point(counts, mask)
-            sums = np.array([[point.tp, point.fp, point.positives]], np.float64)
-            return _mask_points(np.array([mask]), sums, np.zeros((1, 1)), np.zeros((1, 1)), sums[:, 2])
+            sums = np.array([[point.tp, point.fp, point.positives, point.negatives]], np.float64)
+            return _mask_points(np.array([mask]), sums, np.zeros((1, 1)), np.zeros((1, 1)), sums)
         parts = (part[np.newaxis].astype(np.float64) for part in (counts.positives, counts.negatives))
         best = _curve_points(counts.scores, inexact(counts), *parts)
         # Where the pool holds a choice of scores, areas were added up over all of them.
         return replace(best, areas={**best.areas, **{name: np.array([area]) for name, area in pool.areas.items()}})
 
-    def _scored(self, best: _Best, of_images: FloatArray) -> FloatArray:
-        """Compute every metric from the point of ODS, the areas, and sums over images: the formulas."""
-        tp, fp, positives, f, defined = of_images.T
-        values = {
-            "ods_f": _ratio(2 * best.tp, best.positives + best.tp + best.fp),
-            "ods_precision": _ratio(best.tp, best.tp + best.fp),
-            "ods_recall": _ratio(best.tp, best.positives),
+    def formulas(self, best: AtOds, images: OverImages) -> dict[str, FloatArray]:
+        """Compute every metric by key, one value per row of weights; a metric of one's own adds its formula here."""
+        return {
+            "ods_f": ratio(2 * best.tp, best.positives + best.tp + best.fp),
+            "ods_precision": ratio(best.tp, best.tp + best.fp),
+            "ods_recall": ratio(best.tp, best.positives),
             "ods_threshold": best.threshold,
-            "iou": _ratio(best.tp, best.positives + best.fp),
-            "ois_f": _ratio(2 * tp, positives + tp + fp),
-            "ois_precision": _ratio(tp, tp + fp),
-            "ois_recall": _ratio(tp, positives),
-            "mean_image_f": _ratio(f, MEAN_UNITS * defined),
+            "iou": ratio(best.tp, best.positives + best.fp),
+            "ois_f": ratio(2 * images.tp, images.positives + images.tp + images.fp),
+            "ois_precision": ratio(images.tp, images.tp + images.fp),
+            "ois_recall": ratio(images.tp, images.positives),
+            "mean_image_f": ratio(images.f, images.defined),
             **best.areas,
-            "fpr_at_95_tpr": _ratio(best.fp_at_95, best.negatives),
+            "fpr_at_95_tpr": ratio(best.fp_at_95, best.negatives),
         }
+
+    def _scored(self, best: AtOds, images: OverImages) -> FloatArray:
+        """Compute every metric, shape (rows, metrics); nan for rows without positives, and for masks where it is."""
+        values = self.formulas(best, images)
         if any(not math.isnan(mask) for mask in self._masks):
             values |= dict.fromkeys(_NEED_A_RANKING, np.full(best.tp.size, np.nan))
         scored = np.column_stack([values[metric.key] for metric in self.metrics])
         scored[best.positives == 0] = np.nan
         return scored
 
-    def _best(self, weights: FloatArray) -> _Best:
+    def _best(self, weights: FloatArray) -> AtOds:
         """Find the point of ODS and the areas of the curve that each row of weights pools."""
         matrix = self._matrix
         parts = []
         for rows, positives, negatives in self._pooled_rows(weights):
             if matrix.masks.any():
                 masks = weights[rows] @ np.where(matrix.masks[:, np.newaxis], matrix.of_images, 0)
-                total = weights[rows] @ matrix.of_images[:, 2]
-                parts.append(_mask_points(matrix.scores, masks, positives, negatives, total))
+                every = weights[rows] @ matrix.of_images
+                parts.append(_mask_points(matrix.scores, masks, positives, negatives, every))
             else:
                 parts.append(_curve_points(matrix.scores, matrix.loose, positives, negatives))
         return _joined(parts)
@@ -364,7 +400,7 @@ class _Matrix:
         Scores of the pooled counts, falling.
     positives, negatives : matrix of float64, shape (images, L)
         Dense, or sparse where images have few of many scores.
-    of_images : array of float64, shape (images, 5)
+    of_images : array of float64, shape (images, 6)
         See `_of_images`.
     loose : array of bool, shape (L,)
         Bins that hold more than one score.
@@ -384,54 +420,55 @@ class _Matrix:
 
 
 def _of_images(chosen: BestFs) -> FloatArray:
-    """Give TP, FP and P of each image's best point, its F in fixed units, 0 where undefined, and 1 where defined."""
+    """Give the fields of `OverImages` for each image; its F is 0 where undefined."""
     defined = chosen.positives > 0
-    f = np.rint(np.where(defined, np.nan_to_num(chosen.f), 0.0) * MEAN_UNITS)
-    return np.column_stack([chosen.tp, chosen.fp, chosen.positives, f, defined]).astype(np.float64)
+    f = np.where(defined, np.nan_to_num(chosen.f), 0.0)
+    return np.column_stack([chosen.tp, chosen.fp, chosen.positives, chosen.negatives, f, defined]).astype(np.float64)
 
 
-def _curve_points(scores: FloatArray, loose: NDArray[np.bool_], positives: FloatArray, negatives: FloatArray) -> _Best:
+def _curve_points(scores: FloatArray, loose: NDArray[np.bool_], positives: FloatArray, negatives: FloatArray) -> AtOds:
     """Find the best F and the areas of curves, one per row."""
     from segbench.protocols.pixels import metric_kernels
 
     best = np.zeros((positives.shape[0], 5), np.int64)
     areas = np.full((positives.shape[0], len(_AREAS) + 1), np.nan)
     metric_kernels.pooled_curves(positives, negatives, loose, best, areas)
-    at, tp, fp, total, negative = best.T.astype(np.float64)
+    tp, fp, total, negative = best[:, 1:].T.astype(np.float64)
     threshold = np.append(np.nan, scores)[best[:, 0]]
-    return _Best(tp, fp, threshold, total, negative, dict(zip(_AREAS, areas.T, strict=False)), areas[:, -1])
+    return AtOds(tp, fp, threshold, total, negative, dict(zip(_AREAS, areas.T, strict=False)), areas[:, -1])
 
 
 def _mask_points(
-    scores: FloatArray, masks: FloatArray, positives: FloatArray, negatives: FloatArray, total: FloatArray
-) -> _Best:
+    scores: FloatArray, masks: FloatArray, positives: FloatArray, negatives: FloatArray, every: FloatArray
+) -> AtOds:
     """Find the best F of masks pooled with soft maps, one per row; there are no areas.
 
-    `masks` holds TP and FP of the masks first, `total` the positives of all images.
+    `masks` and `every` hold TP, FP, P and N, of the masks alone and of all images.
     """
     from segbench.protocols.pixels import metric_kernels
 
-    beside = np.column_stack([masks[:, 0], masks[:, 1], total]).astype(np.int64)
+    beside = np.column_stack([masks[:, 0], masks[:, 1], every[:, 2]]).astype(np.int64)
     best = np.zeros((masks.shape[0], 3), np.int64)
     metric_kernels.best_beside(positives, negatives, beside, best)
     undefined = np.full(masks.shape[0], np.nan)
     threshold = np.append(np.nan, scores)[best[:, 0]]
     tp, fp = best[:, 1:].T.astype(np.float64)
-    return _Best(tp, fp, threshold, total, undefined, dict.fromkeys(_AREAS, undefined), undefined)
+    return AtOds(tp, fp, threshold, every[:, 2], every[:, 3], dict.fromkeys(_AREAS, undefined), undefined)
 
 
-def _joined(parts: Sequence[_Best]) -> _Best:
+def _joined(parts: Sequence[AtOds]) -> AtOds:
     if len(parts) == 1:
         return parts[0]
     names = ("tp", "fp", "threshold", "positives", "negatives", "fp_at_95")
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return _Best(**joined, areas={name: np.concatenate([part.areas[name] for part in parts]) for name in _AREAS})
+    return AtOds(**joined, areas={name: np.concatenate([part.areas[name] for part in parts]) for name in _AREAS})
 
 
-def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    ratio = np.full(part.shape, np.nan)
-    np.divide(part, whole, out=ratio, where=whole > 0)
-    return ratio
+def ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Divide; nan where the whole is not above 0."""
+    quotient = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=quotient, where=whole > 0)
+    return quotient
 
 
 def _row(image: ScoreCounts, pooled: ScoreCounts) -> tuple[IntArray, FloatArray, FloatArray]:

@@ -172,7 +172,7 @@ class Pixels(Protocol):
         return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values, (INVERTED,) * self.invert)
 
     @property
-    def why_not_arrays(self) -> str:
+    def why_not_arrays(self) -> str:  # type: ignore[override]  # here it depends on the settings
         """Why images cannot come as arrays, batch by batch."""
         return (
             "an accumulator of pixels takes one ground truth an image; several annotators are counted from files "

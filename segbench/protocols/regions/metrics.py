@@ -40,7 +40,8 @@ _ARE = "adapted Rand error"
 
 METRICS = (
     Metric(
-        key="covering_ods", title="cover ODS", better="higher", image_key="covering", headline=True, compared=True, group="cover", note=_COVER
+        key="covering_ods", title="cover ODS", better="higher", image_key="covering", headline=True, compared=True,
+        group="cover", note=_COVER,
     ),
     Metric(key="covering_ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True),
     Metric(key="covering_ois", title="OIS", better="higher", compared=True, group="cover", note=_COVER),
@@ -53,14 +54,16 @@ METRICS = (
     Metric(key="pri_ods_threshold", kind="threshold", chosen=True),
     Metric(key="pri_ois", title="OIS", better="higher", priority=5),
     Metric(
-        key="voi_ods", title="VOI ODS", better="lower", image_key="voi", image_title="VOI", compared=True, group="VOI", note=_VOI
+        key="voi_ods", title="VOI ODS", better="lower", image_key="voi", image_title="VOI", compared=True, group="VOI",
+        note=_VOI,
     ),
     Metric(key="voi_ods_threshold", kind="threshold", chosen=True),
     Metric(key="voi_ois", title="OIS", better="lower", priority=4, group="VOI", note=_VOI),
     Metric(key="voi_split", title="split", chosen=True, priority=2, note="part of VOI at its ODS, too many regions"),
     Metric(key="voi_merge", title="merge", chosen=True, priority=1, note="part of VOI at its ODS, too few regions"),
     Metric(
-        key="are_ods", title="ARE ODS", better="lower", image_key="are", image_title="ARE", compared=True, group="ARE", note=_ARE
+        key="are_ods", title="ARE ODS", better="lower", image_key="are", image_title="ARE", compared=True, group="ARE",
+        note=_ARE,
     ),
     Metric(key="are_ods_threshold", kind="threshold", chosen=True),
     Metric(key="are_ois", title="OIS", better="lower", priority=3, group="ARE", note=_ARE),
