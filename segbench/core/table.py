@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -92,34 +92,24 @@ class Table(ABC):
 
     def summary(self) -> Summary:
         """Give the estimates with bounds, reasons and notes."""
-        return self._summary({metric.key: metric for metric in self.metrics if metric.key}, dict(self.totals))
+        return self._summary([metric.key for metric in self.metrics], self.totals, self.notes)
 
     def image_summary(self) -> Summary:
         """Give the metrics of the single image that the table holds, by their names for images."""
-        return self._summary(
-            {metric.image_key: metric for metric in self.metrics if metric.image_key}, self.image_totals
-        )
+        return self._summary([metric.image_key for metric in self.metrics], self.totals, ())
 
-    @property
-    def image_totals(self) -> Mapping[str, int]:
-        """Totals of the single image that the table holds, by their names for images."""
-        return self.totals
-
-    def _summary(self, named: Mapping[str, Metric], totals: Mapping[str, int]) -> Summary:
-        values = {metric: float(value) for metric, value in zip(self.metrics, self.estimates, strict=True)}
-        undefined = {key: self.why_undefined(metric) for key, metric in named.items() if np.isnan(values[metric])}
-        bounds = {
-            key: self.bounds[metric.key]
-            for key, metric in named.items()
-            if metric.key in self.bounds and key not in undefined
-        }
+    def _summary(self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...]) -> Summary:
+        """Give the estimates under these keys, one for each metric, empty for those that are left out."""
+        estimates = self.estimates.tolist()
+        named = [(key, metric, value) for key, metric, value in zip(keys, self.metrics, estimates, strict=True) if key]
+        known = self.bounds
         return Summary(
-            {**{key: values[metric] for key, metric in named.items()}, **totals},
-            bounds,
-            undefined,
-            tuple(key for key, metric in named.items() if metric.optimistic),
+            {**{key: value for key, _, value in named}, **totals},
+            {key: known[metric.key] for key, metric, value in named if metric.key in known and not math.isnan(value)},
+            {key: self.why_undefined(metric) for key, metric, value in named if math.isnan(value)},
+            tuple(key for key, metric, _ in named if metric.optimistic),
             self.threshold_source,
-            self.notes,
+            notes,
         )
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:

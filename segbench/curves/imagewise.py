@@ -29,6 +29,8 @@ class BestFs:
     @classmethod
     def joined(cls, parts: Sequence[BestFs]) -> BestFs:
         """Put the images of several one after another."""
+        if len(parts) == 1:
+            return parts[0]
         none = np.empty(0, np.int64)
         parts = [cls(none, none, none, none, np.empty(0)), *parts]
         return cls(

@@ -193,25 +193,28 @@ class PixelTable(Table):
     def formulas(self, best: AtOds, images: OverImages) -> dict[str, FloatArray]:
         """Compute every metric by key, one value per row of weights; a metric of one's own adds its formula here."""
         return {
-            "ods_f": ratio(2 * best.tp, best.positives + best.tp + best.fp),
-            "ods_precision": ratio(best.tp, best.tp + best.fp),
-            "ods_recall": ratio(best.tp, best.positives),
+            "ods_f": 2 * best.tp / (best.positives + best.tp + best.fp),
+            "ods_precision": best.tp / (best.tp + best.fp),
+            "ods_recall": best.tp / best.positives,
             "ods_threshold": best.threshold,
-            "iou": ratio(best.tp, best.positives + best.fp),
-            "ois_f": ratio(2 * images.tp, images.positives + images.tp + images.fp),
-            "ois_precision": ratio(images.tp, images.tp + images.fp),
-            "ois_recall": ratio(images.tp, images.positives),
-            "mean_image_f": ratio(images.f, images.defined),
+            "iou": best.tp / (best.positives + best.fp),
+            "ois_f": 2 * images.tp / (images.positives + images.tp + images.fp),
+            "ois_precision": images.tp / (images.tp + images.fp),
+            "ois_recall": images.tp / images.positives,
+            "mean_image_f": images.f / images.defined,
             **best.areas,
-            "fpr_at_95_tpr": ratio(best.fp_at_95, best.negatives),
+            "fpr_at_95_tpr": best.fp_at_95 / best.negatives,
         }
 
     def _scored(self, best: AtOds, images: OverImages) -> FloatArray:
         """Compute every metric, shape (rows, metrics); nan for rows without positives, and for masks where it is."""
-        values = self.formulas(best, images)
-        if any(not math.isnan(mask) for mask in self._masks):
+        with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
+            values = self.formulas(best, images)
+        if not all(map(math.isnan, self._masks)):
             values |= dict.fromkeys(_NEED_A_RANKING, np.full(best.tp.size, np.nan))
-        scored = np.column_stack([values[metric.key] for metric in self.metrics])
+        scored = np.empty((best.tp.size, len(self.metrics)))
+        for column, metric in zip(scored.T, self.metrics, strict=True):
+            column[:] = values[metric.key]
         scored[best.positives == 0] = np.nan
         return scored
 
@@ -422,8 +425,8 @@ class _Matrix:
 def _of_images(chosen: BestFs) -> FloatArray:
     """Give the fields of `OverImages` for each image; its F is 0 where undefined."""
     defined = chosen.positives > 0
-    f = np.where(defined, np.nan_to_num(chosen.f), 0.0)
-    return np.column_stack([chosen.tp, chosen.fp, chosen.positives, chosen.negatives, f, defined]).astype(np.float64)
+    f = np.where(defined, chosen.f, 0.0)
+    return np.array([chosen.tp, chosen.fp, chosen.positives, chosen.negatives, f, defined], np.float64).T
 
 
 def _curve_points(scores: FloatArray, loose: NDArray[np.bool_], positives: FloatArray, negatives: FloatArray) -> AtOds:
@@ -462,13 +465,6 @@ def _joined(parts: Sequence[AtOds]) -> AtOds:
     names = ("tp", "fp", "threshold", "positives", "negatives", "fp_at_95")
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     return AtOds(**joined, areas={name: np.concatenate([part.areas[name] for part in parts]) for name in _AREAS})
-
-
-def ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Divide; nan where the whole is not above 0."""
-    quotient = np.full(part.shape, np.nan)
-    np.divide(part, whole, out=quotient, where=whole > 0)
-    return quotient
 
 
 def _row(image: ScoreCounts, pooled: ScoreCounts) -> tuple[IntArray, FloatArray, FloatArray]:

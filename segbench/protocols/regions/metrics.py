@@ -142,7 +142,9 @@ class RegionTable(Table):
                 "are_precision": precision[by_f] / means,
                 "are_recall": recall[by_f] / means,
             }
-        scored = np.column_stack([values[metric.key] for metric in self.metrics])
+        scored = np.empty((len(weights), len(self.metrics)))
+        for column, metric in zip(scored.T, self.metrics, strict=True):
+            column[:] = values[metric.key]
         scored[images == 0] = np.nan
         return scored
 
@@ -161,14 +163,18 @@ class RegionTable(Table):
         return region_curve(self.pooled)
 
     @cached_property
+    def _images(self) -> list[RegionCounts]:
+        return list(in_order(*self._sets))
+
+    @property
     def _thresholds(self) -> NDArray[np.float64]:
-        return next(iter(self._sets[0].values())).thresholds
+        return self._images[0].thresholds
 
     @cached_property
     def _sums(self) -> FloatArray:
         """The sums of each threshold, in the order of `RegionCounts`, shape (images, 8 K)."""
-        rows = [np.concatenate([getattr(image, name) for name in SUMS]) for image in in_order(*self._sets)]
-        return np.array(rows, dtype=np.float64)
+        rows = [[getattr(image, name) for name in SUMS] for image in self._images]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), -1)
 
     @cached_property
     def _best(self) -> FloatArray:
@@ -183,6 +189,6 @@ class RegionTable(Table):
                 (image.voi_split + image.voi_merge).min(),
                 image.adapted_rand.max(),
             )
-            for image in in_order(*self._sets)
+            for image in self._images
         ]
         return np.array(rows, dtype=np.float64)
