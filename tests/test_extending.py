@@ -1,0 +1,66 @@
+"""The protocol and the metric of docs/extending.md, from outside the package, by the command line."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DEMO = ROOT / "datasets/demo/objects"
+PAGE = (ROOT / "docs/extending.md").read_text("utf-8")
+
+
+def typed(first, last):
+    """Give the code of the page that is typed from one line to another."""
+    code = re.sub(r"^(>>>|\.\.\.) ?", "", PAGE[PAGE.index(first) : PAGE.index(last)], flags=re.MULTILINE)
+    return code.replace("```python", "").replace("```", "")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Run segbench beside an installed package that adds the protocols of the page."""
+    site = tmp_path_factory.mktemp("site")
+    protocol = re.search(r"module = '''\n(.*?)^\.\.\. '''$", PAGE, re.DOTALL | re.MULTILINE)[1]
+    (site / "objects_benchmark.py").write_text(re.sub(r"^\.\.\. ?", "", protocol, flags=re.MULTILINE))
+    (site / "specific_benchmark.py").write_text(typed(">>> from dataclasses import", ">>> demo ="))
+    metadata = site / "benchmarks-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: benchmarks\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text(
+        "[segbench.protocols]\nobjects = objects_benchmark:Objects\nspecific = specific_benchmark:Specific\n"
+    )
+    paths = os.pathsep.join([str(site), str(ROOT), os.environ.get("PYTHONPATH", "")])
+
+    def segbench(*arguments):
+        command = [sys.executable, "-m", "segbench", *map(str, arguments)]
+        ended = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=site, env={**os.environ, "PYTHONPATH": paths}
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    return segbench
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options", "key"), [("objects", ["--overlap", "0.3"], "object_f"), ("specific", [], "specificity")]
+)
+def test_a_protocol_from_outside_goes_all_the_way(run, tmp_path, protocol, options, key):
+    kept, page = tmp_path / "r.segbench", tmp_path / "report.html"
+    predictions = [DEMO / "predictions" / name for name in ("random_walker", "soft_otsu")]
+    shown = run(protocol, DEMO / "ground_truth", *predictions, *options, "-o", kept)
+    assert "random_walker" in shown
+    runs = json.loads(run("show", kept, "--format", "json", "--per-image"))["runs"]
+    assert [one["protocol"] for one in runs] == [protocol] * 2
+    assert 0 < runs[0]["summary"][key] <= 1
+    assert 0 <= runs[0]["per_image"]["coins"][key] <= 1
+    differences = json.loads(run("compare", kept, "--format", "json"))["differences"]
+    (row,) = [row for row in differences if row["figure"] == key]
+    assert row["difference"] == pytest.approx(runs[0]["summary"][key] - runs[1]["summary"][key])
+    assert key in run("compare", kept)
+    run("report", kept, "-o", page)
+    assert "soft_otsu" in page.read_text("utf-8")
