@@ -1,7 +1,7 @@
 """Counts of many images, ready to be weighted: the one place where counts become metrics.
 
-A row of weights says how often each image counts. Ones give the benchmark itself, draws with replacement a bootstrap
-resample, a zero leaves an image out, and a row with a single one measures that image alone.
+Each image is a row of numbers that add up. Metrics are computed from sums of rows: the sum of all is the benchmark
+itself, images drawn with replacement make a bootstrap resample, and a single row measures that image alone.
 """
 
 from __future__ import annotations
@@ -33,31 +33,47 @@ CELLS_AT_ONCE = 2**21
 class Table(ABC):
     """Images of one method, or of several one after the other, with the formula of every metric.
 
-    A protocol's table derives from this class and gives `metrics`, `images` and `measure`; the rest has defaults.
+    A protocol's table derives from this class and gives `metrics`, `rows` and `score`; the rest has defaults.
     """
 
     metrics: tuple[Metric, ...]
-    """The metrics, in the order of the columns of `measure`; no totals."""
+    """The metrics, in the order of the columns of `score`; no totals."""
 
     @property
     @abstractmethod
-    def images(self) -> int:
-        """Number of images."""
+    def rows(self) -> Any:  # noqa: ANN401  an array or a sparse one
+        """What adds up over images: one row per image, of float64, dense or sparse."""
 
     @abstractmethod
-    def measure(self, weights: FloatArray) -> FloatArray:
-        """Measure every metric for every row of weights.
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows: the only place with formulas.
 
         Parameters
         ----------
-        weights : array of float64, shape (R, images)
-            Whole numbers: how often each image counts.
+        sums : array of float64, shape (R, columns)
+            Sums over images of `rows`, each image counted any number of times.
 
         Returns
         -------
         array of float64, shape (R, metrics)
             nan where a metric is undefined.
         """
+
+    @property
+    def images(self) -> int:
+        """Number of images."""
+        return int(self.rows.shape[0])
+
+    def sums(self, weights: FloatArray) -> Iterator[FloatArray]:
+        """Add up rows by each row of weights, shape (R, images), some at a time."""
+        step = max(CELLS_AT_ONCE // max(self.rows.shape[1], 1), 1)
+        for start in range(0, len(weights), step):
+            yield weights[start : start + step] @ self.rows
+
+    def measure(self, weights: FloatArray) -> FloatArray:
+        """Measure every metric for every row of weights, shape (R, images): how often each image counts."""
+        parts = [self.score(sums) for sums in self.sums(weights)]
+        return np.concatenate(parts) if parts else np.empty((0, len(self.metrics)))
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -114,7 +130,9 @@ class Table(ABC):
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
         """Measure each image alone: the lowest and the highest value of each metric, equal where the image is exact."""
-        values = np.concatenate([self.measure(weights) for weights in single_images(self.images)])
+        step = max(CELLS_AT_ONCE // max(self.rows.shape[1], 1), 1)
+        parts = [self.rows[start : start + step] for start in range(0, self.images, step)]
+        values = np.concatenate([self.score(as_dense(part)) for part in parts])
         return values, values
 
     @property
@@ -147,28 +165,24 @@ class Table(ABC):
         """The curve as plots draw it: all its points, or a choice of very many."""
         return self.curve
 
-    def heights(self, space: Space, at: FloatArray, weights: FloatArray) -> FloatArray:
-        """Read the curve of each row of weights off at some places: precision at recalls, or TPR at FPRs.
+    def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
+        """Read the curve of each row of sums off at some places: precision at recalls, or TPR at FPRs.
 
         Raises
         ------
         ArgumentError
             If the protocol has no such curve.
         """
-        del at, weights
+        del at, sums
         raise ArgumentError(f"this protocol has no {'ROC' if space == 'roc' else 'precision-recall'} curve")
+
+
+def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array or a sparse one
+    """Give rows as an array."""
+    dense: FloatArray = rows if isinstance(rows, np.ndarray) else rows.toarray()
+    return dense
 
 
 def column_sums(rows: FloatArray) -> FloatArray:
     """Add up the rows of a matrix, each sum rounded once, so that the order of the rows does not matter; one row."""
     return np.array([[math.fsum(column) for column in rows.T.tolist()]])
-
-
-def single_images(images: int, *, others: float = 0.0, itself: float = 1.0) -> Iterator[FloatArray]:
-    """Give weights that single out each image in turn, some rows at a time."""
-    step = max(CELLS_AT_ONCE // max(images, 1), 1)
-    for start in range(0, images, step):
-        rows = np.arange(start, min(start + step, images))
-        weights = np.full((rows.size, images), others)
-        weights[np.arange(rows.size), rows] = itself
-        yield weights

@@ -96,7 +96,11 @@ def curve_band(
     table = table_of(per_image)
     at = np.linspace(0, 1, points)
     drawn = np.concatenate(
-        [table.heights(space, at, weights) for weights in weights_of_draws(table.images, replicates, seed)]
+        [
+            table.heights(space, at, sums)
+            for weights in weights_of_draws(table.images, replicates, seed)
+            for sums in table.sums(weights)
+        ]
     )
     drawn = drawn[~np.isnan(drawn).all(axis=1)]
     ends = np.full((2, points), np.nan)

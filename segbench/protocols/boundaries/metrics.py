@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
-from segbench.core.table import CELLS_AT_ONCE, FloatArray, Space, Table, column_sums
+from segbench.core.table import FloatArray, Space, Table, column_sums
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, SHARES, BoundaryCurve, boundary_curve, f_of, ratio
 from segbench.protocols.common_thresholds import in_order
@@ -93,16 +93,19 @@ class BoundaryTable(Table):
         """Number of images."""
         return sum(map(len, self._sets))
 
-    def measure(self, weights: FloatArray) -> FloatArray:
-        """Measure every metric for every row of weights, see `Table`; nan without a pixel to match."""
-        if not self.images:
-            return np.full((len(weights), len(self.metrics)), np.nan)
-        pooled = np.empty((len(weights), len(POOLED)))
-        step = max(CELLS_AT_ONCE // max(self._counts.shape[1], 1), 1)
-        for start in range(0, len(weights), step):
-            rows = slice(start, start + step)
-            self._measure_pooled(weights[rows] @ self._counts, pooled[rows])
-        return self._scored(pooled, weights @ self._best, weights.sum(axis=1))
+    @cached_property
+    def rows(self) -> FloatArray:
+        """The four counts of each threshold one after the other, what `_best` gives, and 1 for the image."""
+        counts = [np.concatenate(counts.rows) for counts in in_order(*self._sets)]
+        if not counts:
+            return np.empty((0, 8))
+        return np.column_stack([np.array(counts, dtype=np.float64), self._best, np.ones(len(counts))])
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `Table`; nan without a pixel to match."""
+        pooled = np.empty((len(sums), len(POOLED)))
+        self._measure_pooled(np.ascontiguousarray(sums[:, :-8]), pooled)
+        return self._scored(pooled, sums[:, -8:-1], sums[:, -1])
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -158,12 +161,12 @@ class BoundaryTable(Table):
         """Recall and precision of the pooled counts."""
         return boundary_curve(self.pooled)
 
-    def heights(self, space: Space, at: FloatArray, weights: FloatArray) -> FloatArray:
-        """Read precision of each row of weights off at some recalls, straight between thresholds; see `Table`."""
+    def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
+        """Read precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
         if space == "roc":
             raise ArgumentError("boundary counts have no ROC curve, for they know no true negatives")
-        heights = np.full((weights.shape[0], at.size), np.nan)
-        for row, counts in enumerate(weights @ self._counts):
+        heights = np.full((len(sums), at.size), np.nan)
+        for row, counts in enumerate(sums[:, :-8]):
             matched_gt, total_gt, matched_pred, total_pred = np.split(counts, 4)
             reached, first = np.unique(ratio(matched_gt, total_gt), return_index=True)
             if reached.size > 1:
@@ -174,11 +177,6 @@ class BoundaryTable(Table):
     @cached_property
     def _thresholds(self) -> NDArray[np.float64]:
         return next(iter(self._sets[0].values())).thresholds
-
-    @cached_property
-    def _counts(self) -> FloatArray:
-        """The four counts of each threshold, one after the other, shape (images, 4 K)."""
-        return np.array([np.concatenate(counts.rows) for counts in in_order(*self._sets)], dtype=np.float64)
 
     @cached_property
     def _best(self) -> FloatArray:

@@ -23,7 +23,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.core.table import FloatArray, Interval, Table
 from segbench.curves.curve import Curve
 from segbench.protocols.pixels.class_counts import ClassCounts
-from segbench.protocols.pixels.metrics import METRICS, TWO_VALUED, PixelTable
+from segbench.protocols.pixels.metrics import METRICS, TWO_VALUED, PixelTable, joined
 
 _MACRO: Mapping[str, Mapping[str, object]] = {
     "ods_f": {"title": "macro ODS"},
@@ -115,9 +115,17 @@ class ClassTable(Table):
         """Every metric of the benchmark itself."""
         return np.append(_means(table.estimates[np.newaxis] for table in self._tables), self._micro.estimates)
 
-    def measure(self, weights: FloatArray) -> FloatArray:
-        """Measure every metric for every row of weights, see `Table`."""
-        return np.hstack([_means(table.measure(weights) for table in self._tables), self._micro.measure(weights)])
+    @cached_property
+    def rows(self) -> Any:  # noqa: ANN401  dense or sparse
+        """The rows of each class, and those of all classes added up, side by side."""
+        return joined([table.rows for table in (*self._tables, self._micro)])
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `Table`."""
+        ends = np.cumsum([table.rows.shape[1] for table in self._tables])
+        *classes, micro = np.split(sums, ends, axis=1)
+        scores = (table.score(part) for table, part in zip(self._tables, classes, strict=True))
+        return np.hstack([_means(scores), self._micro.score(micro)])
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
         """Measure each image alone, see `Table`."""

@@ -30,7 +30,7 @@ from segbench.core.bins import bin_of
 from segbench.core.integers import IntArray, within_total
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import CELLS_AT_ONCE, FloatArray, Interval, Space, Table, column_sums
+from segbench.core.table import FloatArray, Interval, Space, Table, column_sums
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
@@ -162,11 +162,24 @@ class PixelTable(Table):
         """Number of images."""
         return sum(map(len, self._sets))
 
-    def measure(self, weights: FloatArray) -> FloatArray:
-        """Measure every metric for every row of weights, see `segbench.core.table.Table`."""
-        if not len(weights):
-            return np.empty((0, len(self.metrics)))
-        return self._scored(self._best(weights), OverImages(*(weights @ self._matrix.of_images).T))
+    @cached_property
+    def rows(self) -> Any:  # noqa: ANN401  dense or sparse
+        """Positives and negatives by score, TP and FP of masks, and the fields of `OverImages`."""
+        layout, chosen = self._layout, _of_images(BestFs.joined(self._chosen))
+        masks = np.where(layout.masks[:, np.newaxis], chosen[:, :2], 0)
+        return joined([layout.positives, layout.negatives, masks, chosen])
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
+        layout = self._layout
+        size = layout.scores.size
+        positives, negatives = (np.ascontiguousarray(part) for part in (sums[:, :size], sums[:, size : 2 * size]))
+        masks, images = sums[:, 2 * size : 2 * size + 2], OverImages(*sums[:, 2 * size + 2 :].T)
+        if layout.masks.any():
+            best = _mask_points(layout.scores, masks, positives, negatives, images.positives, images.negatives)
+        else:
+            best = _curve_points(layout.scores, layout.loose, positives, negatives)
+        return self._scored(best, images)
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -183,8 +196,9 @@ class PixelTable(Table):
         counts = pool.counts
         if not math.isnan(mask):
             point = mask_point(counts, mask)
-            sums = np.array([[point.tp, point.fp, point.positives, point.negatives]], np.float64)
-            return _mask_points(np.array([mask]), sums, np.zeros((1, 1)), np.zeros((1, 1)), sums)
+            none, sums = np.zeros((1, 1)), np.array([[point.tp, point.fp]], np.float64)
+            totals = (np.array([total], np.float64) for total in (point.positives, point.negatives))
+            return _mask_points(np.array([mask]), sums, none, none, *totals)
         parts = (part[np.newaxis].astype(np.float64) for part in (counts.positives, counts.negatives))
         best = _curve_points(counts.scores, inexact(counts), *parts)
         # Where the pool holds a choice of scores, areas were added up over all of them.
@@ -218,47 +232,26 @@ class PixelTable(Table):
         scored[best.positives == 0] = np.nan
         return scored
 
-    def _best(self, weights: FloatArray) -> AtOds:
-        """Find the point of ODS and the areas of the curve that each row of weights pools."""
-        matrix = self._matrix
-        parts = []
-        for rows, positives, negatives in self._pooled_rows(weights):
-            if matrix.masks.any():
-                masks = weights[rows] @ np.where(matrix.masks[:, np.newaxis], matrix.of_images, 0)
-                every = weights[rows] @ matrix.of_images
-                parts.append(_mask_points(matrix.scores, masks, positives, negatives, every))
-            else:
-                parts.append(_curve_points(matrix.scores, matrix.loose, positives, negatives))
-        return _joined(parts)
-
-    def _pooled_rows(self, weights: FloatArray) -> Any:  # noqa: ANN401  an iterator of slices and two arrays
-        """Pool the images by each row of weights, some rows at a time: rows, positives and negatives, (rows, L)."""
-        matrix = self._matrix
-        step = max(CELLS_AT_ONCE // max(matrix.scores.size, 1), 1)
-        for start in range(0, weights.shape[0], step):
-            rows = slice(start, start + step)
-            parts = (np.ascontiguousarray(weights[rows] @ part) for part in (matrix.positives, matrix.negatives))
-            yield rows, *parts
-
-    def heights(self, space: Space, at: FloatArray, weights: FloatArray) -> FloatArray:
-        """Read the curve of each row of weights off at some places, see `Table`; nan for masks."""
+    def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
+        """Read the curve of each row of sums off at some places, see `Table`; nan for masks."""
         from segbench.protocols.pixels import metric_kernels
 
         kernel = metric_kernels.precision_at if space == "pr" else metric_kernels.tpr_at
-        heights = np.full((weights.shape[0], at.size), np.nan)
-        if not self._matrix.masks.any():
-            for rows, positives, negatives in self._pooled_rows(weights):
-                kernel(positives, negatives, at, heights[rows])
+        heights = np.full((len(sums), at.size), np.nan)
+        size = self._layout.scores.size
+        if not self._layout.masks.any():
+            positives, negatives = (np.ascontiguousarray(part) for part in (sums[:, :size], sums[:, size : 2 * size]))
+            kernel(positives, negatives, at, heights)
         return heights
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
         """Measure each image alone, at all of its own scores, see `Table`."""
-        if self._matrix.whole:
+        if self._layout.whole:
             return super().measure_images()
         lowest, highest = [], []
         for images, pool in zip(self._sets, self.pools, strict=True):
             for name in sorted(images):
-                alone = PixelTable([{name: images[name]}], of_set=self._of_set or pool.counts)
+                alone = type(self)([{name: images[name]}], of_set=self._of_set or pool.counts)
                 values = dict(zip((metric.key for metric in self.metrics), alone.estimates.tolist(), strict=True))
                 pairs = [alone.bounds.get(key, (value, value)) for key, value in values.items()]
                 lowest.append([low for low, _ in pairs])
@@ -368,7 +361,7 @@ class PixelTable(Table):
         )
 
     @cached_property
-    def _matrix(self) -> _Matrix:
+    def _layout(self) -> _Layout:
         soft = [pool for pool, mask in zip(self.pools, self._masks, strict=True) if math.isnan(mask)]
         kept = [reduced(pool.counts) for pool in soft]
         pooled = ScoreCounts.sum(kept)
@@ -382,11 +375,10 @@ class PixelTable(Table):
         # A resample may hold one image as often as there are images.
         for place, name in ((1, "positives"), (2, "negatives")):
             within_total(len(rows) * max(int(row[place].sum()) for row in rows), f"{name} of a resample")
-        return _Matrix(
+        return _Layout(
             scores,
             _filled([(places, positives) for places, positives, _ in rows], scores.size),
             _filled([(places, negatives) for places, _, negatives in rows], scores.size),
-            _of_images(BestFs.joined(self._chosen)),
             inexact(pooled) if pooled.scores.size else np.zeros(scores.size, np.bool_),
             of_masks,
             not pooled.binned and all(one is pool.counts for one, pool in zip(kept, soft, strict=True)),
@@ -394,7 +386,7 @@ class PixelTable(Table):
 
 
 @dataclass(frozen=True, eq=False)
-class _Matrix:
+class _Layout:
     """Images by scores.
 
     Parameters
@@ -403,8 +395,6 @@ class _Matrix:
         Scores of the pooled counts, falling.
     positives, negatives : matrix of float64, shape (images, L)
         Dense, or sparse where images have few of many scores.
-    of_images : array of float64, shape (images, 6)
-        See `_of_images`.
     loose : array of bool, shape (L,)
         Bins that hold more than one score.
     masks : array of bool, shape (images,)
@@ -416,7 +406,6 @@ class _Matrix:
     scores: FloatArray
     positives: Any
     negatives: Any
-    of_images: FloatArray
     loose: NDArray[np.bool_]
     masks: NDArray[np.bool_]
     whole: bool
@@ -442,29 +431,36 @@ def _curve_points(scores: FloatArray, loose: NDArray[np.bool_], positives: Float
 
 
 def _mask_points(
-    scores: FloatArray, masks: FloatArray, positives: FloatArray, negatives: FloatArray, every: FloatArray
+    scores: FloatArray,
+    masks: FloatArray,
+    positives: FloatArray,
+    negatives: FloatArray,
+    *totals: FloatArray,
 ) -> AtOds:
     """Find the best F of masks pooled with soft maps, one per row; there are no areas.
 
-    `masks` and `every` hold TP, FP, P and N, of the masks alone and of all images.
+    `masks` holds TP and FP of the masks, `totals` positives and negatives of all images.
     """
     from segbench.protocols.pixels import metric_kernels
 
-    beside = np.column_stack([masks[:, 0], masks[:, 1], every[:, 2]]).astype(np.int64)
-    best = np.zeros((masks.shape[0], 3), np.int64)
+    beside = np.column_stack([masks, totals[0]]).astype(np.int64)
+    best = np.zeros((len(masks), 3), np.int64)
     metric_kernels.best_beside(positives, negatives, beside, best)
-    undefined = np.full(masks.shape[0], np.nan)
+    undefined = np.full(len(masks), np.nan)
     threshold = np.append(np.nan, scores)[best[:, 0]]
     tp, fp = best[:, 1:].T.astype(np.float64)
-    return AtOds(tp, fp, threshold, every[:, 2], every[:, 3], dict.fromkeys(_AREAS, undefined), undefined)
+    total_positives, total_negatives = totals
+    areas = dict.fromkeys(_AREAS, undefined)
+    return AtOds(tp, fp, threshold, total_positives, total_negatives, areas, undefined)
 
 
-def _joined(parts: Sequence[AtOds]) -> AtOds:
-    if len(parts) == 1:
-        return parts[0]
-    names = ("tp", "fp", "threshold", "positives", "negatives", "fp_at_95")
-    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return AtOds(**joined, areas={name: np.concatenate([part.areas[name] for part in parts]) for name in _AREAS})
+def joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  dense or sparse
+    """Put matrices side by side; sparse where one is."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.hstack(parts)
+    from scipy.sparse import hstack
+
+    return hstack(parts, format="csr")
 
 
 def _row(image: ScoreCounts, pooled: ScoreCounts) -> tuple[IntArray, FloatArray, FloatArray]:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from segbench.core.integers import MEAN_UNITS
 from segbench.core.metric import Metric
-from segbench.core.table import CELLS_AT_ONCE, FloatArray, Table
+from segbench.core.table import FloatArray, Table
 from segbench.protocols.common_thresholds import in_order
 from segbench.protocols.regions.counts import COVERED_UNITS, SUMS, RegionCounts
 from segbench.protocols.regions.curve import RegionCurve, region_curve
@@ -102,24 +102,27 @@ class RegionTable(Table):
         """Number of images."""
         return sum(map(len, self._sets))
 
-    def measure(self, weights: FloatArray) -> FloatArray:
-        """Measure every metric for every row of weights, see `Table`; nan for weights that are all 0."""
+    @cached_property
+    def rows(self) -> FloatArray:
+        """The sums of each threshold, what `_best` gives, and 1 for the image."""
         if not self.images:
-            return np.full((len(weights), len(self.metrics)), np.nan)
-        step = max(CELLS_AT_ONCE // self._sums.shape[1], 1)
-        parts = [self._scored(weights[start : start + step]) for start in range(0, len(weights), step)]
-        return np.concatenate(parts) if parts else np.empty((0, len(self.metrics)))
+            return np.empty((0, 8))
+        sums = [[getattr(image, name) for name in SUMS] for image in self._images]
+        return np.column_stack(
+            [np.array(sums, dtype=np.float64).reshape(len(sums), -1), self._best, np.ones(len(sums))]
+        )
 
-    def _scored(self, weights: FloatArray) -> FloatArray:
-        """Compute every metric from sums over images: the formulas."""
-        pooled = np.moveaxis((weights @ self._sums).reshape(-1, len(SUMS), self._thresholds.size), 1, 0)
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `Table`; nan for sums over no image."""
+        if not self.images:
+            return np.full((len(sums), len(self.metrics)), np.nan)
+        pooled = np.moveaxis(sums[:, :-8].reshape(-1, len(SUMS), self._thresholds.size), 1, 0)
         covered, covered_pred, rand_index, split, merge, f, precision, recall = pooled
-        area, size, covered_best, covered_ois, rand_ois, voi_ois, f_ois = (weights @ self._best).T
-        images = weights.sum(axis=1)
+        area, size, covered_best, covered_ois, rand_ois, voi_ois, f_ois, images = sums[:, -8:].T
         pixels, means = area * COVERED_UNITS, images * MEAN_UNITS
-        rows = np.arange(weights.shape[0])
+        rows = np.arange(len(sums))
         by_covering, by_rand, by_voi, by_f = (
-            (rows, np.argmax(sums, axis=1)) for sums in (covered, rand_index, -(split + merge), f)
+            (rows, np.argmax(each, axis=1)) for each in (covered, rand_index, -(split + merge), f)
         )
         with np.errstate(invalid="ignore"):  # 0 / 0 where no image is drawn: nan, as promised
             values = {
@@ -142,7 +145,7 @@ class RegionTable(Table):
                 "are_precision": precision[by_f] / means,
                 "are_recall": recall[by_f] / means,
             }
-        scored = np.empty((len(weights), len(self.metrics)))
+        scored = np.empty((len(sums), len(self.metrics)))
         for column, metric in zip(scored.T, self.metrics, strict=True):
             column[:] = values[metric.key]
         scored[images == 0] = np.nan
@@ -169,12 +172,6 @@ class RegionTable(Table):
     @property
     def _thresholds(self) -> NDArray[np.float64]:
         return self._images[0].thresholds
-
-    @cached_property
-    def _sums(self) -> FloatArray:
-        """The sums of each threshold, in the order of `RegionCounts`, shape (images, 8 K)."""
-        rows = [[getattr(image, name) for name in SUMS] for image in self._images]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), -1)
 
     @cached_property
     def _best(self) -> FloatArray:
