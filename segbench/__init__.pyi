@@ -18,6 +18,7 @@ from .core.errors import ArgumentError as ArgumentError
 from .core.errors import DataError as DataError
 from .core.errors import SegbenchError as SegbenchError
 from .core.errors import WorkerError as WorkerError
+from .core.operating_point import OperatingPoint as OperatingPoint
 from .core.scores import ScoreCounts as ScoreCounts
 from .core.summary import Summary as Summary
 from .core.thresholds import Thresholds as Thresholds
@@ -42,7 +43,6 @@ from .curves.gain import GainCurve as GainCurve
 from .curves.gain import pr_gain_curve as pr_gain_curve
 from .curves.hull import achievable_pr_curve as achievable_pr_curve
 from .curves.hull import roc_hull as roc_hull
-from .curves.operating import OperatingPoint as OperatingPoint
 from .curves.operating import at_tpr as at_tpr
 from .curves.operating import best_iou as best_iou
 from .curves.operating import precision_at_recall as precision_at_recall

@@ -92,12 +92,11 @@ def rule_text(rule: Positive) -> str:
     """
     if isinstance(rule, str):
         return rule
+    given: Any = rule
+    several = np.iterable(given) and not isinstance(given, bytes)
     try:
-        values: tuple[Any, ...] = tuple(rule)  # type: ignore[arg-type]  # a single number is not iterable
-    except TypeError:
-        values = (rule,)
-    try:
-        numbers = [] if isinstance(rule, bytes) else [as_real(value, "positive", "a number", least=-np.inf, most=np.inf) for value in values]
+        values = tuple(given) if several else (given,)
+        numbers = [as_real(value, "positive", "numbers", least=-np.inf, most=np.inf) for value in values]
     except ArgumentError:
         numbers = []
     if not numbers:

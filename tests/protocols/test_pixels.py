@@ -270,9 +270,11 @@ class TestRule:
         assert settings(positive=given).signature_fields() == settings(positive=text).signature_fields()
 
     @pytest.mark.parametrize("settings", [Pixels, Boundaries])
-    @pytest.mark.parametrize("given", [True, (), [True], (1, "3"), np.nan, b"255", {}, object(), np.array(255), 10**400])
+    @pytest.mark.parametrize(
+        "given", [True, (), [True], (1, "3"), np.nan, b"255", {}, object(), np.array(255), 10**400]
+    )
     def test_neither_text_nor_numbers(self, settings, given):
-        with pytest.raises(ArgumentError, match="positive=.* is no rule; expected a value"):
+        with pytest.raises(ArgumentError, match=r"positive=.* is no rule; expected a value"):
             settings(positive=given)
 
     def test_void_and_field_are_ignored_together(self):

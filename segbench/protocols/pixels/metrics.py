@@ -34,7 +34,7 @@ from segbench.core.table import CELLS_AT_ONCE, FloatArray, Interval, Space, Tabl
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
-from segbench.curves.masks import mask_point, mask_points, mask_threshold, pixel_curve
+from segbench.curves.masks import mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import inexact
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels, pool_pixels, reduced
 
@@ -149,7 +149,7 @@ class PixelTable(Table):
         (pool,), (mask,) = self.pools, self._masks
         counts = pool.counts
         if not math.isnan(mask):
-            point = mask_point(counts, mask)
+            point = counts.operating_point(mask)
             sums = np.array([[point.tp, point.fp, point.positives]], np.float64)
             return _mask_points(np.array([mask]), sums, np.zeros((1, 1)), np.zeros((1, 1)), sums[:, 2])
         parts = (part[np.newaxis].astype(np.float64) for part in (counts.positives, counts.negatives))

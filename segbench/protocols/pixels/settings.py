@@ -39,7 +39,15 @@ from segbench.core.protocol import Counted, Facts, Protocol, Settled
 from segbench.core.sample import Reads, Sample
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
-from segbench.protocols.labels import LabelRule, Positive, agree_on_positive, describe, equals_any, rule_text, two_values
+from segbench.protocols.labels import (
+    LabelRule,
+    Positive,
+    agree_on_positive,
+    describe,
+    equals_any,
+    rule_text,
+    two_values,
+)
 from segbench.protocols.pixels.counting import count_labelled, refuse_nan
 from segbench.protocols.pixels.metrics import METRICS, TOTALS, PixelTable
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
@@ -314,7 +322,8 @@ def count_pixels(
         If shapes differ, valid labels hold anything but 0 and 1 and `positive` is not given, or `positive` or
         `annotators` is no rule.
     DataError
-        If labels hold NaN beside `positive`, or a valid score is NaN or infinite, or an integer of 2**53 or more, which float64 may not hold exactly.
+        If labels hold NaN beside `positive`, or a valid score is NaN or infinite, or an integer of 2**53 or more, which
+        float64 may not hold exactly.
 
     Examples
     --------
