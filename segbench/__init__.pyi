@@ -3,6 +3,7 @@ from .aggregator.benchmark import FailedImages as FailedImages
 from .aggregator.benchmark import evaluate as evaluate
 from .aggregator.benchmark import load_results as load_results
 from .aggregator.clusters import dask_pool as dask_pool
+from .aggregator.comparing import compare as compare
 from .aggregator.comparing import compare_results as compare_results
 from .aggregator.importing import import_bsds as import_bsds
 from .aggregator.merging import merge_results as merge_results
@@ -93,7 +94,6 @@ from .statistics.bands import curve_band as curve_band
 from .statistics.bootstrap import bootstrap as bootstrap
 from .statistics.comparison import Comparison as Comparison
 from .statistics.comparison import Difference as Difference
-from .statistics.comparison import compare as compare
 from .statistics.intervals import Intervals as Intervals
 from .verification.checks import Check as Check
 from .verification.verifying import verify as verify

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,6 +166,14 @@ class Table(ABC):
         """
         del at, weights
         raise ArgumentError(f"this protocol has no {'ROC' if space == 'roc' else 'precision-recall'} curve")
+
+
+class Tabled(Protocol):
+    """Anything with a table, such as a `segbench.Result`."""
+
+    @property
+    def table(self) -> Table:
+        """The counts of all images laid out."""
 
 
 def single_images(images: int, *, others: float = 0.0, itself: float = 1.0) -> Iterator[FloatArray]:

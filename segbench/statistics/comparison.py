@@ -130,40 +130,7 @@ def compare(
     permutations: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
-    """Compare methods, each pair of them, by every metric but totals and thresholds.
-
-    Parameters
-    ----------
-    methods : mapping of str to mapping of str to counts
-        By the method's name: counts by the image's name. All methods over the same images and ground truth.
-    protocol : Protocol, optional
-        What measures the counts; by default the protocol that ships for counts of their type.
-    method, level, replicates, seed
-        Of the intervals, see `bootstrap`.
-    permutations : int
-        Ways of swapping images that are measured, from 1 to 10 million; all ways where there are no more.
-
-    Returns
-    -------
-    Comparison
-        One `Difference` a pair and figure. Exact counts and counts in bins can be compared with each other: values in
-        bins carry bounds, and intervals, p-values and rank shares are those of the binned values, which a note says.
-
-    Raises
-    ------
-    ArgumentError
-        For fewer than two methods, or different images or ground truth: it says what differs.
-
-    Examples
-    --------
-    >>> from segbench.core.scores import ScoreCounts
-    >>> def images(hits):
-    ...     return {str(k): ScoreCounts([2, 1], [hits, 10 - hits], [k % 4, 20 - k % 4]) for k in range(12)}
-    >>> result = compare({"good": images(8), "poor": images(6)}, replicates=200)
-    >>> row = next(row for row in result.differences if row.figure == "ods_f")
-    >>> row.wins, row.losses, row.p_value < 0.01, result.rank_shares["ods_f"]["good"]
-    (12, 0, True, (1.0, 0.0))
-    """
+    """Compare methods by their counts, see `segbench.compare`."""
     if len(methods) < 2:
         raise ArgumentError(f"{len(methods)} method; comparing takes at least two")
     permutations = as_whole(permutations, "permutations", least=1, most=MOST_REPLICATES)
