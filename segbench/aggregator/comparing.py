@@ -72,17 +72,21 @@ def compare(
     if odd is not None or (any(isinstance(one, Mapping) for one in given) and not isinstance(methods, Mapping)):
         raise ArgumentError(f"methods holds {type(given[0] if odd is None else odd).__name__}, {_EXPECTED}")
     results = [one for one in given if isinstance(one, Result)]
-    if len(results) == len(given) > 0:
+    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
+    if given and len(results) == len(given):
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
-        if isinstance(methods, Mapping):
-            results = [replace(result, method=name) for name, result in zip(methods, results, strict=True)]
         return compare_results(
-            results, method=method, level=level, replicates=replicates, permutations=permutations, seed=seed
+            [replace(result, method=name) for name, result in zip(names, results, strict=True)],
+            method=method,
+            level=level,
+            replicates=replicates,
+            permutations=permutations,
+            seed=seed,
         )
-    counts = {name: one.counts if isinstance(one, Result) else one for name, one in zip(methods, given, strict=True)}
+    counts = [one.counts if isinstance(one, Result) else one for one in given]
     return compare_counts(
-        counts,
+        dict(zip(names, counts, strict=True)),
         protocol=protocol,
         method=method,
         level=level,
