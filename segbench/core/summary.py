@@ -9,6 +9,16 @@ from dataclasses import dataclass, field
 from segbench.core.display import Displayed
 
 
+def finite(value: float) -> float | None:
+    """Give None for what JSON has no number for."""
+    return value if math.isfinite(value) else None
+
+
+def finite_values(metrics: Mapping[str, float]) -> dict[str, float | None]:
+    """Give metrics as JSON holds them: None where undefined."""
+    return {key: finite(value) for key, value in metrics.items()}
+
+
 @dataclass(frozen=True, eq=False)
 class Summary(Displayed, Mapping[str, float | int]):
     """Metrics by key, in the order in which they are reported.

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from segbench.report.documents import finite
+from segbench.core.summary import finite
 from segbench.report.grids import show_table
 from segbench.report.numbers import DIGITS, exact, number, signed
 from segbench.report.tables import TextTable
