@@ -90,13 +90,20 @@ class Result(Displayed):
     measured_by: Protocol | None = None
 
     def __repr__(self) -> str:
-        """Say in a line whose result it is, of how many images, and the figure by which methods are ranked."""
-        images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
-        images = "known from print" if self.published else "pixels without names" if self.unnamed else images
-        failed = f", {len(self.failed)} failed" if self.failed else ""
+        """Give one line with the method, the number of images, and the metric that ranks methods."""
         key = self.rules.headline.key
         bounds = " ({:.4f} to {:.4f})".format(*self.summary.bounds[key]) if key in self.summary.bounds else ""
-        return f"Result({self.method!r}, {self.protocol}, {images}{failed}, {key} {self.summary[key]:.4f}{bounds})"
+        return f"Result({self.method!r}, {self._counted}, {key} {self.summary[key]:.4f}{bounds})"
+
+    def __str__(self) -> str:
+        """Print a metric per line, what was noted, and the signature."""
+        return "\n".join([f"{self.method}: {self._counted}", str(self.summary), *self.notes, self.signature])
+
+    @property
+    def _counted(self) -> str:
+        images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
+        images = "known from print" if self.published else "pixels without names" if self.unnamed else images
+        return f"{self.protocol}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
 
     @cached_property
     def rules(self) -> Protocol:

@@ -19,6 +19,7 @@ from segbench import (
     compare,
     evaluate,
 )
+from segbench.core.numbers import number
 from segbench.report.documents import json_document
 
 
@@ -101,17 +102,19 @@ class TestDataFrame:
 
 
 class TestText:
-    def test_a_summary_prints_a_metric_a_line_with_its_reason(self):
+    def test_a_summary_prints_a_metric_per_line_with_its_reason(self):
         summary = Summary(
             {"positives": 12, "ods_f": 0.81234, "auc_pr": math.nan, "ap": 0.5},
-            bounds={"ap": (0.4998, 0.50021)},
+            bounds={"ap": (0.4998, 0.5001)},
             undefined={"auc_pr": "two-valued predictions"},
+            notes=("a note",),
         )
         assert str(summary).splitlines() == [
-            "positives      12",
-            "ods_f      0.8123",
-            "auc_pr          -  two-valued predictions",
-            "ap         0.5000  0.4998 to 0.5002",
+            "positives            12",
+            "ods_f             .8123",
+            "auc_pr                -  two-valued predictions",
+            "ap         .5000 ±.0002",
+            "a note",
         ]
 
     def test_a_result_prints_its_summary_and_signature(self, result):
@@ -134,14 +137,13 @@ class TestText:
             return {str(k): ScoreCounts([2, 1], [hits, 10 - hits], [k % 4, 20 - k % 4]) for k in range(12)}
 
         comparison = compare({"good": images(8), "poor": images(6)}, replicates=100)
-        lines = str(comparison).splitlines()
-        assert lines[0].split() == ["a", "b", "a", "b", "-", "a", "low", "high", "p", "wins", "ties", "losses"]
-        assert [line.split()[0] for line in lines[1:]] == [
-            metric.key for metric in comparison.metrics if metric.compared
-        ]
+        lines = [line.split() for line in str(comparison).splitlines()]
+        assert lines[0][:3] == ["figure", "a", "b"]
+        shown = [metric.key for metric in comparison.metrics if metric.compared]
+        assert [line[0] for line in lines[1 : 1 + len(shown)]] == shown
         row = next(row for row in comparison.differences if row.figure == "ods_f")
-        printed = next(line.split() for line in lines if line.startswith("ods_f"))
-        assert printed[1:3] == ["good", "poor"]
-        assert printed[3:6] == [f"{row.estimate_a:.4f}", f"{row.estimate_b:.4f}", f"{row.difference:+.4f}"]
+        printed = next(line for line in lines if line[0] == "ods_f")
+        assert printed[1:5] == ["good", "poor", number(row.estimate_a), number(row.estimate_b)]
         assert printed[-3:] == ["12", "0", "0"]
+        assert [" ".join(line) for line in lines[1 + len(shown) :]] == list(comparison.notes)
         assert repr(comparison) == str(comparison)
