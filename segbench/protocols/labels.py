@@ -190,7 +190,7 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
     if len(holders) > 1:
         hint = POSITIVE_HINT.format(example=f">={sorted(holders)[1]:g}")
     elif left_out_by:
-        hint = f"perhaps {left_out_by} left out every other value; give another, or none"
+        hint = f"perhaps {left_out_by} left out every other value; give another, or none (void=..., field=...)"
     else:
         hint = "say which values are positive with --positive (Pixels(positive=...))"
     raise DataError(

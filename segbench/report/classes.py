@@ -37,7 +37,8 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
     """
     if not any(result.classes for result in results):
         found = ", ".join(by_protocol(results))
-        raise ArgumentError(f"there are no classes in results of {found}; run with -p pixels --classes 0-18")
+        hint = "run with --classes 0-18 (Classes(labels=range(19)))"
+        raise ArgumentError(f"there are no classes in results of {found}; {hint}")
     drawn: list[Intervals | None] = [*intervals] or [None] * len(results)
     return [
         ClassResult(run, method, name, of_class, None if whole is None else _drawn_alike(of_class, whole))

@@ -119,7 +119,7 @@ def bin_notes(results: Sequence[Result], names: Sequence[str]) -> tuple[str, ...
     open_order = few_names(sorted(names[place] for place in undecided), len(names))
     return (
         BINS_NOTE,
-        *([f"bins leave the order by {key} open: {open_order}; count without --bins"] if undecided else []),
+        *([f"bins leave the order by {key} open: {open_order}; count without bins"] if undecided else []),
     )
 
 

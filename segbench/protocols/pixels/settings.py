@@ -55,8 +55,8 @@ from segbench.protocols.states import State, states_of_labels
 from segbench.protocols.written import written
 
 _ANNOTATORS_HINT = (
-    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them: --gt-pattern, or "
-    "one column of the list"
+    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them: --gt-pattern "
+    "(gt_pattern=...), or one column of the list"
 )
 
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
