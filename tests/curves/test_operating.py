@@ -200,7 +200,7 @@ class TestAThresholdGiven:
 
     @pytest.mark.parametrize("threshold", [math.nan, "0.5", None, True, [0.5]])
     def test_what_is_no_threshold(self, threshold):
-        with pytest.raises(ArgumentError, match="threshold is .*, expected a number"):
+        with pytest.raises(ArgumentError, match=r"threshold is .*, expected a number"):
             self.counts.operating_point(threshold)
 
     def test_scores_that_are_not_known(self):
