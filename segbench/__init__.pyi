@@ -3,6 +3,7 @@ from .aggregator.benchmark import FailedImages as FailedImages
 from .aggregator.benchmark import evaluate as evaluate
 from .aggregator.benchmark import load_results as load_results
 from .aggregator.clusters import dask_pool as dask_pool
+from .aggregator.comparing import compare as compare
 from .aggregator.comparing import compare_results as compare_results
 from .aggregator.importing import import_bsds as import_bsds
 from .aggregator.merging import merge_results as merge_results
@@ -14,12 +15,19 @@ from .checks.checking import check as check
 from .checks.findings import Finding as Finding
 from .checks.findings import Place as Place
 from .checks.findings import Report as Report
+from .core.counts import Counts as Counts
 from .core.errors import ArgumentError as ArgumentError
 from .core.errors import DataError as DataError
 from .core.errors import SegbenchError as SegbenchError
 from .core.errors import WorkerError as WorkerError
+from .core.metric import Metric as Metric
+from .core.operating_point import OperatingPoint as OperatingPoint
+from .core.protocol import Counted as Counted
+from .core.protocol import Protocol as Protocol
+from .core.sample import Sample as Sample
 from .core.scores import ScoreCounts as ScoreCounts
 from .core.summary import Summary as Summary
+from .core.table import Table as Table
 from .core.thresholds import Thresholds as Thresholds
 from .curves.areas import auc_pr as auc_pr
 from .curves.areas import auc_roc as auc_roc
@@ -42,7 +50,6 @@ from .curves.gain import GainCurve as GainCurve
 from .curves.gain import pr_gain_curve as pr_gain_curve
 from .curves.hull import achievable_pr_curve as achievable_pr_curve
 from .curves.hull import roc_hull as roc_hull
-from .curves.operating import OperatingPoint as OperatingPoint
 from .curves.operating import at_tpr as at_tpr
 from .curves.operating import best_iou as best_iou
 from .curves.operating import precision_at_recall as precision_at_recall
@@ -93,7 +100,6 @@ from .statistics.bands import curve_band as curve_band
 from .statistics.bootstrap import bootstrap as bootstrap
 from .statistics.comparison import Comparison as Comparison
 from .statistics.comparison import Difference as Difference
-from .statistics.comparison import compare as compare
 from .statistics.intervals import Intervals as Intervals
 from .verification.checks import Check as Check
 from .verification.verifying import verify as verify

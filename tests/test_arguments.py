@@ -1,6 +1,9 @@
 """Every public numeric argument: what it cannot take is refused by its name, and NumPy's numbers work as Python's."""
 
+import ast
 import math
+import re
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -84,6 +87,8 @@ REAL = {
     "multiplier": ("multiplier", lambda v: segbench.nms(SOFT, multiplier=v)),
     "void of Pixels": ("void", lambda v: Pixels(void=(v,))),
     "at": ("thresholds", lambda v: COUNTS.at([v])),
+    "positive of Pixels": ("positive", lambda v: Pixels(positive=v)),
+    "positive of count_pixels": ("positive", lambda v: segbench.count_pixels([0, 255], [0.1, 0.9], positive=v)),
     "listed thresholds": ("thresholds", lambda v: Boundaries(thresholds=(v,))),
     "scale": ("scale", lambda v: Repairs(scale=v)),
     "value of Thresholds": ("thresholds", lambda v: segbench.Thresholds([v], "")),
@@ -211,3 +216,28 @@ class TestOtherPlaces:
         with pytest.raises(ArgumentError, match=next(iter(option))):
             segbench.export_report([result], tmp_path / "page.html", **option)
         assert not (tmp_path / "page.html").exists()
+
+
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+ONLY_AN_OPTION = re.compile(r"--[a-z-]+( \{\})?")
+IN_PYTHON = re.compile(r"\w=|\w\(|\bresults?\b|segbench [a-z]+ ")
+LIBRARY = ("core", "curves", "protocols", "statistics", "aggregator")
+
+
+def messages(module):
+    """Give the texts of a module, docstrings left out, with ``{}`` for what is filled in."""
+    tree = ast.parse(module.read_text("utf-8"))
+    left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    left_out |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
+            yield node.value
+
+
+@pytest.mark.parametrize("package", LIBRARY)
+def test_messages_that_name_an_option_name_the_argument_in_python_too(package):
+    root = Path(segbench.__file__).parent / package
+    named = [text for module in root.rglob("*.py") for text in messages(module) if OPTION.search(text)]
+    assert not [text for text in named if not (IN_PYTHON.search(text) or ONLY_AN_OPTION.fullmatch(text))]

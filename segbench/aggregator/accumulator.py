@@ -28,8 +28,9 @@ class Accumulator:
 
     Parameters
     ----------
-    protocol : Pixels, Boundaries or Regions, optional
-        What counts as right, with its settings; ``Pixels()`` if left out.
+    protocol : Protocol or str, optional
+        What counts as right, with its settings, or a name for the defaults, as in ``"boundaries"``; ``Pixels()`` if
+        left out.
     method : str
         Name of the method in tables and plots.
     repeated : {"refuse", "add", "once"}
@@ -68,7 +69,7 @@ class Accumulator:
 
     def __init__(
         self,
-        protocol: Protocol = _PIXELS,
+        protocol: Protocol | str = _PIXELS,
         *,
         method: str = "accumulated",
         repeated: Repeated = "refuse",

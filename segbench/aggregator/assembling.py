@@ -75,7 +75,8 @@ def _cut(packed: dict[str, bytes], thresholds: Thresholds) -> tuple[dict[str, by
 def _scores_of(data: bytes) -> ScoreCounts:
     counts = decode(data)
     if not isinstance(counts, ScoreCounts):
-        raise DataError("packed counts", "are not counts of scores", "the results file was changed: count with --fresh")
+        hint = "the results file was changed: count with --fresh (fresh=True)"
+        raise DataError("packed counts", "are not counts of scores", hint)
     return counts
 
 

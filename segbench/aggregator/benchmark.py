@@ -10,6 +10,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
+from segbench.aggregator.arrays import Arrays, evaluate_arrays
 from segbench.aggregator.assembling import assemble
 from segbench.aggregator.codec import EncodedCounts, decode, decode_summary
 from segbench.aggregator.counting import count_all
@@ -41,7 +42,7 @@ class FailedImages(UserWarning):
 
 @listed_once()
 def evaluate(
-    ground_truth: str | PathLike[str] | None = None,
+    ground_truth: str | PathLike[str] | Arrays | None = None,
     prediction: str | PathLike[str] | None = None,
     protocol: Protocol | str = _PIXELS,
     *,
@@ -67,6 +68,10 @@ def evaluate(
         Two folders, whose files pair by name without extension, sub-folders kept; or two files. A ``.zip``, ``.tar`` or
         ``.tar.gz`` archive, a folder of such, or a URL (``"s3://bucket/gt"``, with the extra ``remote``) is read as a
         folder. `prediction` is None for `Annotators`, who are compared with each other.
+        Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
+        pairs, which get the names ``"0"``, ``"1"``, and so on; ``(labels, scores, valid)`` leaves pixels out. Arrays
+        mean what they mean to `Accumulator.update`. Of the other arguments only `protocol`, `method` and `progress` go
+        with arrays.
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
         ``Pixels()``.
@@ -104,21 +109,50 @@ def evaluate(
     Returns
     -------
     Result
+        Of arrays, its signature says ``source:arrays``.
 
     Raises
     ------
     ArgumentError
         If `protocol` is none, `pairs` is given beside folders, neither is given, a list leaves the method open, a URL
-        needs a package that is not installed, or places or repairs have no meaning for the protocol.
+        needs a package that is not installed, or places or repairs have no meaning for the protocol. If arrays do not
+        fit, or other arguments are given beside them.
     DataError
-        If the folders do not pair (at most a hundred names are listed), or ground-truth values leave open which are
-        positive.
+        If an image given as arrays cannot be counted, the folders do not pair (at most a hundred names are listed), or
+        ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning. A
         `ReplacedRun` warning says what became of a run of other images, or what was kept since none could be counted.
     WorkerError
         If the executor takes no more work.
+
+    Examples
+    --------
+    >>> result = evaluate({"a": ([[0, 255]], [[0.2, 0.9]]), "b": ([[255, 0]], [[0.3, 0.7]])}, protocol="pixels")
+    >>> round(result.summary["ods_f"], 3), list(result.counts)
+    (0.8, ['a', 'b'])
     """
     protocol = as_protocol(protocol)
+    if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
+        beside = {
+            "prediction": prediction,
+            "pairs": pairs,
+            "field": field,
+            **{
+                name: None if pattern == "*" else pattern
+                for name, pattern in (
+                    ("gt_pattern", gt_pattern),
+                    ("pred_pattern", pred_pattern),
+                    ("field_pattern", field_pattern),
+                )
+            },
+            "negatives": negatives or None,
+            "repairs": None if repairs == _NO_REPAIRS else repairs,
+            "thresholds": thresholds,
+            "results": results,
+            "executor": executor,
+        }
+        _refuse_beside_arrays([name for name, value in beside.items() if value is not None])
+        return evaluate_arrays(ground_truth, protocol, method=method, progress=progress)
     _refuse_unfit(protocol, repairs, thresholds)
     inputs = inputs_given(
         ground_truth,
@@ -184,6 +218,15 @@ def evaluate(
             stacklevel=2,
         )
     return result
+
+
+def _refuse_beside_arrays(given: list[str]) -> None:
+    if "prediction" in given:
+        raise ArgumentError(
+            "prediction is given beside arrays; give both as pairs, for instance evaluate(zip(labels, scores))"
+        )
+    if given:
+        raise ArgumentError(f"{', '.join(given)}: for files, and ground_truth holds arrays; leave out, or write files")
 
 
 def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:

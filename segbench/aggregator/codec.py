@@ -43,7 +43,7 @@ _SCALARS: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "FloatArray | None": (type(None),),
 }
-_DAMAGED = "the results file was changed or damaged: count again with --fresh"
+_DAMAGED = "the results file was changed or damaged: count again with --fresh (fresh=True)"
 _CLASSES, _RANGES = b"{", b"["  # no zlib stream begins with either
 _STEPS = re.compile(r"steps[48]")
 

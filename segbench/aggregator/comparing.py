@@ -2,15 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.protocol import Protocol
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
-from segbench.statistics.comparison import Comparison, compare
+from segbench.statistics.comparison import Comparison
+from segbench.statistics.comparison import compare as compare_counts
 from segbench.statistics.intervals import IntervalMethod
 from segbench.statistics.same_images import refuse_different
+
+_EXPECTED = "expected results, or counts by the names of methods and images: {'ours': {'1': counts}, 'theirs': ..}"
+
+
+def compare(
+    methods: Mapping[str, Mapping[str, Any] | Result] | Sequence[Result],
+    *,
+    protocol: Protocol | None = None,
+    method: IntervalMethod = "percentile",
+    level: float = 0.95,
+    replicates: int = 2000,
+    permutations: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Compare methods, each pair of them, by every metric but totals and thresholds.
+
+    Parameters
+    ----------
+    methods : sequence of Result, or mapping of str to Result or counts
+        Results, as `compare_results` takes them; in a mapping by the names to be shown. Or counts by the method's name
+        and the image's name. All methods over the same images and ground truth.
+    protocol : Protocol, optional
+        What measures counts; by default the protocol that ships for counts of their type. Not for results, which have
+        theirs.
+    method, level, replicates, seed
+        Of the intervals, see `bootstrap`.
+    permutations : int
+        Ways of swapping images that are measured, from 1 to 10 million; all ways where there are no more.
+
+    Returns
+    -------
+    Comparison
+        One `Difference` per pair and metric. Exact counts and counts in bins can be compared with each other: values in
+        bins carry bounds, and intervals, p-values and rank shares are those of the binned values, which a note says.
+
+    Raises
+    ------
+    ArgumentError
+        For fewer than two methods, or different settings, images or ground truth: it says what differs.
+
+    Examples
+    --------
+    >>> from segbench import ScoreCounts
+    >>> def images(hits):
+    ...     return {str(k): ScoreCounts([2, 1], [hits, 10 - hits], [k % 4, 20 - k % 4]) for k in range(12)}
+    >>> result = compare({"good": images(8), "poor": images(6)}, replicates=200)
+    >>> row = next(row for row in result.differences if row.figure == "ods_f")
+    >>> row.wins, row.losses, row.p_value < 0.01, result.rank_shares["ods_f"]["good"]
+    (12, 0, True, (1.0, 0.0))
+    """
+    named = methods.values() if isinstance(methods, Mapping) else methods
+    if not isinstance(named, Iterable):
+        raise ArgumentError(f"methods is {methods!r:.60}, {_EXPECTED}")
+    given = list(named)
+    odd = next((one for one in given if not isinstance(one, (Result, Mapping))), None)
+    if odd is not None or (any(isinstance(one, Mapping) for one in given) and not isinstance(methods, Mapping)):
+        raise ArgumentError(f"methods holds {type(given[0] if odd is None else odd).__name__}, {_EXPECTED}")
+    results = [one for one in given if isinstance(one, Result)]
+    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
+    if given and len(results) == len(given):
+        if protocol is not None:
+            raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
+        return compare_results(
+            [replace(result, method=name) for name, result in zip(names, results, strict=True)],
+            method=method,
+            level=level,
+            replicates=replicates,
+            permutations=permutations,
+            seed=seed,
+        )
+    counts = [one.counts if isinstance(one, Result) else one for one in given]
+    return compare_counts(
+        dict(zip(names, counts, strict=True)),
+        protocol=protocol,
+        method=method,
+        level=level,
+        replicates=replicates,
+        permutations=permutations,
+        seed=seed,
+    )
 
 
 def compare_results(
@@ -60,7 +143,7 @@ def compare_results(
     if len(counts) > 1:
         refuse_different(counts)
         _refuse_different_data(results)
-    comparison = compare(
+    comparison = compare_counts(
         counts,
         protocol=results[0].rules,
         method=method,

@@ -21,7 +21,9 @@ from segbench.core.errors import DataError
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.registry import protocol_of
 
-_UNFINISHED_HINT = "repeat the command that began it, or leave such runs out: --leave-out-unfinished"
+_UNFINISHED_HINT = (
+    "repeat the command that began it, or leave such runs out: --leave-out-unfinished (leave_out_unfinished=True)"
+)
 
 
 @dataclass(eq=False)

@@ -7,15 +7,16 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.aggregator.signature import resigned
 from segbench.core.counts import Counts
 from segbench.core.display import Displayed
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.metric import image_columns
 from segbench.core.protocol import Part, Protocol, Published
 from segbench.core.scores import ScoreCounts
-from segbench.core.summary import Summary
+from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Table
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
@@ -23,6 +24,11 @@ from segbench.protocols.registry import protocol_of
 from segbench.statistics.bootstrap import bootstrap
 from segbench.statistics.intervals import IntervalMethod, Intervals
 from segbench.statistics.replicates import as_draws, as_level
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Level = Literal["method", "images", "classes"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,13 +90,20 @@ class Result(Displayed):
     measured_by: Protocol | None = None
 
     def __repr__(self) -> str:
-        """Say in a line whose result it is, of how many images, and the figure by which methods are ranked."""
-        images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
-        images = "known from print" if self.published else "pixels without names" if self.unnamed else images
-        failed = f", {len(self.failed)} failed" if self.failed else ""
+        """Give one line with the method, the number of images, and the metric that ranks methods."""
         key = self.rules.headline.key
         bounds = " ({:.4f} to {:.4f})".format(*self.summary.bounds[key]) if key in self.summary.bounds else ""
-        return f"Result({self.method!r}, {self.protocol}, {images}{failed}, {key} {self.summary[key]:.4f}{bounds})"
+        return f"Result({self.method!r}, {self._counted}, {key} {self.summary[key]:.4f}{bounds})"
+
+    def __str__(self) -> str:
+        """Print a metric per line, what was noted, and the signature."""
+        return "\n".join([f"{self.method}: {self._counted}", str(self.summary), *self.notes, self.signature])
+
+    @property
+    def _counted(self) -> str:
+        images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
+        images = "known from print" if self.published else "pixels without names" if self.unnamed else images
+        return f"{self.protocol}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
 
     @cached_property
     def rules(self) -> Protocol:
@@ -142,6 +155,99 @@ class Result(Displayed):
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in drawn.undefined.items()}
         notes = (*drawn.notes, "intervals are those of binned values") if self.summary.bounds else drawn.notes
         return replace(drawn, undefined=reasons, notes=notes)
+
+    def to_dict(self, *, intervals: Intervals | None = None) -> dict[str, Any]:
+        """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
+
+        Parameters
+        ----------
+        intervals : Intervals, optional
+            What `intervals` gave; they are added with the settings they were drawn with.
+
+        Returns
+        -------
+        dict
+            ``json.dumps`` takes it. ``summary`` holds the metrics by key, None where undefined, with the reason under
+            ``undefined``; ``bounds`` maps metrics that are not exact to [low, high]; ``images`` and ``failed`` are
+            numbers of images, and ``failures`` says why.
+
+        Examples
+        --------
+        >>> from segbench import evaluate
+        >>> run = evaluate([([0, 1], [0.2, 0.9])], method="net").to_dict()
+        >>> run["method"], run["images"], run["summary"]["ods_f"]
+        ('net', 1, 1.0)
+        """
+        summary = self.summary
+        run = {
+            "method": self.method,
+            "protocol": self.protocol,
+            "signature": self.signature,
+            "images": len(self.counts),
+            "failed": len(self.failed),
+            "summary": finite_values(summary),
+            "intervals": {},
+            "bounds": {key: list(pair) for key, pair in summary.bounds.items()},
+            "undefined": dict(summary.undefined),
+            "optimistic": list(summary.optimistic),
+            "settings": dict(self.settings),
+            "notes": [*self.notes, *summary.notes],
+            "failures": dict(self.failed),
+        }
+        if intervals is None:
+            return run
+        return run | {
+            "signature": f"{self.signature}|{intervals.signature}",
+            "intervals": {key: [finite(end) for end in ends] for key, ends in intervals.items()},
+            "resampling": {
+                "method": intervals.method,
+                "level": intervals.level,
+                "replicates": intervals.replicates,
+                "seed": intervals.seed,
+                "undefined": dict(intervals.undefined),
+                "notes": list(intervals.notes),
+            },
+        }
+
+    def to_dataframe(self, level: Level = "method") -> pd.DataFrame:
+        """Give metrics as a pandas table; takes pandas, which segbench does not install by itself.
+
+        Parameters
+        ----------
+        level : {"method", "images", "classes"}
+            One row for the method, which ``pandas.concat`` joins with those of other methods; one row per image; or of
+            a result of several classes one row per class.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column per metric, by key; nan where undefined. The index is named ``method``, ``image`` or ``class``.
+
+        Raises
+        ------
+        ArgumentError
+            If pandas is not installed, for another level, or where there are no classes.
+        """
+        rows: Mapping[str, Summary]
+        if level == "method":
+            name, rows, keys = "method", {self.method: self.summary}, list(self.summary)
+        elif level == "images":
+            name, rows = "image", self.per_image
+            keys = [metric.image_key for metric in image_columns(self.rules.metrics())]
+        elif level == "classes" and self.classes:
+            name, rows = "class", {name: result.summary for name, result in self.classes.items()}
+            keys = list(next(iter(rows.values())))
+        elif level == "classes":
+            raise ArgumentError(
+                f"level is 'classes', and {self.method} is a result of {self.protocol}, without classes"
+            )
+        else:
+            raise ArgumentError(f"level is {level!r}, expected 'method', 'images' or 'classes'")
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ArgumentError("to_dataframe takes pandas, which is not installed: pip install pandas") from error
+        return pd.DataFrame([dict(row) for row in rows.values()], pd.Index(list(rows), name=name), keys)
 
     def _nothing_to_draw_from(self) -> str:
         if self.published:

@@ -35,7 +35,7 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     """
     if not isinstance(tuning.reduced, ScoreCounts):
         raise ArgumentError(
-            f"thresholds are taken from counts by score, as the pixels protocol gives them, not of {tuning.protocol}"
+            f"thresholds come from results of the pixels protocol, and this is a result of {tuning.protocol}"
         )
     if tuning.failed:
         images = f"{len(tuning.failed)} image{'s'[: len(tuning.failed) > 1]}"
@@ -46,7 +46,7 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
         raise DataError("tuning set", f"{totals[0]} positives and {totals[1]} negatives, and both are needed")
     if tuning.reduced.two_valued:
         what = "two-valued predictions, expected soft maps: masks have no threshold to choose"
-        raise DataError("tuning set", what, "leave out --tuning-set and --tuning-results")
+        raise DataError("tuning set", what, "leave out thresholds=... (--tuning-set, --tuning-results)")
     number = "unnamed" if tuning.unnamed else len(tuning.counts)
     found = thresholds_from(tuning.reduced, source="")
     # Other scores on the same images give other thresholds, and so another run.

@@ -31,7 +31,7 @@ from segbench.checks.sizes import (
 )
 from segbench.checks.truths import truth_findings
 from segbench.core.arguments import as_whole
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import Role, shown
 from segbench.loaders.given import inputs_given, method_of
@@ -44,6 +44,7 @@ from segbench.loaders.sizes import SizeError
 from segbench.loaders.source import Source
 from segbench.protocols.pixels.classes import ClassMapsError
 from segbench.protocols.pixels.settings import Pixels
+from segbench.protocols.registry import as_protocol
 
 SAMPLE = 32
 """Images decoded by `check`: what one image in ten shows is then found with 97 %."""
@@ -57,7 +58,7 @@ _NO_REPAIRS = Repairs()
 def check(
     ground_truth: str | PathLike[str] | None = None,
     prediction: str | PathLike[str] | None = None,
-    protocol: Protocol = _PIXELS,
+    protocol: Protocol | str = _PIXELS,
     *,
     pairs: str | PathLike[str] | None = None,
     field: str | PathLike[str] | None = None,
@@ -78,8 +79,8 @@ def check(
     ----------
     ground_truth, prediction : path
         Two folders, archives, URLs or files, as in `evaluate`.
-    protocol : Pixels, Classes, Boundaries or Regions, optional
-        What the folders are to be counted by; ``Pixels()`` if left out.
+    protocol : Protocol or str, optional
+        What the folders are to be counted by, as in `evaluate`; ``Pixels()`` if left out.
     pairs : path, optional
         A file list in place of all these, as in `evaluate`.
     field : path, optional
@@ -108,8 +109,7 @@ def check(
     DataError
         For a list whose columns name no method.
     """
-    if not hasattr(protocol, "reads"):
-        raise ArgumentError(f"protocol is {protocol!r}, expected Pixels(...), Boundaries(...) or Regions(...)")
+    protocol = as_protocol(protocol)
     if sample is not None:
         sample = as_whole(sample, "sample", least=1)
     inputs = inputs_given(

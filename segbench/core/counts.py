@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, TypeVar
+
+from segbench.core.errors import ArgumentError
 
 
 class Counts(ABC):
@@ -34,3 +36,30 @@ class Counts(ABC):
     def settings(self) -> tuple[Any, ...]:
         """What has to be equal for counts to add up, for instance thresholds; empty if any two add up."""
         return ()
+
+
+class Pooled(Protocol):
+    """Anything with the pooled counts of many images, such as a `segbench.Result`."""
+
+    @property
+    def pooled(self) -> Any:  # noqa: ANN401  of the protocol's type
+        """The counts of all images added up."""
+
+
+_Kind = TypeVar("_Kind", bound=Counts)
+
+
+def as_pooled(given: object, kind: type[_Kind], name: str = "counts") -> _Kind:
+    """Give counts as they are, and of a result its pooled counts.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else, and counts of another type.
+    """
+    counts = given if isinstance(given, kind) else getattr(given, "pooled", None)
+    if isinstance(counts, kind):
+        return counts
+    found = type(given).__name__ + ("" if counts is None else f" of {type(counts).__name__}")
+    hint = "; take that of one class, of_class(name), or micro" if getattr(given, "classes", None) else ""
+    raise ArgumentError(f"{name} is {found}, expected {kind.__name__} or a Result with such counts{hint}")

@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arguments import as_whole
+from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array, as_floats
 from segbench.core.bins import bin_of
 from segbench.core.counts import Counts
 from segbench.core.display import Displayed
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import LARGEST_TOTAL, FloatArray, IntArray, as_counts, frozen, total_of, within_total
+from segbench.core.operating_point import OperatingPoint
 from segbench.core.thresholds import Thresholds
 
 _PARTS_AT_ONCE, _SCORES_AT_ONCE = 64, 2**20
@@ -222,21 +223,51 @@ class ScoreCounts(Counts, Displayed):
         """
         source = source or getattr(thresholds, "source", "thresholds given")
         levels = np.unique(np.append(as_floats(thresholds, "thresholds"), -np.inf))[::-1]
-        if np.isnan(levels).any() or not self.scores_known:
-            raise ArgumentError("thresholds must be numbers, and the scores of the counts known")
-        if self.highest is not None:
-            inside = np.searchsorted(-self.highest, -levels, "right") != np.searchsorted(-self.scores, -levels, "right")
-            if inside.any():
-                raise ArgumentError(
-                    f"threshold {levels[inside][0]} falls inside a bin of scores; count without bins, or take "
-                    "thresholds from counts kept in bins too, tuning.in_bins()"
-                )
-        ends = np.searchsorted(-self.scores, -levels, "right")
+        ends = self._ends(levels)
         positives, negatives = (
             np.diff(np.append(0, np.cumsum(counts, dtype=np.int64))[ends], prepend=0)
             for counts in (self.positives, self.negatives)
         )
         return ScoreCounts(levels, positives, negatives, self.ignored, threshold_source=source)
+
+    def operating_point(self, threshold: float) -> OperatingPoint:
+        """Give the confusion counts at ``score >= threshold``, with precision, recall, F, IoU and others.
+
+        Parameters
+        ----------
+        threshold : float
+            Any number; infinite where nothing is predicted.
+
+        Raises
+        ------
+        ArgumentError
+            If `threshold` is not a number, the scores are not known, or the threshold falls inside a bin.
+
+        Examples
+        --------
+        >>> point = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 2, 7]).operating_point(0.5)
+        >>> point.tp, point.fp, point.recall, round(point.iou, 3)
+        (4, 2, 1.0, 0.667)
+        """
+        if not (isinstance(threshold, (float, np.floating)) and np.isinf(threshold)):
+            threshold = as_real(threshold, "threshold", "a number", least=-np.inf, most=np.inf)
+        above = slice(int(self._ends(np.array([threshold]))[0]))
+        tp, fp = (total_of(part[above]) for part in (self.positives, self.negatives))
+        return OperatingPoint(float(threshold), tp, fp, self.total_positives, self.total_negatives)
+
+    def _ends(self, thresholds: FloatArray) -> NDArray[np.intp]:
+        """Tell how many of the scores reach each threshold."""
+        if np.isnan(thresholds).any() or not self.scores_known:
+            raise ArgumentError("thresholds must be numbers, and the scores of the counts known")
+        ends = np.searchsorted(-self.scores, -thresholds, "right")
+        if self.highest is not None:
+            inside = np.searchsorted(-self.highest, -thresholds, "right") != ends
+            if inside.any():
+                raise ArgumentError(
+                    f"threshold {thresholds[inside][0]} falls inside a bin of scores; count without bins, or take "
+                    "thresholds from counts kept in bins too, tuning.in_bins()"
+                )
+        return ends
 
     def part(self, start: int, stop: int) -> ScoreCounts:
         """Give the counts of the scores from one index to another; ignored pixels belong to the first score."""

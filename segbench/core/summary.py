@@ -7,6 +7,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from segbench.core.display import Displayed
+from segbench.core.numbers import number
+from segbench.core.plain_text import aligned
+
+
+def finite(value: float) -> float | None:
+    """Give None for what JSON has no number for."""
+    return value if math.isfinite(value) else None
+
+
+def finite_values(metrics: Mapping[str, float]) -> dict[str, float | None]:
+    """Give metrics as JSON holds them: None where undefined."""
+    return {key: finite(value) for key, value in metrics.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +45,8 @@ class Summary(Displayed, Mapping[str, float | int]):
     >>> summary = Summary({"ods_f": float("nan")}, undefined={"ods_f": "no positive pixels"})
     >>> summary["ods_f"], summary.undefined["ods_f"]
     (nan, 'no positive pixels')
+    >>> print(summary)
+    ods_f  -  no positive pixels
     """
 
     metrics: Mapping[str, float | int]
@@ -53,6 +67,11 @@ class Summary(Displayed, Mapping[str, float | int]):
     def __len__(self) -> int:
         """Count the metrics."""
         return len(self.metrics)
+
+    def __str__(self) -> str:
+        """Print a metric per line, with the reason where it is undefined, and the notes."""
+        rows = [[key, number(value, self.bounds.get(key)), self.undefined.get(key, "")] for key, value in self.items()]
+        return "\n".join([aligned(rows, "<><"), *self.notes])
 
     @property
     def empty(self) -> bool:

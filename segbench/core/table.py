@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,3 +186,11 @@ def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array or a sparse one
 def column_sums(rows: FloatArray) -> FloatArray:
     """Add up the rows of a matrix, each sum rounded once, so that the order of the rows does not matter; one row."""
     return np.array([[math.fsum(column) for column in rows.T.tolist()]])
+
+
+class Tabled(Protocol):
+    """Anything with a table, such as a `segbench.Result`."""
+
+    @property
+    def table(self) -> Table:
+        """The counts of all images laid out."""

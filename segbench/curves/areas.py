@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from typing import Literal, get_args
 
+from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.curves.points import Points, cumulate, inexact
@@ -29,13 +30,13 @@ from segbench.curves.points import Points, cumulate, inexact
 Method = Literal["exact", "trapezoid", "linear"]
 
 
-def auc_roc(counts: ScoreCounts) -> float:
+def auc_roc(counts: ScoreCounts | Pooled) -> float:
     """Area under the ROC curve: how often a positive scores above a negative, ties counted as one half.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
 
     Returns
     -------
@@ -47,16 +48,16 @@ def auc_roc(counts: ScoreCounts) -> float:
     >>> auc_roc(ScoreCounts([3, 2, 1], [1, 1, 1], [0, 1, 2]))
     0.722...
     """
-    return roc_area(cumulate(counts))
+    return roc_area(cumulate(as_pooled(counts, ScoreCounts)))
 
 
-def auc_pr(counts: ScoreCounts, *, method: Method = "exact") -> float:
+def auc_pr(counts: ScoreCounts | Pooled, *, method: Method = "exact") -> float:
     """Area under the precision-recall curve.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
     method : {"exact", "trapezoid", "linear"}
         "exact" integrates the curve of Davis and Goadrich; "trapezoid" is their approximation over whole true
         positives; "linear" draws straight lines between PR points, which no classifier attains, and exists to show how
@@ -80,10 +81,10 @@ def auc_pr(counts: ScoreCounts, *, method: Method = "exact") -> float:
     >>> [round(auc_pr(counts, method=method), 4) for method in ("exact", "trapezoid", "linear")]
     [0.0295, 0.0303, 0.5141]
     """
-    return pr_area(cumulate(counts), method=method)
+    return pr_area(cumulate(as_pooled(counts, ScoreCounts)), method=method)
 
 
-def average_precision(counts: ScoreCounts) -> float:
+def average_precision(counts: ScoreCounts | Pooled) -> float:
     """Average precision: the precision at each positive's own score, averaged over the positives.
 
     Not an area of the curve: ties can raise it above the area. Equal to scikit-learn's ``average_precision_score``
@@ -91,8 +92,8 @@ def average_precision(counts: ScoreCounts) -> float:
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
 
     Returns
     -------
@@ -106,6 +107,7 @@ def average_precision(counts: ScoreCounts) -> float:
     """
     from segbench.curves import kernels
 
+    counts = as_pooled(counts, ScoreCounts)
     if counts.binned:
         tp, fp = cumulate(counts)
         return kernels.area_share(kernels.precision_steps(tp, fp, inexact(counts)), tp[-1]) if tp[-1] else math.nan

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.counts import Pooled, as_pooled
 from segbench.core.display import Displayed
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import pr_area, roc_area
@@ -141,13 +142,13 @@ class Curve(Displayed):
         return plot_curve(self, ax=ax, label=label)
 
 
-def roc_curve(counts: ScoreCounts) -> Curve:
+def roc_curve(counts: ScoreCounts | Pooled) -> Curve:
     """ROC curve of the counts, one point a distinct score.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
 
     Returns
     -------
@@ -160,16 +161,16 @@ def roc_curve(counts: ScoreCounts) -> Curve:
     >>> curve.fpr.tolist(), curve.tpr.tolist(), curve.area
     ([0.0, 0.25, 1.0], [0.0, 0.75, 1.0], 0.75)
     """
-    return _curve(counts, "roc")
+    return _curve(as_pooled(counts, ScoreCounts), "roc")
 
 
-def pr_curve(counts: ScoreCounts) -> Curve:
+def pr_curve(counts: ScoreCounts | Pooled) -> Curve:
     """Precision-recall curve of the counts, one point a distinct score.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
 
     Returns
     -------
@@ -181,7 +182,7 @@ def pr_curve(counts: ScoreCounts) -> Curve:
     scikit-learn's ``precision_recall_curve`` lists the same points in rising score, stops at the first full recall
     where asked to, and puts the end without predictions at precision 1 whatever the data; here it is the limit.
     """
-    return _curve(counts, "pr")
+    return _curve(as_pooled(counts, ScoreCounts), "pr")
 
 
 def _curve(counts: ScoreCounts, space: Literal["roc", "pr"]) -> Curve:

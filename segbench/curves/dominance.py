@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.curves.points import cumulate, inexact
@@ -69,12 +70,12 @@ class Dominance:
     certain: bool
 
 
-def dominates(counts_a: ScoreCounts, counts_b: ScoreCounts) -> Dominance:
+def dominates(counts_a: ScoreCounts | Pooled, counts_b: ScoreCounts | Pooled) -> Dominance:
     """Tell whether curve a is nowhere below curve b.
 
     Parameters
     ----------
-    counts_a, counts_b : ScoreCounts
+    counts_a, counts_b : ScoreCounts or Result
         Two methods on the same ground truth: the same number of positives, the same number of negatives.
 
     Returns
@@ -93,6 +94,7 @@ def dominates(counts_a: ScoreCounts, counts_b: ScoreCounts) -> Dominance:
     >>> dominates(a, b).holds, dominates(b, a).holds, dominates(b, a).witness_recall
     (True, False, 0.75)
     """
+    counts_a, counts_b = as_pooled(counts_a, ScoreCounts, "counts_a"), as_pooled(counts_b, ScoreCounts, "counts_b")
     totals = [(counts.total_positives, counts.total_negatives) for counts in (counts_a, counts_b)]
     if totals[0] != totals[1]:
         raise ArgumentError(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from segbench.core.counts import Pooled, as_pooled
 from segbench.core.display import Displayed
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr, average_precision
@@ -83,13 +84,13 @@ class AreaExplanation(Displayed):
         return f"{off:+.4f}: {reason}" if abs(off) >= _SAME else f"the same to four digits: {reason}"
 
 
-def explain_areas(counts: ScoreCounts) -> AreaExplanation:
+def explain_areas(counts: ScoreCounts | Pooled) -> AreaExplanation:
     """Every figure that is called area under the PR curve, and why they differ.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
 
     Returns
     -------
@@ -106,6 +107,7 @@ def explain_areas(counts: ScoreCounts) -> AreaExplanation:
     AUC-PR, achievable 0.0295  the same to four digits: the convex hull, ...
     2 distinct scores for 433 positives and 56164 negatives; the widest step takes 97.9% of the positives at once...
     """
+    counts = as_pooled(counts, ScoreCounts)
     tp, _ = cumulate(counts)
     positives = int(tp[-1])
     return AreaExplanation(

@@ -17,7 +17,9 @@ from fractions import Fraction
 import numpy as np
 
 from segbench.core.arguments import as_real, as_share
+from segbench.core.counts import Pooled, as_pooled
 from segbench.core.display import Displayed
+from segbench.core.operating_point import f_of
 from segbench.core.scores import ScoreCounts
 from segbench.curves.points import Points, cumulate, inexact
 
@@ -47,13 +49,13 @@ class BestF(Displayed):
     fp: int
 
 
-def best_f(counts: ScoreCounts, *, beta: float = 1.0) -> BestF:
+def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
     """Best F over all thresholds.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
     beta : float
         Weight of recall against precision, from 1e-100 to 1e100.
 
@@ -73,6 +75,7 @@ def best_f(counts: ScoreCounts, *, beta: float = 1.0) -> BestF:
     BestF(f=0.8571428571428571, precision=1.0, recall=0.75, threshold=2.0, tp=3, fp=0)
     """
     beta = as_real(beta, "beta", "a number from 1e-100 to 1e100", least=1e-100, most=1e100)
+    counts = as_pooled(counts, ScoreCounts)
     points = cumulate(counts)
     if counts.scores.size == 0:
         return BestF(math.nan, math.nan, math.nan, math.nan, 0, 0)
@@ -86,17 +89,6 @@ def best_f(counts: ScoreCounts, *, beta: float = 1.0) -> BestF:
         tp=tp,
         fp=fp,
     )
-
-
-def f_of(tp: int, fp: int, positives: int, *, beta: float = 1.0) -> float:
-    """F of one point; nan without positives.
-
-    Examples
-    --------
-    >>> f_of(7, 3, 9)
-    0.736...
-    """
-    return (1 + beta**2) * tp / (beta**2 * positives + tp + fp) if positives else math.nan
 
 
 def best_point(points: Points, *, beta: float = 1.0) -> int:
@@ -126,15 +118,15 @@ def best_point(points: Points, *, beta: float = 1.0) -> int:
     return chosen
 
 
-def fpr_at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> float:
+def fpr_at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> float:
     """False positive rate at the highest threshold whose true positive rate reaches `tpr`.
 
     Inside a bin of several scores it is interpolated, linear in true positives.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
     tpr : float
         Between 0 and 1, read as the decimal it is written as: 0.9 of 10 positives is 9.
 
@@ -155,6 +147,7 @@ def fpr_at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> float:
     """
     from segbench.curves import kernels
 
+    counts = as_pooled(counts, ScoreCounts)
     tp, fp = cumulate(counts)
     needed, negatives = needed_for(as_share(tpr, "tpr"), int(tp[-1])), int(fp[-1])
     if not (negatives and tp[-1]):

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.counts import Pooled, as_pooled
 from segbench.core.scores import ScoreCounts
 from segbench.curves.points import cumulate
 
@@ -48,13 +49,13 @@ class GainCurve:
     area: float
 
 
-def pr_gain_curve(counts: ScoreCounts) -> GainCurve:
+def pr_gain_curve(counts: ScoreCounts | Pooled) -> GainCurve:
     """Precision-recall-gain curve of the counts and the area under it.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
 
     Returns
     -------
@@ -70,6 +71,7 @@ def pr_gain_curve(counts: ScoreCounts) -> GainCurve:
     """
     from segbench.curves import kernels
 
+    counts = as_pooled(counts, ScoreCounts)
     tp, fp = (values.astype(np.float64) for values in cumulate(counts))
     positives, negatives = tp[-1], fp[-1]
     if not (positives and negatives):

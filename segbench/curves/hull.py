@@ -15,18 +15,19 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.counts import Pooled, as_pooled
 from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import Curve
 from segbench.curves.points import Points, cumulate
 
 
-def roc_hull(counts: ScoreCounts) -> Curve:
+def roc_hull(counts: ScoreCounts | Pooled) -> Curve:
     """Convex hull of the ROC curve: the best that can be had by choosing among, and mixing, its thresholds.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
 
     Returns
     -------
@@ -39,16 +40,16 @@ def roc_hull(counts: ScoreCounts) -> Curve:
     >>> hull.tp.tolist(), hull.fp.tolist(), hull.thresholds.tolist()
     ([0, 2, 4], [0, 0, 4], [inf, 3.0, 1.0])
     """
-    return _hull(counts, "roc")
+    return _hull(as_pooled(counts, ScoreCounts), "roc")
 
 
-def achievable_pr_curve(counts: ScoreCounts) -> Curve:
+def achievable_pr_curve(counts: ScoreCounts | Pooled) -> Curve:
     """Achievable PR curve: the confusion counts of the ROC hull, read in PR space.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
 
     Returns
     -------
@@ -61,7 +62,7 @@ def achievable_pr_curve(counts: ScoreCounts) -> Curve:
     >>> achievable_pr_curve(counts).precision.tolist()
     [1.0, 1.0, 0.5]
     """
-    return _hull(counts, "pr")
+    return _hull(as_pooled(counts, ScoreCounts), "pr")
 
 
 def hull_vertices(points: Points) -> NDArray[np.int64]:

@@ -21,7 +21,6 @@ import numpy as np
 from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import Curve, pr_curve
 from segbench.curves.imagewise import BestFs
-from segbench.curves.operating import OperatingPoint
 
 
 def mask_threshold(pooled: ScoreCounts) -> float | None:
@@ -60,16 +59,9 @@ def pixel_curve(pooled: ScoreCounts) -> Curve:
     return replace(curve, mask=int(np.count_nonzero(pooled.scores >= threshold)))
 
 
-def mask_point(counts: ScoreCounts, threshold: float) -> OperatingPoint:
-    """Give the confusion counts of an image, or of many, at the mask."""
-    above = slice(int(np.searchsorted(-counts.scores, -threshold, "right")))
-    tp, fp = (int(part[above].sum(dtype=np.int64)) for part in (counts.positives, counts.negatives))
-    return OperatingPoint(threshold, tp, fp, counts.total_positives, counts.total_negatives)
-
-
 def mask_points(images: Iterable[ScoreCounts], threshold: float) -> BestFs:
     """Give the point of each image at the mask, where soft maps have that of their best F."""
-    points = [mask_point(image, threshold) for image in images]
+    points = [image.operating_point(threshold) for image in images]
     tp, fp, positives, negatives = (
         np.array([getattr(point, name) for point in points], np.int64)
         for name in ("tp", "fp", "positives", "negatives")

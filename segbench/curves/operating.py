@@ -10,89 +10,28 @@ threshold wins.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arguments import as_share
+from segbench.core.counts import Pooled, as_pooled
+from segbench.core.operating_point import OperatingPoint
 from segbench.core.scores import ScoreCounts
-from segbench.curves.fmeasure import best_point, f_of, first_reaching
+from segbench.curves.fmeasure import best_point, first_reaching
 from segbench.curves.points import Points, cumulate
 
 _CLOSE = 1e-12
 
 
-@dataclass(frozen=True)
-class OperatingPoint:
-    """One threshold and its confusion counts.
-
-    Parameters
-    ----------
-    threshold : float
-        Pixels with this score or a higher one are predicted; infinite where nothing is, nan where scores are not known.
-    tp, fp : int
-        True and false positives.
-    positives, negatives : int
-        Totals of the ground truth.
-
-    Examples
-    --------
-    >>> point = OperatingPoint(0.5, tp=6, fp=2, positives=8, negatives=92)
-    >>> point.precision, point.recall, point.f, point.iou, point.accuracy
-    (0.75, 0.75, 0.75, 0.6, 0.96)
-    """
-
-    threshold: float
-    tp: int
-    fp: int
-    positives: int
-    negatives: int
-
-    @property
-    def precision(self) -> float:
-        """TP / (TP + FP); nan where nothing is predicted."""
-        return _share(self.tp, self.tp + self.fp)
-
-    @property
-    def recall(self) -> float:
-        """TP / P, the true positive rate; nan without positives."""
-        return _share(self.tp, self.positives)
-
-    @property
-    def fpr(self) -> float:
-        """FP / N; nan without negatives."""
-        return _share(self.fp, self.negatives)
-
-    @property
-    def f(self) -> float:
-        """2 TP / (P + TP + FP), also known as Dice; nan without positives."""
-        return f_of(self.tp, self.fp, self.positives)
-
-    @property
-    def dice(self) -> float:
-        """The Dice coefficient, another name of `f`."""
-        return self.f
-
-    @property
-    def iou(self) -> float:
-        """TP / (P + FP), intersection over union, also known as Jaccard; nan without positives."""
-        return _share(self.tp, self.positives + self.fp) if self.positives else math.nan
-
-    @property
-    def accuracy(self) -> float:
-        """Share of pixels that are labelled right; nan without pixels."""
-        return _share(self.tp + self.negatives - self.fp, self.positives + self.negatives)
-
-
-def best_iou(counts: ScoreCounts) -> OperatingPoint:
+def best_iou(counts: ScoreCounts | Pooled) -> OperatingPoint:
     """Threshold with the best intersection over union, which is also the one with the best Dice and F.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
 
     Returns
     -------
@@ -105,17 +44,18 @@ def best_iou(counts: ScoreCounts) -> OperatingPoint:
     >>> point.threshold, point.iou
     (2.0, 0.75)
     """
+    counts = as_pooled(counts, ScoreCounts)
     points = cumulate(counts)
     return _point(counts, points, best_point(points) if counts.scores.size else 0)
 
 
-def precision_at_recall(counts: ScoreCounts, *, recall: float) -> OperatingPoint:
+def precision_at_recall(counts: ScoreCounts | Pooled, *, recall: float) -> OperatingPoint:
     """Point of the best precision among the thresholds that reach a recall.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
     recall : float
         Above 0, at most 1.
 
@@ -135,6 +75,7 @@ def precision_at_recall(counts: ScoreCounts, *, recall: float) -> OperatingPoint
     0.666...
     """
     share = as_share(recall, "recall", above_zero=True)
+    counts = as_pooled(counts, ScoreCounts)
     points = tp, fp = cumulate(counts)
     first = first_reaching(points, share)
     if not tp[-1]:
@@ -143,13 +84,13 @@ def precision_at_recall(counts: ScoreCounts, *, recall: float) -> OperatingPoint
     return _point(counts, points, first + int(np.argmax(precision)))
 
 
-def recall_at_precision(counts: ScoreCounts, *, precision: float) -> OperatingPoint:
+def recall_at_precision(counts: ScoreCounts | Pooled, *, precision: float) -> OperatingPoint:
     """Point of the most recall among the thresholds that reach a precision.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
     precision : float
         Above 0, at most 1.
 
@@ -170,19 +111,20 @@ def recall_at_precision(counts: ScoreCounts, *, precision: float) -> OperatingPo
     1.0
     """
     share = as_share(precision, "precision", above_zero=True)
+    counts = as_pooled(counts, ScoreCounts)
     points = tp, fp = cumulate(counts)
     reaching = _reaching(tp, fp, share)
     most = int(tp[reaching].max(initial=0))
     return _point(counts, points, int(np.flatnonzero(reaching & (tp == most))[0]) if most else 0)
 
 
-def at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> OperatingPoint:
+def at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> OperatingPoint:
     """Point at the highest threshold whose true positive rate reaches `tpr`; its `fpr` is the least there is.
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Pixels of an image or of many.
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
     tpr : float
         In [0, 1].
 
@@ -201,6 +143,7 @@ def at_tpr(counts: ScoreCounts, *, tpr: float = 0.95) -> OperatingPoint:
     >>> at_tpr(ScoreCounts([3, 2, 1], [10, 9, 1], [0, 1, 3])).fpr
     0.25
     """
+    counts = as_pooled(counts, ScoreCounts)
     points = cumulate(counts)
     return _point(counts, points, first_reaching(points, as_share(tpr, "tpr")))
 
@@ -218,7 +161,3 @@ def _point(counts: ScoreCounts, points: Points, k: int) -> OperatingPoint:
     tp, fp = points
     threshold = float(counts.scores[k - 1]) if k else math.inf
     return OperatingPoint(threshold, int(tp[k]), int(fp[k]), int(tp[-1]), int(fp[-1]))
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else math.nan

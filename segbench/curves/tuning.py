@@ -13,19 +13,21 @@ from __future__ import annotations
 import numpy as np
 
 from segbench.core.bins import bin_floor
+from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
 from segbench.curves.hull import roc_hull
 
 
-def thresholds_from(tuning_counts: ScoreCounts, *, source: str = "tuning set") -> Thresholds:
+def thresholds_from(tuning_counts: ScoreCounts | Pooled, *, source: str = "tuning set") -> Thresholds:
     """Thresholds of a tuning set's ROC hull, to apply to a test set with ``test_counts.at(thresholds)``.
 
     Parameters
     ----------
-    tuning_counts : ScoreCounts
-        Counts of the tuning set, with positives and negatives.
+    tuning_counts : ScoreCounts or Result
+        Counts of the tuning set, with positives and negatives; `segbench.tuned_thresholds` also names the images of a
+        result.
     source : str
         A name for the tuning set; the curves and summaries of counts taken at the thresholds keep it.
 
@@ -49,6 +51,7 @@ def thresholds_from(tuning_counts: ScoreCounts, *, source: str = "tuning set") -
     >>> test.positives, test.threshold_source
     (array([1, 2, 0]), 'tuning set')
     """
+    tuning_counts = as_pooled(tuning_counts, ScoreCounts, "tuning_counts")
     if not tuning_counts.scores_known:
         raise ArgumentError("the tuning curve was given by its points, so its thresholds are not known")
     totals = tuning_counts.total_positives, tuning_counts.total_negatives

@@ -231,8 +231,11 @@ def mending_hint(pairing: Pairing) -> str:
         flags = [f"{flag} '{shown(p)}'" for flag, p in zip(("--gt-pattern", "--pred-pattern"), mending, strict=True)]
         return "try " + " ".join(flag for flag in flags if not flag.endswith("'*'"))
     if not pairing.missing and not pairing.extra:
-        return "add the masks, or say with --field-pattern which part of a mask's name is the image's"
-    return "add or remove files so that names pair, or say with --gt-pattern and --pred-pattern which part is the name"
+        return "add the masks, or say which part of a mask's name is the image's: --field-pattern (field_pattern=...)"
+    return (
+        "add or remove files so that names pair, or say which part of a file's name is the image's: --gt-pattern and "
+        "--pred-pattern (gt_pattern=..., pred_pattern=...)"
+    )
 
 
 def _counted(names: tuple[str, ...], what: str) -> str:

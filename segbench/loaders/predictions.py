@@ -56,7 +56,7 @@ def read_predictions(files: SampleFiles, contents: Sequence[bytes], reads: Reads
     if scales and (reads == "masks" or form != "map"):
         many = f"{len(contents)} predictions of one image, expected one"
         what = many if reads == "masks" else f"{form} beside other scales"
-        hint = "only label maps come one a scale; mend --pred-pattern, or the columns of the list"
+        hint = "only label maps come one a scale; correct --pred-pattern (pred_pattern=...), or the columns of the list"
         raise DataError(shown(files.prediction), what, hint)
     further = [decode(data, path, role=role) for path, data in zip(files.scales, others, strict=True)]
     maps += tuple(one.array for one in further)

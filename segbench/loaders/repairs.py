@@ -120,7 +120,7 @@ class Repairs:
             raise ArgumentError("repairs are for predictions, and annotators are compared without one")
         if reads == "classes" and self != Repairs():
             raise ArgumentError(
-                "repairs are for one soft map an image, not for the maps of several classes (--classes, Classes)"
+                "repairs are for one soft map an image, not for the maps of several classes (--classes, Classes(...))"
             )
         if reads == "regions" and (self.resize == "bilinear" or isinstance(self.scale, str)):
             raise ArgumentError(

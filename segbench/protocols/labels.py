@@ -17,12 +17,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
 from segbench.protocols.written import written
+
+Positive = str | float | Sequence[float]
+"""Which values are positive: a rule as text, a value, or several values."""
 
 Comparison = Callable[[NDArray[Any], float], NDArray[np.bool_]]
 _COMPARISONS: dict[str, Comparison] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
+_EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
 POSITIVE_HINT = "say which values are positive, for instance --positive {example!r} (Pixels(positive={example!r}))"
 
 
@@ -42,16 +47,15 @@ class LabelRule:
     values: tuple[float, ...]
 
     @classmethod
-    def parse(cls, text: str) -> LabelRule:
-        """Read a rule as written on the command line.
+    def parse(cls, rule: Positive) -> LabelRule:
+        """Read a rule as written on the command line, or from numbers.
 
         Raises
         ------
         ArgumentError
             If the text is neither a comparison nor a list of numbers.
         """
-        if not isinstance(text, str):
-            raise ArgumentError(f"positive={text!r} is no text; write positive='{text}'")
+        text = rule_text(rule)
         found = _RULE.fullmatch(text)
         comparison, numbers = (found[1], found[2]) if found else ("=", text)
         try:
@@ -59,7 +63,7 @@ class LabelRule:
         except ValueError:
             values = ()
         if not values or np.isnan(values).any() or (found and len(values) > 1):
-            raise ArgumentError(f"positive={text!r} is no rule; write a value (255), several (1,3) or a bound (>=128)")
+            raise ArgumentError(f"positive={text!r} is no rule; {_EXPECTED_RULE}")
         return cls(comparison, values)
 
     def __str__(self) -> str:
@@ -71,6 +75,33 @@ class LabelRule:
         if self.comparison == "=":
             return equals_any(ground_truth, self.values)
         return _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
+
+
+def rule_text(rule: Positive) -> str:
+    """Write a rule as text; text stays as it is, and numbers become what the command line takes.
+
+    Raises
+    ------
+    ArgumentError
+        If it is neither text nor numbers.
+
+    Examples
+    --------
+    >>> rule_text(255), rule_text((1, 3.5)), rule_text(">= 128")
+    ('255', '1,3.5', '>= 128')
+    """
+    if isinstance(rule, str):
+        return rule
+    given: Any = rule
+    several = np.iterable(given) and not isinstance(given, bytes)
+    try:
+        values = tuple(given) if several else (given,)
+        numbers = [as_real(value, "positive", "numbers", least=-np.inf, most=np.inf) for value in values]
+    except ArgumentError:
+        numbers = []
+    if not numbers:
+        raise ArgumentError(f"positive={rule!r:.60} is no rule; {_EXPECTED_RULE}")
+    return written(numbers)
 
 
 def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.bool_]:
@@ -159,7 +190,7 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
     if len(holders) > 1:
         hint = POSITIVE_HINT.format(example=f">={sorted(holders)[1]:g}")
     elif left_out_by:
-        hint = f"perhaps {left_out_by} left out every other value; give another, or none"
+        hint = f"perhaps {left_out_by} left out every other value; give another, or none (void=..., field=...)"
     else:
         hint = "say which values are positive with --positive (Pixels(positive=...))"
     raise DataError(

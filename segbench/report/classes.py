@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
-from segbench.report.numbers import DIGITS
-from segbench.report.ranking import Mark
-from segbench.report.tables import TextTable, by_protocol, exact_methods, method_table, names_of
+from segbench.core.numbers import DIGITS
+from segbench.core.text_table import Mark, TextTable
+from segbench.report.tables import by_protocol, exact_methods, method_table, names_of
 from segbench.statistics.intervals import Intervals
 
 FEW = 20
@@ -37,7 +37,8 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
     """
     if not any(result.classes for result in results):
         found = ", ".join(by_protocol(results))
-        raise ArgumentError(f"there are no classes in results of {found}; run with -p pixels --classes 0-18")
+        hint = "run with --classes 0-18 (Classes(labels=range(19)))"
+        raise ArgumentError(f"there are no classes in results of {found}; {hint}")
     drawn: list[Intervals | None] = [*intervals] or [None] * len(results)
     return [
         ClassResult(run, method, name, of_class, None if whole is None else _drawn_alike(of_class, whole))

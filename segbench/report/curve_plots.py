@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from segbench.core.numbers import number
 from segbench.curves.curve import Curve
 from segbench.protocols.boundaries.curve import BoundaryCurve, measured
 from segbench.report.axes import CURVE_LAYER, dot_size, draw_to_the_frame, frame_pr, frame_roc, new_axes
 from segbench.report.legends import place_legend
-from segbench.report.numbers import number
 from segbench.report.palette import LineStyle, line_style
 from segbench.report.points import FloatArray, area_bounds, boundary_points, envelope, pr_points, roc_points
 from segbench.report.threshold_tables import pixel_f

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from segbench.aggregator.result import Result
-from segbench.core.summary import Summary
+from segbench.core.summary import Summary, finite, finite_values
 from segbench.report.classes import ClassResult
 from segbench.report.threshold_tables import threshold_columns
 from segbench.statistics.intervals import Intervals
@@ -35,12 +34,13 @@ def json_document(
     `segbench.report.threshold_tables.threshold_columns`, where an infinite threshold is null; and ``per_class`` holds
     the metrics of each of `classes`.
     """
-    runs = [_run(result) for result in results]
+    drawn: list[Intervals | None] = [*intervals] or [None] * len(results)
+    runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
     for run, result in zip(runs, results, strict=True):
         if per_image:
             run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
             summaries = dict(result.per_image)
-            run["per_image"] = {name: _finite(summary) for name, summary in summaries.items()}
+            run["per_image"] = {name: finite_values(summary) for name, summary in summaries.items()}
             run["image_undefined"] = {name: dict(one.undefined) for name, one in summaries.items() if one.undefined}
             run["image_bounds"] = {name: _bounds(summary) for name, summary in summaries.items() if summary.bounds}
         if per_threshold:
@@ -52,37 +52,7 @@ def json_document(
             }
     for one in classes:
         runs[one.run].setdefault("per_class", {})[one.name] = _class(one)
-    for run, drawn in zip(runs, intervals, strict=False):
-        run["intervals"] = {key: [finite(end) for end in ends] for key, ends in drawn.items()}
-        run["signature"] += f"|{drawn.signature}"
-        run["resampling"] = {
-            "method": drawn.method,
-            "level": drawn.level,
-            "replicates": drawn.replicates,
-            "seed": drawn.seed,
-            "undefined": dict(drawn.undefined),
-            "notes": list(drawn.notes),
-        }
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
-
-
-def _run(result: Result) -> dict[str, Any]:
-    summary = result.summary
-    return {
-        "method": result.method,
-        "protocol": result.protocol,
-        "signature": result.signature,
-        "images": len(result.counts),
-        "failed": len(result.failed),
-        "summary": _finite(summary),
-        "intervals": {},
-        "bounds": _bounds(summary),
-        "undefined": dict(summary.undefined),
-        "optimistic": list(summary.optimistic),
-        "settings": dict(result.settings),
-        "notes": [*result.notes, *summary.notes],
-        "failures": dict(result.failed),
-    }
 
 
 def _class(one: ClassResult) -> dict[str, Any]:
@@ -90,7 +60,7 @@ def _class(one: ClassResult) -> dict[str, Any]:
     drawn: Mapping[str, tuple[float, float]] = one.intervals or {}
     return {
         "signature": one.result.signature,
-        "summary": _finite(summary),
+        "summary": finite_values(summary),
         "intervals": {key: [finite(end) for end in ends] for key, ends in drawn.items()},
         "bounds": _bounds(summary),
         "undefined": dict(summary.undefined),
@@ -99,12 +69,3 @@ def _class(one: ClassResult) -> dict[str, Any]:
 
 def _bounds(summary: Summary) -> dict[str, list[float]]:
     return {key: list(pair) for key, pair in summary.bounds.items()}
-
-
-def _finite(figures: Mapping[str, float]) -> dict[str, float | None]:
-    return {key: finite(value) for key, value in figures.items()}
-
-
-def finite(value: float) -> float | None:
-    """Give None for what JSON has no number for."""
-    return value if math.isfinite(value) else None

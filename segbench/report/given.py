@@ -70,6 +70,6 @@ def one_protocol(results: Sequence[Result]) -> str:
         if not protocols:
             raise ArgumentError("no results to draw")
         raise ArgumentError(
-            f"curves of {' and '.join(protocols)} are not comparable; draw those of one protocol (--only)"
+            f"curves of {' and '.join(protocols)} are not comparable; draw results of one protocol (--only)"
         )
     return protocols[0]

@@ -16,19 +16,18 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.metric import columns
+from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.summary import Summary
+from segbench.core.text_table import TextTable
 from segbench.curves.curve import Curve
 from segbench.curves.explain import AreaExplanation
 from segbench.curves.fmeasure import BestF
 from segbench.protocols.boundaries.curve import BoundaryCurve, measured
 from segbench.protocols.regions.curve import RegionCurve
-from segbench.report.comparisons import compared, comparison_table
-from segbench.report.numbers import number
 from segbench.report.points import FloatArray, area_bounds, boundary_points, pr_points, roc_points
-from segbench.report.tables import TextTable
 from segbench.report.threshold_tables import pixel_f
-from segbench.statistics.comparison import Comparison
+from segbench.statistics.comparison import Comparison, compared, comparison_table
 from segbench.statistics.intervals import Intervals
 
 _SIDE, _MARGIN = 200, 24

@@ -154,7 +154,7 @@ def _chosen(result: Result, names: Sequence[str]) -> list[str]:
         raise DataError(
             result.method,
             f"counted no image called {', '.join(map(repr, unknown))}",
-            "see the names with: segbench show --per-image",
+            "result.counts lists the names (segbench show --per-image)",
         )
     return list(names) or list(result.counts)
 

@@ -167,7 +167,8 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
     results = of_one_protocol(results)
     curves = [_pixel_curve_of(result, "achievable curve") for result in results]
     if all(curve.mask is not None for curve in curves):
-        raise ArgumentError("two-valued predictions have no achievable curve; draw their points: --kind pr (plot_pr)")
+        hint = "draw their points: --kind pr (plot_pr(results))"
+        raise ArgumentError(f"two-valued predictions have no achievable curve; {hint}")
     ax = ax or new_axes()
     frame_pr(ax)
     for place, label in _ordered(results, "auc_pr", "AUC"):
@@ -217,9 +218,8 @@ def _written(result: Result, key: str) -> str:
 
 def _pr_curve_of(result: Result) -> Curve | BoundaryCurve:
     if isinstance(result.drawn, RegionCurve):
-        raise ArgumentError(
-            f"the {result.protocol} protocol has no precision-recall curve; draw its covering (--kind f"
-        )
+        hint = "draw its covering: --kind f (plot_f_threshold(results))"
+        raise ArgumentError(f"the {result.protocol} protocol has no precision-recall curve; {hint}")
     curve: Curve | BoundaryCurve = result.drawn
     return curve
 

@@ -75,7 +75,7 @@ def save_plot(
     if chosen not in get_args(Kind):
         raise ArgumentError(f"kind is {chosen!r}; expected one of {', '.join(get_args(Kind))}")
     if level is not None and chosen not in _WITH_LEVEL:
-        raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out --intervals")
+        raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out --intervals (level=None)")
     draw = _drawing(results, chosen, level, replicates, seed)
     import matplotlib as mpl
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 
-from segbench.report.tables import TextTable
+from segbench.core.text_table import TextTable
 
 _LATEX = {
     "\\": r"\textbackslash{}",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from segbench.aggregator.result import Result
+from segbench.core.numbers import number
 from segbench.curves.curve import Curve
 from segbench.protocols.boundaries.curve import BoundaryCurve
 from segbench.protocols.regions.curve import RegionCurve
@@ -23,7 +24,6 @@ from segbench.report.axes import (
 from segbench.report.curve_plots import next_style
 from segbench.report.given import of_one_protocol
 from segbench.report.legends import place_legend
-from segbench.report.numbers import number
 from segbench.report.palette import LineStyle, line_style
 from segbench.report.plots import best_first
 from segbench.report.points import FloatArray, visible

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result
+from segbench.core.numbers import DIGITS, exact, number
+from segbench.core.text_table import Mark, TextTable
 from segbench.curves.curve import Curve
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import f_of
 from segbench.protocols.regions.curve import RegionCurve
-from segbench.report.numbers import DIGITS, exact, number
-from segbench.report.ranking import Mark
-from segbench.report.tables import TextTable, names_of
+from segbench.report.tables import names_of
 
 SHOWN_ROWS = 21
 

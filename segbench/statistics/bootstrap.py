@@ -17,7 +17,7 @@ import numpy as np
 
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
-from segbench.core.table import Table
+from segbench.core.table import Table, Tabled
 from segbench.protocols.registry import measuring, protocols
 from segbench.statistics.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.statistics.replicates import as_draws, as_level, draw, leave_one_out
@@ -29,7 +29,7 @@ FEW_IMAGES = 10
 
 
 def bootstrap(
-    per_image: Mapping[str, Any] | Table,
+    per_image: Mapping[str, Any] | Table | Tabled,
     *,
     method: IntervalMethod = "percentile",
     level: float = 0.95,
@@ -40,7 +40,7 @@ def bootstrap(
 
     Parameters
     ----------
-    per_image : mapping of str to ScoreCounts, BoundaryCounts, RegionCounts or ClassCounts, or a Table
+    per_image : mapping of str to counts, Result or Table
         Counts by the image's name.
     method : {"percentile", "bca"}
         Plain quantiles of the replicates; or bias-corrected and accelerated, which suits metrics that move smoothly
@@ -61,7 +61,7 @@ def bootstrap(
     Raises
     ------
     ArgumentError
-        For another method, a level outside (0, 1), no replicates, or a negative seed.
+        For another method, a level outside (0, 1), no replicates, a negative seed, or no images.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def bootstrap(
     )
 
 
-def table_of(*sets: Mapping[str, Any] | Table) -> Table:
+def table_of(*sets: Mapping[str, Any] | Table | Tabled) -> Table:
     """Lay out counts of any protocol, those of several methods one after the other.
 
     Raises
@@ -119,8 +119,11 @@ def table_of(*sets: Mapping[str, Any] | Table) -> Table:
     ArgumentError
         If there are no images, or counts of several kinds or an unknown one.
     """
-    if isinstance(sets[0], Table):
-        return sets[0]
+    table = getattr(sets[0], "table", sets[0])
+    if isinstance(table, Table):
+        if not table.images:
+            raise ArgumentError(f"found {type(sets[0]).__name__} without images, expected at least one image")
+        return table
     images = [each for each in sets if isinstance(each, Mapping)]
     kinds = {type(counts): counts for per_image in images for counts in per_image.values()}
     if len(kinds) == 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +19,11 @@ from segbench.core.arguments import as_whole
 from segbench.core.display import Displayed
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
+from segbench.core.numbers import DIGITS, number, signed
+from segbench.core.plain_text import aligned
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table
+from segbench.core.text_table import TextTable
 from segbench.statistics.bootstrap import bootstrap, table_of
 from segbench.statistics.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.statistics.permutation import SwapTest, holm, swap_test
@@ -32,6 +35,7 @@ Interval = tuple[float, float]
 
 _TIED = 1e-12
 _SIGNIFICANT = 0.05
+_HEADER = ("figure", "a", "b", "of a", "of b", "a - b", "p", "p (Holm)", "wins", "ties", "losses")
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class Difference:
         return low_a - high_b, high_a - low_b
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Displayed):
     """Methods compared on the same images.
 
@@ -119,6 +123,54 @@ class Comparison(Displayed):
     undefined: Mapping[str, str] = field(default_factory=dict)
     metrics: tuple[Metric, ...] = ()
 
+    def __str__(self) -> str:
+        """Print the metrics that tables show, pair by pair, and the notes."""
+        table = comparison_table(self, figures=compared(self))
+        sides = "<" * table.names + ">" * (len(table.header) - table.names)
+        return "\n".join([aligned([table.header, *table.rows], sides), *table.notes, *self.notes])
+
+    __repr__ = __str__
+
+
+def compared(comparison: Comparison) -> list[str]:
+    """Give the keys of the metrics that tables show; JSON and CSV hold all."""
+    return [metric.key for metric in comparison.metrics if metric.compared] or list(comparison.rank_shares)
+
+
+def comparison_table(comparison: Comparison, *, figures: Sequence[str], digits: int = DIGITS) -> TextTable:
+    """Give a line a figure and pair, of the figures asked for in that order.
+
+    Figures that no pair has are left out, unless there is no other; notes say which figures are undefined, and why.
+    """
+    defined = {row.figure for row in comparison.differences if not math.isnan(row.difference)}
+    kept = [figure for figure in figures if figure in defined] or figures
+    rows = sorted((row for row in comparison.differences if row.figure in kept), key=lambda row: kept.index(row.figure))
+    notes = []
+    for reason in dict.fromkeys(comparison.undefined.values()):
+        without = [figure for figure in figures if comparison.undefined.get(figure) == reason]
+        notes += [f"undefined ({reason}): {', '.join(without)}"] if without else []
+    undecided = any(row.undecided for row in rows)
+    header = [*_HEADER, *(["undecided"] if undecided else [])]
+    cells = [[*_short_row(row, digits), *([str(row.undecided)] if undecided else [])] for row in rows]
+    return TextTable(header, cells, names=3, notes=tuple(notes))
+
+
+def _short_row(row: Difference, digits: int) -> list[str]:
+    ends = "" if math.isnan(row.low) else f" [{signed(row.low, digits=digits)}, {signed(row.high, digits=digits)}]"
+    return [
+        row.figure,
+        row.a,
+        row.b,
+        number(row.estimate_a, row.bounds_a, digits=digits),
+        number(row.estimate_b, row.bounds_b, digits=digits),
+        signed(row.difference, row.bounds, digits=digits) + ends,
+        number(row.p_value),
+        number(row.p_holm),
+        str(row.wins),
+        str(row.ties),
+        str(row.losses),
+    ]
+
 
 def compare(
     methods: Mapping[str, Mapping[str, Any]],
@@ -130,40 +182,7 @@ def compare(
     permutations: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
-    """Compare methods, each pair of them, by every metric but totals and thresholds.
-
-    Parameters
-    ----------
-    methods : mapping of str to mapping of str to counts
-        By the method's name: counts by the image's name. All methods over the same images and ground truth.
-    protocol : Protocol, optional
-        What measures the counts; by default the protocol that ships for counts of their type.
-    method, level, replicates, seed
-        Of the intervals, see `bootstrap`.
-    permutations : int
-        Ways of swapping images that are measured, from 1 to 10 million; all ways where there are no more.
-
-    Returns
-    -------
-    Comparison
-        One `Difference` a pair and figure. Exact counts and counts in bins can be compared with each other: values in
-        bins carry bounds, and intervals, p-values and rank shares are those of the binned values, which a note says.
-
-    Raises
-    ------
-    ArgumentError
-        For fewer than two methods, or different images or ground truth: it says what differs.
-
-    Examples
-    --------
-    >>> from segbench.core.scores import ScoreCounts
-    >>> def images(hits):
-    ...     return {str(k): ScoreCounts([2, 1], [hits, 10 - hits], [k % 4, 20 - k % 4]) for k in range(12)}
-    >>> result = compare({"good": images(8), "poor": images(6)}, replicates=200)
-    >>> row = next(row for row in result.differences if row.figure == "ods_f")
-    >>> row.wins, row.losses, row.p_value < 0.01, result.rank_shares["ods_f"]["good"]
-    (12, 0, True, (1.0, 0.0))
-    """
+    """Compare methods by their counts, see `segbench.compare`."""
     if len(methods) < 2:
         raise ArgumentError(f"{len(methods)} method; comparing takes at least two")
     permutations = as_whole(permutations, "permutations", least=1, most=MOST_REPLICATES)

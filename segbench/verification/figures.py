@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr
 from segbench.curves.curve import Curve, pr_curve, roc_curve
-from segbench.report.numbers import number
 from segbench.report.points import pr_points
 
 Method = Literal["exact", "trapezoid", "linear"]

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from segbench.report.documents import finite
+from segbench.core.summary import finite
 from segbench.verification.checks import Check, verdict
 
 SCHEMA = 1

@@ -47,12 +47,22 @@ class TestResult:
         assert (at_half.positives[0], at_half.negatives[0]) == (4, 3)
         assert result.curve.area == pytest.approx(0.6531311, abs=1e-7)
 
-    @pytest.mark.parametrize("protocol", ["no such", Pixels, None, 0.5])
-    def test_what_is_no_protocol_is_refused(self, papers, protocol):
+    @pytest.mark.parametrize("protocol", ["edges", Pixels, None, 0.5])
+    @pytest.mark.parametrize("function", [evaluate, segbench.check])
+    def test_what_is_no_protocol_is_refused(self, papers, function, protocol):
         with pytest.raises(
-            segbench.ArgumentError, match=r"expected one with its settings.* pixels, classes, boundaries"
+            segbench.ArgumentError, match=r"protocol is .*, or one of pixels, classes, boundaries, regio"
         ):
-            evaluate(*papers, protocol)
+            function(*papers, protocol)
+
+    def test_a_name_stands_for_the_protocol_with_its_defaults(self, papers):
+        assert evaluate(*papers, "pixels").signature == evaluate(*papers).signature
+        edges = evaluate(*papers, "boundaries")
+        assert edges.signature == evaluate(*papers, segbench.Boundaries()).signature
+        assert segbench.check(*papers, "boundaries") == segbench.check(*papers, segbench.Boundaries())
+        assert segbench.Accumulator("boundaries").protocol == segbench.Boundaries()
+        with pytest.raises(segbench.ArgumentError, match=r"'classes' needs settings, expected Classes\(\.\.\.\)"):
+            evaluate(*papers, "classes")
 
     def test_two_files_are_a_set_of_one(self, papers):
         truth, scores = papers

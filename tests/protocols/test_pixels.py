@@ -184,6 +184,7 @@ class TestCountPixels:
             ([0, 1], [0.5], ArgumentError, r"\(2,\), scores \(1,\)"),
             ([0, 2], [0.5, 0.5], ArgumentError, "other than 0 and 1"),
             ([0, np.nan], [0.5, 0.5], ArgumentError, "other than 0 and 1"),
+            (["a", "b"], [0.5, 0.5], ArgumentError, "labels are of type <U1"),
             ([0, 1], [0.5, np.nan], DataError, "1 NaN and 0 infinite"),
             ([0, 1], [np.inf, -np.inf], DataError, "0 NaN and 2 infinite"),
             ([0, 1], ["a", "b"], DataError, "expected numbers"),
@@ -192,6 +193,40 @@ class TestCountPixels:
     def test_what_cannot_be_counted_is_refused(self, labels, scores, error, message):
         with pytest.raises(error, match=message):
             count_pixels(labels, scores)
+
+    @pytest.mark.parametrize(
+        ("labels", "found", "example"),
+        [
+            ([0, 255], r"2 distinct values \(0, 255\)", "positive=255,"),
+            ([255, 255], r"1 distinct values \(255\)", "positive=255,"),
+            ([-1, 1], r"2 distinct values \(-1, 1\)", "positive=1,"),
+            ([0, 128, 255], r"3 distinct values \(0, 128, 255\)", "positive='>=128',"),
+        ],
+    )
+    def test_labels_that_are_no_0_and_1_are_refused_with_the_argument_that_reads_them(self, labels, found, example):
+        with pytest.raises(ArgumentError, match=f"{found}; say which are positive, for instance {example}"):
+            count_pixels(labels, [0.5] * len(labels))
+
+    @pytest.mark.parametrize("positive", [255, 255.0, "255", ">=128", [255], np.uint8(255), np.array([200, 255])])
+    def test_positive_says_which_labels_are(self, positive):
+        counts = count_pixels(np.array([0, 255, 7], np.uint8), [0.2, 0.9, 0.2], positive=positive)
+        assert counts == count_pixels([0, 1, 0], [0.2, 0.9, 0.2])
+
+    def test_positive_goes_with_annotators_and_masks(self):
+        labels = np.ma.masked_equal([[0, 255, 9], [255, 255, 0]], 9)
+        counts = count_pixels(labels, [0.2, 0.9, 0.4], positive=255, annotators="any")
+        assert (counts.total_positives, counts.total_negatives, counts.ignored) == (2, 1, 0)
+
+    def test_positive_refuses_nan(self):
+        with pytest.raises(DataError, match="labels: holds 1 NaN"):
+            count_pixels([0, np.nan], [0.5, 0.5], positive=1)
+
+    def test_labels_outside_valid_may_hold_anything(self):
+        labels = np.array([0, 1, 255])
+        counts = count_pixels(labels, [0.2, 0.9, 0.5], labels != 255)
+        assert (counts.total_positives, counts.total_negatives, counts.ignored) == (1, 1, 1)
+        with pytest.raises(ArgumentError, match="other than 0 and 1"):
+            count_pixels(labels, [0.2, 0.9, 0.5], labels != 0)
 
     def test_the_papers_nineteen_labels_for_twenty_scores(self):
         target = [1] * 10 + [0] * 9
@@ -214,6 +249,33 @@ class TestRule:
     def test_what_is_no_rule_is_refused_when_settings_are_made(self, rule):
         with pytest.raises(ArgumentError, match="is no rule"):
             Pixels(positive=rule)
+
+    @pytest.mark.parametrize("settings", [Pixels, Boundaries])
+    @pytest.mark.parametrize(
+        ("given", "text"),
+        [
+            (255, "255"),
+            (0, "0"),
+            (0.5, "0.5"),
+            ((1, 3), "1,3"),
+            ([1.0, 3], "1,3"),
+            (range(2, 4), "2,3"),
+            (np.uint8(7), "7"),
+            (np.array([7, 8]), "7,8"),
+        ],
+    )
+    def test_numbers_are_kept_as_the_text_of_the_rule(self, settings, given, text):
+        assert settings(positive=given) == settings(positive=text)
+        assert settings(positive=given).positive == text
+        assert settings(positive=given).signature_fields() == settings(positive=text).signature_fields()
+
+    @pytest.mark.parametrize("settings", [Pixels, Boundaries])
+    @pytest.mark.parametrize(
+        "given", [True, (), [True], (1, "3"), np.nan, b"255", {}, object(), np.array(255), 10**400]
+    )
+    def test_neither_text_nor_numbers(self, settings, given):
+        with pytest.raises(ArgumentError, match=r"positive=.* is no rule; expected a value"):
+            settings(positive=given)
 
     def test_void_and_field_are_ignored_together(self):
         field = np.array([[True, True, True], [True, False, True]])
@@ -303,11 +365,6 @@ def test_scores_that_separate_are_perfect():
 )
 def test_settings_that_differ_in_late_digits_are_signed_apart(one, other):
     assert one.signature_fields() != other.signature_fields()
-
-
-def test_a_rule_is_text():
-    with pytest.raises(ArgumentError, match="write positive='1'"):
-        Pixels(positive=1)
 
 
 def test_the_order_of_void_labels_is_no_setting():

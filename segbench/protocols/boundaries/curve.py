@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import as_floats
+from segbench.core.counts import Pooled, as_pooled
 from segbench.core.display import Displayed
 from segbench.core.errors import ArgumentError
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -103,8 +104,8 @@ def f_of(recall: ArrayLike, precision: ArrayLike) -> FloatArray:
     return 2 * ratio(r * p, r + p)
 
 
-def boundary_curve(counts: BoundaryCounts) -> BoundaryCurve:
-    """Recall and precision of the counts of one image or of many pooled.
+def boundary_curve(counts: BoundaryCounts | Pooled) -> BoundaryCurve:
+    """Recall and precision of the counts of one image, of many pooled, or of a result.
 
     Examples
     --------
@@ -112,6 +113,7 @@ def boundary_curve(counts: BoundaryCounts) -> BoundaryCurve:
     >>> curve.recall, curve.precision
     (array([0.8]), array([0.8]))
     """
+    counts = as_pooled(counts, BoundaryCounts)
     return BoundaryCurve(
         counts.thresholds,
         ratio(counts.matched_gt, counts.total_gt),

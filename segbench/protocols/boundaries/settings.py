@@ -29,7 +29,7 @@ from segbench.protocols.boundaries.published import PublishedCurve
 from segbench.protocols.boundaries.states import boundary_states
 from segbench.protocols.boundaries.suppression import as_radius, as_suppression, nms
 from segbench.protocols.boundaries.warm_up import compile_kernels, kernels_cached
-from segbench.protocols.labels import LabelRule, describe
+from segbench.protocols.labels import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
 from segbench.protocols.written import written
 
@@ -55,7 +55,7 @@ class Boundaries(Protocol):
         ``(1, 5, 1.01)``. None for none.
     smoothing : int
         Radius of the triangle filter run over the map before suppression.
-    positive : str, optional
+    positive : str, float or sequence of float, optional
         Which values of a ground-truth image are boundary, as in `Pixels`. None: the image holds 0 and at most one
         other value. Not used for ``.mat`` files.
     label_maps : bool
@@ -95,7 +95,7 @@ class Boundaries(Protocol):
     thin: bool = True
     nms: tuple[int, int, float] | None = None
     smoothing: int = 1
-    positive: str | None = None
+    positive: Positive | None = None
     label_maps: bool = False
     invert: bool = False
     category: int | None = None
@@ -113,6 +113,7 @@ class Boundaries(Protocol):
             object.__setattr__(self, "category", as_whole(self.category, "category", least=1))
         if self.positive is not None:
             LabelRule.parse(self.positive)
+            object.__setattr__(self, "positive", rule_text(self.positive))
             if self.label_maps:
                 raise ArgumentError("positive and label_maps exclude each other: all labels of a label map count")
 
@@ -120,7 +121,7 @@ class Boundaries(Protocol):
         """Name the settings that a figure depends on."""
         listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
         suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
-        ground_truth = "label maps" if self.label_maps else (self.positive or "nonzero").replace(" ", "")
+        ground_truth = "label maps" if self.label_maps else str(self.positive or "nonzero").replace(" ", "")
         fields = {
             "max_dist": written((self.max_dist,)),
             "thresholds": str(listed),

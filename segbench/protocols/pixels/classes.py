@@ -306,6 +306,6 @@ def _one_a_class(
             file,
             f"shape {stack.shape}, expected ({classes}, {height}, {width}) or ({height}, {width}, {classes}): "
             f"{classes} classes of the ground truth's size" + (" (it looks transposed)" if transposed else ""),
-            "save one map for each of --classes; nothing is resized",
+            "save one map for each of --classes (Classes(labels=...)); nothing is resized",
         )
     return [stack[k] if first else stack[..., k] for k in range(classes)]

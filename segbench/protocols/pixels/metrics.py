@@ -34,7 +34,7 @@ from segbench.core.table import FloatArray, Interval, Space, Table, column_sums
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
-from segbench.curves.masks import mask_point, mask_points, mask_threshold, pixel_curve
+from segbench.curves.masks import mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import inexact
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels, pool_pixels, reduced
 
@@ -195,7 +195,7 @@ class PixelTable(Table):
         (pool,), (mask,) = self.pools, self._masks
         counts = pool.counts
         if not math.isnan(mask):
-            point = mask_point(counts, mask)
+            point = counts.operating_point(mask)
             none, sums = np.zeros((1, 1)), np.array([[point.tp, point.fp]], np.float64)
             totals = (np.array([total], np.float64) for total in (point.positives, point.negatives))
             return _mask_points(np.array([mask]), sums, none, none, *totals)

@@ -39,7 +39,15 @@ from segbench.core.protocol import Counted, Facts, Protocol, Settled
 from segbench.core.sample import Reads, Sample
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
-from segbench.protocols.labels import LabelRule, agree_on_positive, equals_any, two_values
+from segbench.protocols.labels import (
+    LabelRule,
+    Positive,
+    agree_on_positive,
+    describe,
+    equals_any,
+    rule_text,
+    two_values,
+)
 from segbench.protocols.pixels.counting import count_labelled, refuse_nan
 from segbench.protocols.pixels.metrics import METRICS, TOTALS, PixelTable
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
@@ -47,8 +55,8 @@ from segbench.protocols.states import State, states_of_labels
 from segbench.protocols.written import written
 
 _ANNOTATORS_HINT = (
-    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them: --gt-pattern, or "
-    "one column of the list"
+    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them: --gt-pattern "
+    "(gt_pattern=...), or one column of the list"
 )
 
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
@@ -61,9 +69,10 @@ class Pixels(Protocol):
 
     Parameters
     ----------
-    positive : str, optional
-        Which ground-truth values are positive: ``"255"``, ``"1,3"``, ``">=128"``. None: the set must hold exactly two
-        values, and the larger is positive.
+    positive : str, float or sequence of float, optional
+        Which ground-truth values are positive: ``255``, ``(1, 3)``, ``">=128"``. Numbers are kept as the text that the
+        command line takes, ``"255"`` and ``"1,3"``. None: the set must hold exactly two values, and the larger is
+        positive.
     void : tuple of float
         Ground-truth values whose pixels are left out and counted as ignored.
     invert : bool
@@ -99,7 +108,7 @@ class Pixels(Protocol):
     )
     title: ClassVar[str] = "Each pixel is scored separately against the ground truth."
 
-    positive: str | None = None
+    positive: Positive | None = None
     void: tuple[float, ...] = ()
     invert: bool = False
     bins: bool = False
@@ -113,13 +122,14 @@ class Pixels(Protocol):
         object.__setattr__(self, "void", tuple(sorted(void)))
         if self.positive is not None:
             LabelRule.parse(self.positive)
+            object.__setattr__(self, "positive", rule_text(self.positive))
         if self.annotators is not None:
             as_annotator_rule(self.annotators)
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a figure depends on."""
         fields = {
-            "positive": "larger" if self.positive is None else self.positive.replace(" ", ""),
+            "positive": "larger" if self.positive is None else str(self.positive).replace(" ", ""),
             "void": written(self.void) or "none",
             "invert": "yes" if self.invert else "no",
             "floats": "bins" if self.bins else "exact",
@@ -279,6 +289,7 @@ def count_pixels(
     scores: ArrayLike,
     valid: ArrayLike | None = None,
     *,
+    positive: Positive | None = None,
     bins: bool = False,
     annotators: AnnotatorRule | None = None,
 ) -> ScoreCounts:
@@ -287,13 +298,15 @@ def count_pixels(
     Parameters
     ----------
     labels : array of bool, or of 0 and 1, any shape
-        Ground truth, True where positive. With `annotators` a sequence of such arrays, one an annotator.
-        Masked pixels, here or in `scores`, are counted as ignored, as those outside `valid` are.
+        Ground truth, True where positive; of any values with `positive`. With `annotators` a sequence of such arrays,
+        one per annotator. Masked pixels, here or in `scores`, are counted as ignored, as those outside `valid` are.
     scores : array, the shape of `labels`, or of one annotator's
         Higher means more positive. uint8 and uint16 are levels, value / 255 and value / 65535; bool is 0 or 1; other
         numbers are taken as they are.
     valid : array of bool, the shape of `labels` or of `scores`, optional
         True where a pixel counts; the others are counted as ignored, whatever they hold.
+    positive : str, float or sequence of float, optional
+        Which values of `labels` are positive, as in `Pixels`: ``255``, ``(1, 3)``, ``">=128"``.
     bins : bool
         Keep float scores in bins, see `Pixels`.
     annotators : {"any", "all", "majority", "each"}, optional
@@ -306,15 +319,19 @@ def count_pixels(
     Raises
     ------
     ArgumentError
-        If shapes differ, labels hold anything but 0 and 1, or `annotators` is no rule.
+        If shapes differ, valid labels hold anything but 0 and 1 and `positive` is not given, or `positive` or
+        `annotators` is no rule.
     DataError
-        If a valid score is NaN or infinite, or an integer of 2**53 or more, which float64 may not hold exactly.
+        If labels hold NaN beside `positive`, or a valid score is NaN or infinite, or an integer of 2**53 or more, which
+        float64 may not hold exactly.
 
     Examples
     --------
     >>> counts = count_pixels([0, 1, 1], [0.2, 0.9, 0.2])
     >>> counts.scores.tolist(), counts.positives.tolist(), counts.negatives.tolist()
     ([0.9, 0.2], [1, 1], [0, 1])
+    >>> count_pixels([0, 255, 255], [0.2, 0.9, 0.2], positive=255) == counts
+    True
     >>> count_pixels([[0, 1, 1], [0, 1, 0]], [0.2, 0.9, 0.2], annotators="each").positives.tolist()
     [2, 1]
     """
@@ -328,11 +345,6 @@ def count_pixels(
     if (truth.shape[1:] if several else truth.shape) != values.shape:
         expected = "the same" if annotators is None else "the same for each annotator"
         raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected {expected}")
-    if truth.dtype != np.bool_:
-        ones = truth == 1
-        if not np.all(ones | (truth == 0)):
-            raise ArgumentError("labels hold values other than 0 and 1; compare them first, for instance mask >= 128")
-        truth = ones
     counted = None if valid is None else as_array(valid, "valid")
     if counted is not None and (counted.shape not in (truth.shape, values.shape) or counted.dtype != np.bool_):
         raise ArgumentError(
@@ -341,8 +353,38 @@ def count_pixels(
     for hidden in (unlabelled, unscored):
         if hidden is not None:
             counted = ~hidden if counted is None else counted & ~hidden
+    truth = _positives(truth, counted, positive)
     if not several:
         return count_labelled("scores", truth, values, counted, bins=bins)
     valids = [counted] * len(truth) if counted is None or counted.shape == values.shape else list(counted)
     drawn = brought_together(list(zip(truth, valids, strict=True)), annotators)
     return ScoreCounts.sum(count_labelled("scores", truth, values, counted, bins=bins) for truth, counted in drawn)
+
+
+def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: Positive | None) -> NDArray[np.bool_]:
+    """Tell which pixels are positive: those that a rule names, or without a rule those of label 1."""
+    if positive is not None:
+        rule = LabelRule.parse(positive)
+        _refuse_other_than_numbers(labels)
+        if labels.dtype.kind == "f":
+            refuse_nan("labels", int(np.isnan(labels).sum()))
+        return rule.positive(labels)
+    if labels.dtype == np.bool_:
+        return labels
+    ones: NDArray[np.bool_] = labels == 1
+    known = ones | (labels == 0)
+    if not np.all(known if valid is None else known | ~valid):
+        _refuse_other_than_numbers(labels)
+        among = labels if valid is None else labels[np.broadcast_to(valid, labels.shape)]
+        values = np.unique(among)
+        example = f"{values[-1]:g}" if values.size <= 2 else f"'>={values[values.size // 2]:g}'"
+        raise ArgumentError(
+            f"labels hold values other than 0 and 1: {describe(values)}; say which are positive, for instance "
+            f"positive={example}, or leave pixels out with valid"
+        )
+    return ones
+
+
+def _refuse_other_than_numbers(labels: NDArray[Any]) -> None:
+    if labels.dtype.kind not in "biuf":
+        raise ArgumentError(f"labels are of type {labels.dtype}, expected 0 and 1 or numbers with positive=...")

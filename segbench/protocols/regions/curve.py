@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.counts import Pooled, as_pooled
 from segbench.core.display import Displayed
 from segbench.core.integers import MEAN_UNITS
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
@@ -53,8 +54,8 @@ class RegionCurve(Displayed):
         return plot_region_curve(self, ax=ax, label=label)
 
 
-def region_curve(counts: RegionCounts) -> RegionCurve:
-    """Give the region metrics at each threshold, of one image or of many pooled.
+def region_curve(counts: RegionCounts | Pooled) -> RegionCurve:
+    """Give the region metrics at each threshold, of one image, of many pooled, or of a result.
 
     Examples
     --------
@@ -62,19 +63,20 @@ def region_curve(counts: RegionCounts) -> RegionCurve:
     >>> curve.covering, curve.voi
     (array([0.5]), array([1.]))
     """
+    pooled = as_pooled(counts, RegionCounts)
 
     def mean(sums: NDArray[np.int64]) -> FloatArray:
-        return sums / (MEAN_UNITS * counts.images)
+        return sums / (MEAN_UNITS * pooled.images)
 
     return RegionCurve(
-        counts.thresholds,
-        counts.covered / (COVERED_UNITS * counts.area),
-        counts.covered_pred / (COVERED_UNITS * counts.pixels),
-        mean(counts.rand_index),
-        mean(counts.voi_split + counts.voi_merge),
-        mean(counts.voi_split),
-        mean(counts.voi_merge),
-        1 - mean(counts.adapted_rand),
-        mean(counts.rand_precision),
-        mean(counts.rand_recall),
+        pooled.thresholds,
+        pooled.covered / (COVERED_UNITS * pooled.area),
+        pooled.covered_pred / (COVERED_UNITS * pooled.pixels),
+        mean(pooled.rand_index),
+        mean(pooled.voi_split + pooled.voi_merge),
+        mean(pooled.voi_split),
+        mean(pooled.voi_merge),
+        1 - mean(pooled.adapted_rand),
+        mean(pooled.rand_precision),
+        mean(pooled.rand_recall),
     )

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.aggregator.result import Result
+from segbench.core.numbers import number
 from segbench.curves.curve import Curve
 from segbench.protocols.boundaries.curve import BoundaryCurve
 from segbench.protocols.regions.curve import RegionCurve
 from segbench.protocols.states import State
-from segbench.report.numbers import number
 from segbench.report.palette import COLOURS, DASHES, Dashes, line_style
 from segbench.report.points import boundary_points, envelope, pr_points, roc_points
 from segbench.statistics.bands import curve_band

@@ -130,8 +130,8 @@ def export_report(
         raise ArgumentError("no results to report")
     if any(result.classes for result in results):
         raise ArgumentError(
-            "a report shows one class of a run with --classes: choose it with --class NAME (Result.of_class), or leave "
-            "the run out with --only"
+            "a report shows one of several classes: choose it with result.of_class(NAME) (--class NAME), "
+            "or leave the run out (--only)"
         )
     if intervals is not None:
         intervals = as_level(intervals, "intervals")

@@ -1,0 +1,111 @@
+"""`evaluate` from arrays: pairs of labels and scores, with and without names, as if they lay in files."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_papers
+
+from segbench import (
+    ArgumentError,
+    Boundaries,
+    DataError,
+    Pixels,
+    Regions,
+    Repairs,
+    Thresholds,
+    evaluate,
+)
+
+PAPERS = {"first": (FIRST_TRUTH * 255, FIRST_SCORES), "second": (SECOND_TRUTH * 255, SECOND_SCORES)}
+
+
+@pytest.mark.parametrize("protocol", [Pixels(), Pixels(positive=255), Pixels(void=(7,), bins=True), Boundaries()])
+def test_arrays_give_the_metrics_of_the_same_files(tmp_path, protocol):
+    files, arrays = evaluate(*write_papers(tmp_path), protocol), evaluate(PAPERS, protocol=protocol)
+    assert arrays.summary == files.summary
+    assert {name: dict(one) for name, one in arrays.per_image.items()} == {
+        name: dict(one) for name, one in files.per_image.items()
+    }
+    assert "|source:arrays|images:2|" in arrays.signature
+    assert not files.failed
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter, lambda pairs: zip(*zip(*pairs, strict=True), strict=True)])
+def test_images_without_names_are_numbered(kind):
+    result = evaluate(kind(list(PAPERS.values())), protocol="pixels")
+    assert list(result.counts) == ["0", "1"]
+    assert result.summary == evaluate(PAPERS).summary
+    assert result.method == "arrays"
+
+
+def test_names_may_be_numbers_and_the_method_has_one():
+    result = evaluate({3: PAPERS["first"], np.int64(11): PAPERS["second"]}, method="net")
+    assert (list(result.counts), result.method) == (["11", "3"], "net")
+
+
+def test_a_third_array_leaves_pixels_out():
+    labels, scores = PAPERS["first"]
+    valid = np.ones(labels.shape, bool)
+    valid[0] = False
+    assert evaluate([(labels, scores, valid)]).counts["0"].ignored == 4
+
+
+def test_boundaries_of_several_annotators_and_regions():
+    labels, scores = FIRST_TRUTH == 1, FIRST_SCORES
+    edges = evaluate([([labels, labels], scores)], protocol="boundaries")
+    assert edges.counts["0"].total_gt.max() == 2 * labels.sum()
+    assert evaluate([(FIRST_TRUTH, SECOND_TRUTH)], protocol=Regions()).summary["covering_ods"] < 1
+
+
+def test_progress_is_told():
+    told = []
+    evaluate(PAPERS, progress=lambda done, total: told.append((done, total)))
+    evaluate(iter(PAPERS.values()), progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2), (1, 1), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("images", "message"),
+    [
+        (3, "ground_truth is 3, expected a path, or arrays"),
+        ([], r"ground_truth holds no images, expected \(labels, scores\)"),
+        (PAPERS["first"], "image 0 is given as ndarray, expected"),
+        (np.zeros((2, 2, 4, 4)), "image 0 is given as ndarray, expected"),
+        ({"a": PAPERS["first"][:1]}, "image 'a' is given as tuple, expected"),
+        ({"a": (np.zeros((2, 3)), np.zeros((3, 2)))}, r"image 'a': labels have shape \(2, 3\), scores \(3, 2\)"),
+        ({1.5: PAPERS["first"]}, "1.5 is no name"),
+    ],
+)
+def test_what_is_no_images(images, message):
+    with pytest.raises(ArgumentError, match=message):
+        evaluate(images)
+
+
+def test_data_problems_name_the_image():
+    with pytest.raises(DataError, match=r"labels of 'a': 3 distinct values \(0, 128, 255\), expected two"):
+        evaluate({"a": ([0, 128, 255], [0.1, 0.2, 0.3])})
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"field": "masks"},
+        {"gt_pattern": "*_m"},
+        {"negatives": "*"},
+        {"repairs": Repairs(scale=255)},
+        {"thresholds": Thresholds([0.5], "x")},
+        {"results": "r.segbench"},
+        {"pairs": "list.csv"},
+        {"executor": ThreadPoolExecutor(1)},
+    ],
+    ids=lambda beside: next(iter(beside)),
+)
+def test_what_is_for_files_is_refused_beside_arrays(beside):
+    with pytest.raises(ArgumentError, match=f"{next(iter(beside))}: .* ground_truth holds arrays"):
+        evaluate(PAPERS, **beside)
+
+
+def test_labels_and_scores_apart_are_to_be_given_as_pairs():
+    with pytest.raises(ArgumentError, match=r"evaluate\(zip\(labels, scores\)\)"):
+        evaluate([FIRST_TRUTH], [FIRST_SCORES])

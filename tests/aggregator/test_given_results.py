@@ -1,0 +1,120 @@
+"""Functions of counts take a result, too, and use its pooled counts or those of its images."""
+
+import numpy as np
+import pytest
+
+import segbench
+from segbench import ArgumentError, Boundaries, Classes, Pixels, Regions
+
+FEW = {"replicates": 20}
+
+OF_POOLED = {
+    "auc_roc": segbench.auc_roc,
+    "auc_pr": segbench.auc_pr,
+    "average_precision": segbench.average_precision,
+    "best_f": segbench.best_f,
+    "best_iou": segbench.best_iou,
+    "fpr_at_tpr": segbench.fpr_at_tpr,
+    "at_tpr": segbench.at_tpr,
+    "precision_at_recall": lambda counts: segbench.precision_at_recall(counts, recall=0.5),
+    "recall_at_precision": lambda counts: segbench.recall_at_precision(counts, precision=0.5),
+    "roc_curve": lambda counts: segbench.roc_curve(counts).tpr.tolist(),
+    "pr_curve": lambda counts: segbench.pr_curve(counts).precision.tolist(),
+    "roc_hull": lambda counts: segbench.roc_hull(counts).fpr.tolist(),
+    "achievable_pr_curve": lambda counts: segbench.achievable_pr_curve(counts).area,
+    "pr_gain_curve": lambda counts: segbench.pr_gain_curve(counts).area,
+    "explain_areas": segbench.explain_areas,
+    "dominates": lambda counts: segbench.dominates(counts, counts),
+    "thresholds_from": lambda counts: segbench.thresholds_from(counts).values.tolist(),
+}
+OF_IMAGES = {
+    "bootstrap": lambda images: dict(segbench.bootstrap(images, **FEW)),
+    "curve_band": lambda images: segbench.curve_band(images, **FEW).low.tolist(),
+}
+
+
+def gathered(protocol, method="net", shift=0.0):
+    rng = np.random.default_rng(1)
+    accumulator = segbench.Accumulator(protocol, method=method)
+    for name in "abc":
+        labels = rng.random((12, 12)) < 0.3
+        scores = np.clip(0.5 * labels + rng.random(labels.shape) / 2 - shift * rng.random(labels.shape), 0, 1)
+        if protocol.reads == "regions":
+            labels, scores = labels.astype(int), scores > 0.5
+        accumulator.update(labels, scores.astype(int) if protocol.reads == "regions" else scores, name=name)
+    return accumulator.compute()
+
+
+@pytest.fixture(scope="module")
+def result():
+    return gathered(Pixels())
+
+
+@pytest.mark.parametrize("function", OF_POOLED.values(), ids=OF_POOLED.keys())
+def test_a_result_stands_for_its_pooled_counts(result, function):
+    assert function(result) == function(result.pooled)
+
+
+@pytest.mark.parametrize("function", OF_IMAGES.values(), ids=OF_IMAGES.keys())
+def test_a_result_stands_for_the_counts_of_its_images(result, function):
+    np.testing.assert_equal(function(result), function(result.counts))
+
+
+def test_boundaries_and_regions():
+    edges, parts = gathered(Boundaries()), gathered(Regions(thresholds=3))
+    assert segbench.boundary_curve(edges).f.tolist() == segbench.boundary_curve(edges.pooled).f.tolist()
+    assert segbench.region_curve(parts).voi.tolist() == segbench.region_curve(parts.pooled).voi.tolist()
+    with pytest.raises(ArgumentError, match="counts is Result of BoundaryCounts, expected RegionCounts or a Result"):
+        segbench.region_curve(edges)
+
+
+@pytest.mark.parametrize("function", OF_POOLED.values(), ids=OF_POOLED.keys())
+@pytest.mark.parametrize("given", [None, [0.5, 1.0], {"a": 1}, np.zeros(3)], ids=["None", "list", "mapping", "array"])
+def test_anything_else_is_refused_by_the_argument_s_name(function, given):
+    with pytest.raises(ArgumentError, match=r"counts\w* is \w+, expected ScoreCounts or a Result"):
+        function(given)
+
+
+def test_a_result_of_classes_names_the_results_in_it():
+    labels = np.array([[0, 1], [2, 1]])
+    accumulator = segbench.Accumulator(Classes(labels=[0, 1, 2]))
+    accumulator.update(labels, np.stack([labels == label for label in range(3)]).astype(float), name="a")
+    result = accumulator.compute()
+    with pytest.raises(ArgumentError, match=r"Result of ClassCounts, .*; take that of one class, of_class\(name\), or"):
+        segbench.auc_roc(result)
+    assert segbench.auc_roc(result.of_class("1")) == 1
+
+
+def test_results_without_images_have_no_intervals_to_draw():
+    accumulator = segbench.Accumulator()
+    accumulator.update([0, 1], [0.2, 0.9])
+    for function in OF_IMAGES.values():
+        with pytest.raises(ArgumentError, match="Result without images, expected at least one image"):
+            function(accumulator.compute())
+    assert segbench.auc_roc(accumulator.compute()) == 1
+
+
+class TestCompare:
+    def test_results_are_compared_as_compare_results_does(self, result):
+        other = gathered(Pixels(), "other", 0.3)
+        found = segbench.compare([result, other], **FEW)
+        assert found.differences == segbench.compare_results([result, other], **FEW).differences
+        assert {(row.a, row.b) for row in found.differences} == {("net", "other")}
+
+    def test_a_mapping_names_results(self, result):
+        found = segbench.compare({"one": result, "two": gathered(Pixels(), "net", 0.3)}, **FEW)
+        assert {(row.a, row.b) for row in found.differences} == {("one", "two")}
+
+    def test_counts_and_results_together(self, result):
+        other = gathered(Pixels(), "other", 0.3)
+        found = segbench.compare({"one": result.counts, "two": other}, **FEW)
+        assert found.differences == segbench.compare({"one": result.counts, "two": other.counts}, **FEW).differences
+
+    def test_results_of_other_settings_are_refused(self, result):
+        with pytest.raises(ArgumentError, match="compared under the same settings, but void"):
+            segbench.compare([result, gathered(Pixels(void=(9,)), "other")])
+
+    @pytest.mark.parametrize("given", [None, 3, "ab", [1, 2], [{"a": 1}]])
+    def test_anything_else_is_refused(self, given):
+        with pytest.raises(ArgumentError, match="methods"):
+            segbench.compare(given)

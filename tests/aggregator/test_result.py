@@ -1,0 +1,149 @@
+"""What a result is turned into: plain numbers, data frames, text."""
+
+import json
+import math
+import sys
+
+import numpy as np
+import pytest
+from cases import write_papers
+
+from segbench import (
+    Accumulator,
+    ArgumentError,
+    Boundaries,
+    Classes,
+    Pixels,
+    ScoreCounts,
+    Summary,
+    compare,
+    evaluate,
+)
+from segbench.core.numbers import number
+from segbench.report.documents import json_document
+
+
+@pytest.fixture
+def result(tmp_path):
+    return evaluate(*write_papers(tmp_path), method="net")
+
+
+@pytest.fixture
+def of_classes():
+    labels = np.array([[0, 1], [2, 1]])
+    accumulator = Accumulator(Classes(labels=[0, 1, 2]), method="net")
+    accumulator.update(labels, np.stack([labels == label for label in range(3)]) * 0.5, name="a")
+    return accumulator.compute()
+
+
+class TestDict:
+    def test_it_is_the_run_that_show_prints(self, result):
+        assert result.to_dict() == json.loads(json_document([result]))["runs"][0]
+        intervals = result.intervals(replicates=20)
+        (shown,) = json.loads(json_document([result], intervals=[intervals]))["runs"]
+        assert json.loads(json.dumps(result.to_dict(intervals=intervals))) == shown
+        assert shown["signature"] == f"{result.signature}|{intervals.signature}"
+
+    @pytest.mark.parametrize("protocol", [Pixels(), Pixels(bins=True), Boundaries()])
+    def test_it_holds_nothing_but_what_json_has(self, tmp_path, protocol):
+        run = evaluate(*write_papers(tmp_path), protocol).to_dict()
+        assert json.loads(json.dumps(run, allow_nan=False)) == run
+
+    def test_what_is_undefined_is_none_with_its_reason(self):
+        run = evaluate([([0, 0], [0.2, 0.9])], protocol=Pixels(positive=1)).to_dict()
+        assert run["summary"]["auc_pr"] is None
+        assert run["undefined"]["auc_pr"] == "no positive pixels"
+
+
+class TestDataFrame:
+    def test_without_pandas_the_error_says_how_to_get_it(self, result, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(ArgumentError, match="pip install pandas"):
+            result.to_dataframe()
+
+    @pytest.mark.parametrize(
+        ("level", "message"),
+        [
+            ("pixels", "level is 'pixels', expected 'method', 'images' or 'classes'"),
+            ("classes", "net is a result of pixels, without classes"),
+        ],
+    )
+    def test_levels_that_there_are_not(self, result, level, message):
+        with pytest.raises(ArgumentError, match=message):
+            result.to_dataframe(level)
+
+    def test_one_row_for_the_method(self, result):
+        pd = pytest.importorskip("pandas")
+        table = result.to_dataframe()
+        assert (list(table.columns), table.index.name, list(table.index)) == (list(result.summary), "method", ["net"])
+        assert table.loc["net"].to_dict() == dict(result.summary)
+        assert len(pd.concat([table, table])) == 2
+
+    def test_one_row_per_image(self, result):
+        pytest.importorskip("pandas")
+        table = result.to_dataframe("images")
+        assert (table.index.name, list(table.index)) == ("image", ["first", "second"])
+        assert table["f"].tolist() == [one["f"] for one in result.per_image.values()]
+        assert table["positives"].tolist() == [5, 4]
+
+    def test_pixels_without_names_have_no_rows(self):
+        pytest.importorskip("pandas")
+        accumulator = Accumulator()
+        accumulator.update([0, 1], [0.2, 0.9])
+        table = accumulator.compute().to_dataframe("images")
+        assert len(table) == 0
+        assert "f" in table.columns
+
+    def test_one_row_per_class(self, of_classes):
+        pytest.importorskip("pandas")
+        table = of_classes.to_dataframe("classes")
+        assert (table.index.name, list(table.index)) == ("class", ["0", "1", "2"])
+        assert table.loc["1", "positives"] == 2
+
+
+class TestText:
+    def test_a_summary_prints_a_metric_per_line_with_its_reason(self):
+        summary = Summary(
+            {"positives": 12, "ods_f": 0.81234, "auc_pr": math.nan, "ap": 0.5},
+            bounds={"ap": (0.4998, 0.5001)},
+            undefined={"auc_pr": "two-valued predictions"},
+            notes=("a note",),
+        )
+        assert str(summary).splitlines() == [
+            "positives            12",
+            "ods_f             .8123",
+            "auc_pr                -  two-valued predictions",
+            "ap         .5000 ±.0002",
+            "a note",
+        ]
+
+    def test_a_result_prints_its_summary_and_signature(self, result):
+        lines = str(result).splitlines()
+        assert lines[0] == "net: pixels, 2 images"
+        assert lines[-1] == result.signature
+        assert "\n".join(lines[1:-1]) == str(result.summary)
+        assert repr(result).startswith("Result('net', pixels, 2 images, ods_f ")
+
+    def test_notes_and_failures_are_printed(self, tmp_path):
+        truth, scores = write_papers(tmp_path)
+        (scores / "first.npy").write_bytes(b"nothing")
+        with pytest.warns(UserWarning, match="could not be counted"):
+            result = evaluate(truth, scores, Pixels(invert=True), method="net")
+        assert str(result).startswith("net: pixels, 1 image, 1 failed\n")
+        assert "\nprediction inverted: low values mean positive (1 of 1 images)\n" in str(result)
+
+    def test_a_comparison_prints_the_metrics_that_are_compared(self):
+        def images(hits):
+            return {str(k): ScoreCounts([2, 1], [hits, 10 - hits], [k % 4, 20 - k % 4]) for k in range(12)}
+
+        comparison = compare({"good": images(8), "poor": images(6)}, replicates=100)
+        lines = [line.split() for line in str(comparison).splitlines()]
+        assert lines[0][:3] == ["figure", "a", "b"]
+        shown = [metric.key for metric in comparison.metrics if metric.compared]
+        assert [line[0] for line in lines[1 : 1 + len(shown)]] == shown
+        row = next(row for row in comparison.differences if row.figure == "ods_f")
+        printed = next(line for line in lines if line[0] == "ods_f")
+        assert printed[1:5] == ["good", "poor", number(row.estimate_a), number(row.estimate_b)]
+        assert printed[-3:] == ["12", "0", "0"]
+        assert [" ".join(line) for line in lines[1 + len(shown) :]] == list(comparison.notes)
+        assert repr(comparison) == str(comparison)
