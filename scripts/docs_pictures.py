@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 import segbench
 from segbench import Result, ScoreCounts
-from segbench.report.numbers import number
+from segbench.core.numbers import number
 from segbench.report.saving import save_plot
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -66,7 +66,7 @@ def shown_digits(digits: int | None, form: Form) -> int:
     ArgumentError
         If it is given for a form that keeps all digits.
     """
-    from segbench.report import numbers
+    from segbench.core import numbers
 
     if digits is not None and form in (Form.JSON, Form.CSV):
         raise ArgumentError(f"--digits rounds what people read; {form} keeps all digits, so leave it out")

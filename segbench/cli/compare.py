@@ -34,14 +34,9 @@ def compare(
     One line a pair of methods and figure, with p-values.
     """
     from segbench.aggregator.comparing import compare_results
-    from segbench.report.comparisons import (
-        compared,
-        comparison_json,
-        comparison_table,
-        exact_comparison,
-        show_comparison,
-    )
+    from segbench.report.comparisons import comparison_json, exact_comparison, show_comparison
     from segbench.report.table_text import csv_table, latex_table, markdown_table
+    from segbench.statistics.comparison import compared, comparison_table
 
     places = shown_digits(digits, form)
     loaded = chosen_results(results, only, class_name)

@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from segbench.core.display import Displayed
+from segbench.core.html import table_html
+from segbench.core.numbers import number
+from segbench.core.text_table import TextTable
 
 
 @dataclass(frozen=True, eq=False)
-class Summary(Displayed, Mapping[str, float | int]):
+class Summary(Mapping[str, float | int]):
     """Metrics by key, in the order in which they are reported.
 
     Parameters
@@ -53,6 +55,14 @@ class Summary(Displayed, Mapping[str, float | int]):
     def __len__(self) -> int:
         """Count the metrics."""
         return len(self.metrics)
+
+    def _repr_html_(self) -> str:
+        """Give the table that notebooks show."""
+        rows = [[key, number(value, self.bounds.get(key)), self.undefined.get(key, "")] for key, value in self.items()]
+        header = ["metric", "value", "undefined"]
+        if not self.undefined:
+            rows, header = [row[:2] for row in rows], header[:2]
+        return table_html(TextTable(header, rows))
 
     @property
     def empty(self) -> bool:

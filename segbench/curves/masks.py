@@ -19,23 +19,12 @@ from dataclasses import replace
 import numpy as np
 
 from segbench.core.scores import ScoreCounts
-from segbench.curves.curve import Curve, pr_curve
+from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
 from segbench.curves.imagewise import BestFs
 from segbench.curves.operating import OperatingPoint
 
 TWO_VALUED = "two-valued predictions"
 AT_THE_MASK = "two-valued predictions: ODS, P, R, IoU and mean are those at the mask"
-NEED_A_RANKING = (
-    "auc_roc",
-    "auc_pr",
-    "auc_pr_achievable",
-    "average_precision",
-    "ois_f",
-    "ois_precision",
-    "ois_recall",
-    "fpr_at_95_tpr",
-)
-"""Figures that masks do not have."""
 
 
 def mask_threshold(pooled: ScoreCounts) -> float | None:
@@ -62,7 +51,7 @@ def mask_threshold(pooled: ScoreCounts) -> float | None:
     if not pooled.two_valued:
         return None
     highest = float(pooled.scores[0])
-    return highest if pooled.scores.size == 2 or highest > 0 else 1.0
+    return highest if pooled.scores.size == 2 or highest > 0 else EMPTY_MASK_THRESHOLD
 
 
 def pixel_curve(pooled: ScoreCounts) -> Curve:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
-from segbench.report.numbers import DIGITS
-from segbench.report.ranking import Mark
-from segbench.report.tables import TextTable, by_protocol, exact_methods, method_table, names_of
+from segbench.core.numbers import DIGITS
+from segbench.core.text_table import Mark, TextTable
+from segbench.report.tables import by_protocol, exact_methods, method_table, names_of
 from segbench.statistics.intervals import Intervals
 
 FEW = 20

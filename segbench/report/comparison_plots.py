@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from segbench.core.errors import ArgumentError
-from segbench.report.axes import as_text, dot_size, fit_height, guide_width, new_axes, open_frame, short_names
-from segbench.report.numbers import number
-from segbench.report.palette import COLOURS, GUIDE
+from segbench.core.numbers import number
+from segbench.drawing.axes import as_text, dot_size, fit_height, guide_width, new_axes, open_frame, short_names
+from segbench.drawing.palette import COLOURS, GUIDE
 from segbench.statistics.comparison import Comparison, Difference
 
 if TYPE_CHECKING:

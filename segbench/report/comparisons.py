@@ -12,21 +12,13 @@ from typing import Any
 
 from rich.console import Console
 
+from segbench.core.numbers import DIGITS, exact
+from segbench.core.text_table import TextTable
 from segbench.report.documents import finite
 from segbench.report.grids import show_table
-from segbench.report.numbers import DIGITS, exact, number, signed
-from segbench.report.tables import TextTable
-from segbench.statistics.comparison import Comparison, Difference
-
-_HEADER = ("figure", "a", "b", "of a", "of b", "a - b", "p", "p (Holm)", "wins", "ties", "losses")
-
+from segbench.statistics.comparison import Comparison, Difference, comparison_table
 
 _BOUNDED = ("estimate_a", "estimate_b", "difference")
-
-
-def compared(comparison: Comparison) -> list[str]:
-    """Give the keys of the metrics that tables show; JSON and CSV hold all."""
-    return [metric.key for metric in comparison.metrics if metric.compared] or list(comparison.rank_shares)
 
 
 def comparison_json(comparison: Comparison, *, signature: str) -> str:
@@ -53,24 +45,6 @@ def comparison_json(comparison: Comparison, *, signature: str) -> str:
         "notes": list(comparison.notes),
     }
     return json.dumps(document, indent=2) + "\n"
-
-
-def comparison_table(comparison: Comparison, *, figures: Sequence[str], digits: int = DIGITS) -> TextTable:
-    """Give a line a figure and pair, of the figures asked for in that order.
-
-    Figures that no pair has are left out, unless there is no other; notes say which figures are undefined, and why.
-    """
-    defined = {row.figure for row in comparison.differences if not math.isnan(row.difference)}
-    kept = [figure for figure in figures if figure in defined] or figures
-    rows = sorted((row for row in comparison.differences if row.figure in kept), key=lambda row: kept.index(row.figure))
-    notes = []
-    for reason in dict.fromkeys(comparison.undefined.values()):
-        without = [figure for figure in figures if comparison.undefined.get(figure) == reason]
-        notes += [f"undefined ({reason}): {', '.join(without)}"] if without else []
-    undecided = any(row.undecided for row in rows)
-    header = [*_HEADER, *(["undecided"] if undecided else [])]
-    cells = [[*_short_row(row, digits), *([str(row.undecided)] if undecided else [])] for row in rows]
-    return TextTable(header, cells, names=3, notes=tuple(notes))
 
 
 def exact_comparison(comparison: Comparison, *, figures: Sequence[str] | None = None) -> TextTable:
@@ -129,23 +103,6 @@ def show_comparison(
     for note in comparison.notes:
         say(note, "yellow")
     say(f"{signature}|{first.signature}|permutations:{comparison.permutations}")
-
-
-def _short_row(row: Difference, digits: int) -> list[str]:
-    ends = "" if math.isnan(row.low) else f" [{signed(row.low, digits=digits)}, {signed(row.high, digits=digits)}]"
-    return [
-        row.figure,
-        row.a,
-        row.b,
-        number(row.estimate_a, row.bounds_a, digits=digits),
-        number(row.estimate_b, row.bounds_b, digits=digits),
-        signed(row.difference, row.bounds, digits=digits) + ends,
-        number(row.p_value),
-        number(row.p_holm),
-        str(row.wins),
-        str(row.ties),
-        str(row.losses),
-    ]
 
 
 def _plain(value: float | str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.series import Series, Space
 
 
 def _as_results(given: object) -> list[Result]:
@@ -73,3 +74,26 @@ def one_protocol(results: Sequence[Result]) -> str:
             f"curves of {' and '.join(protocols)} are not comparable; draw those of one protocol (--only)"
         )
     return protocols[0]
+
+
+def curves_in(results: Sequence[Result], space: Space | None, what: str) -> list[Series]:
+    """Give the curves of results of one protocol, to be drawn in a space, or against the threshold for None.
+
+    Raises
+    ------
+    ArgumentError
+        If there is a result that has no such curve.
+    """
+    curves = [
+        curve for result in results if (curve := result.drawn) is not None and (space is None or space in curve.spaces)
+    ]
+    if len(curves) < len(results):
+        drawn = results[0].drawn
+        if drawn is None:
+            instead = "each image: --kind images (plot_images)"
+        elif drawn.spaces:
+            instead = "its precision-recall curve: --kind pr (plot_pr)"
+        else:
+            instead = f"its {drawn.measure} against the threshold: --kind f (plot_f_threshold)"
+        raise ArgumentError(f"the {results[0].protocol} protocol has no {what}; draw {instead}")
+    return curves

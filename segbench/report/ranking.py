@@ -18,16 +18,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 from segbench.aggregator.result import Result
 from segbench.core.metric import Better, Metric
+from segbench.core.numbers import DIGITS
 from segbench.core.summary import Summary
+from segbench.core.text_table import Mark
 from segbench.report.image_sets import image_sets
-from segbench.report.numbers import DIGITS
 from segbench.report.whose import few_names
-
-Mark = Literal["best", "second", ""]
 
 BINS_NOTE = "±: certain bounds of the exact value; scores were counted in bins"
 

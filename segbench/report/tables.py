@@ -9,43 +9,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from segbench.aggregator.result import Result
 from segbench.core.metric import columns, image_columns, optimistic_notes
+from segbench.core.numbers import DIGITS, exact, number
 from segbench.core.summary import Summary
+from segbench.core.text_table import Mark, TextTable
 from segbench.report.image_sets import failure_notes, images_of, set_notes
-from segbench.report.numbers import DIGITS, exact, number
-from segbench.report.ranking import BINS_NOTE, Mark, bin_notes, column_marks
+from segbench.report.ranking import BINS_NOTE, bin_notes, column_marks
 from segbench.report.whose import few_names
 from segbench.statistics.intervals import Intervals
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """Rows of text, and what stands out.
-
-    Parameters
-    ----------
-    header : list of str
-    rows : list of list of str
-    names : int
-        How many leading columns hold names; the others hold figures.
-    marks : mapping of (row, column) to {"best", "second", ""}
-        Counted from 0.
-    notes : tuple of str
-        What belongs below the table wherever it goes.
-    spare : tuple of int
-        Columns that a terminal too narrow for all is shown without, the first before the next.
-    """
-
-    header: list[str]
-    rows: list[list[str]]
-    names: int = 1
-    marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    spare: tuple[int, ...] = ()
 
 
 def names_of(results: Sequence[Result]) -> list[str]:

@@ -12,12 +12,13 @@ from rich.console import Console
 
 from segbench.aggregator.result import Result
 from segbench.core.metric import Metric, columns, footnotes, optimistic_notes
+from segbench.core.numbers import DIGITS, number
+from segbench.core.text_table import TextTable
 from segbench.report.classes import ClassResult, class_table
 from segbench.report.grids import say, show_table
 from segbench.report.image_sets import in_sets, set_notes
-from segbench.report.numbers import DIGITS, number
 from segbench.report.ranking import bin_notes
-from segbench.report.tables import TextTable, by_protocol, image_table, method_table, names_of
+from segbench.report.tables import by_protocol, image_table, method_table, names_of
 from segbench.report.threshold_tables import threshold_table
 from segbench.report.whose import few_names, with_names
 from segbench.statistics.intervals import Intervals

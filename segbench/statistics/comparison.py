@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arguments import as_whole
-from segbench.core.display import Displayed
 from segbench.core.errors import ArgumentError
+from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric
+from segbench.core.numbers import DIGITS, number, signed
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table
+from segbench.core.text_table import TextTable
 from segbench.statistics.bootstrap import bootstrap, table_of
 from segbench.statistics.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.statistics.permutation import SwapTest, holm, swap_test
@@ -32,6 +34,7 @@ Interval = tuple[float, float]
 
 _TIED = 1e-12
 _SIGNIFICANT = 0.05
+_HEADER = ("figure", "a", "b", "of a", "of b", "a - b", "p", "p (Holm)", "wins", "ties", "losses")
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Displayed):
+class Comparison:
     """Methods compared on the same images.
 
     Parameters
@@ -118,6 +121,51 @@ class Comparison(Displayed):
     notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     metrics: tuple[Metric, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """Give the table that notebooks show."""
+        table = comparison_table(self, figures=compared(self))
+        return table_html(table) + remarks_html(*table.notes, *self.notes)
+
+
+def compared(comparison: Comparison) -> list[str]:
+    """Give the keys of the metrics that tables show; JSON and CSV hold all."""
+    return [metric.key for metric in comparison.metrics if metric.compared] or list(comparison.rank_shares)
+
+
+def comparison_table(comparison: Comparison, *, figures: Sequence[str], digits: int = DIGITS) -> TextTable:
+    """Give a line a figure and pair, of the figures asked for in that order.
+
+    Figures that no pair has are left out, unless there is no other; notes say which figures are undefined, and why.
+    """
+    defined = {row.figure for row in comparison.differences if not math.isnan(row.difference)}
+    kept = [figure for figure in figures if figure in defined] or figures
+    rows = sorted((row for row in comparison.differences if row.figure in kept), key=lambda row: kept.index(row.figure))
+    notes = []
+    for reason in dict.fromkeys(comparison.undefined.values()):
+        without = [figure for figure in figures if comparison.undefined.get(figure) == reason]
+        notes += [f"undefined ({reason}): {', '.join(without)}"] if without else []
+    undecided = any(row.undecided for row in rows)
+    header = [*_HEADER, *(["undecided"] if undecided else [])]
+    cells = [[*_short_row(row, digits), *([str(row.undecided)] if undecided else [])] for row in rows]
+    return TextTable(header, cells, names=3, notes=tuple(notes))
+
+
+def _short_row(row: Difference, digits: int) -> list[str]:
+    ends = "" if math.isnan(row.low) else f" [{signed(row.low, digits=digits)}, {signed(row.high, digits=digits)}]"
+    return [
+        row.figure,
+        row.a,
+        row.b,
+        number(row.estimate_a, row.bounds_a, digits=digits),
+        number(row.estimate_b, row.bounds_b, digits=digits),
+        signed(row.difference, row.bounds, digits=digits) + ends,
+        number(row.p_value),
+        number(row.p_holm),
+        str(row.wins),
+        str(row.ties),
+        str(row.losses),
+    ]
 
 
 def compare(

@@ -12,8 +12,8 @@ from pictures import boundary_results, pixel_results, region_results
 from rich.console import Console
 
 from segbench import Boundaries, BoundaryCurve, Classes, Pixels, PublishedCurve, Result, ScoreCounts, evaluate
+from segbench.core.numbers import number
 from segbench.report.classes import class_results
-from segbench.report.numbers import number
 from segbench.report.ranking import ranked
 from segbench.report.table_text import latex_table, markdown_table
 from segbench.report.tables import exact_images, exact_methods, method_table, names_of

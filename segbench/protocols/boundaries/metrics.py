@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import MEAN_UNITS
 from segbench.core.metric import Metric
-from segbench.core.table import CELLS_AT_ONCE, FloatArray, Space, Table
+from segbench.core.series import FloatArray, Space
+from segbench.core.table import CELLS_AT_ONCE, Table
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, SHARES, BoundaryCurve, boundary_curve, f_of, ratio
 from segbench.protocols.common_thresholds import in_order

@@ -10,10 +10,11 @@ from typing import Literal
 
 from segbench.aggregator.result import Result
 from segbench.core.metric import Metric, columns, image_columns
+from segbench.core.numbers import number
 from segbench.core.summary import Summary
+from segbench.core.text_table import Mark
 from segbench.report.image_sets import image_sets, images_of, in_sets
-from segbench.report.numbers import number
-from segbench.report.ranking import Mark, column_marks
+from segbench.report.ranking import column_marks
 from segbench.report.tables import names_of
 from segbench.statistics.intervals import Intervals
 

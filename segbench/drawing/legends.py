@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.report.axes import CURVE_LAYER
+from segbench.drawing.axes import CURVE_LAYER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

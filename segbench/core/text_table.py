@@ -1,0 +1,35 @@
+"""Tables of text: what terminals, notebooks, Markdown and LaTeX show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Mark = Literal["best", "second", ""]
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Rows of text, and what stands out.
+
+    Parameters
+    ----------
+    header : list of str
+    rows : list of list of str
+    names : int
+        How many leading columns hold names; the others hold figures.
+    marks : mapping of (row, column) to {"best", "second", ""}
+        Counted from 0.
+    notes : tuple of str
+        What belongs below the table wherever it goes.
+    spare : tuple of int
+        Columns that a terminal too narrow for all is shown without, the first before the next.
+    """
+
+    header: list[str]
+    rows: list[list[str]]
+    names: int = 1
+    marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    spare: tuple[int, ...] = ()
