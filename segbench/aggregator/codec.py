@@ -116,7 +116,10 @@ def _decode_one(data: bytes, own: type[Counts] | None) -> Counts:
     kind = own if own is not None and own.kind == name else counts_types()[name]
     values.pop("exact", None)  # of counts written before bins became an option
     arrays: dict[str, list[Any]] = values.pop("arrays")
-    types = {field.name: str(field.type) for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # counts are dataclasses
+    types = {
+        field.name: field.type if isinstance(field.type, str) else field.type.__name__
+        for field in dataclasses.fields(kind)  # type: ignore[arg-type]  # counts are dataclasses
+    }
     for key, value in values.items():
         if type(value) not in _SCALARS[types[key]] or (isinstance(value, int) and value.bit_length() > 63):
             raise ValueError(f"{key} of another type")

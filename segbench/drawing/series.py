@@ -53,12 +53,15 @@ def legend_in_space(ax: Axes, space: Space) -> None:
         place_legend(ax, _ROC_CORNERS)
 
 
-def draw_in_space(ax: Axes, series: Series, space: Space, style: LineStyle, label: str) -> Line:
-    """Draw a curve in a space, and around it what bins leave open; give the points drawn."""
-    bounds = series.envelope(space)
+def draw_in_space(ax: Axes, series: Series | None, space: Space, style: LineStyle, label: str) -> Line:
+    """Draw a curve in a space, and around it what bins leave open; give the points drawn.
+
+    None is a method without a curve: the legend alone shows it.
+    """
+    bounds = None if series is None else series.envelope(space)
     if bounds:
         ax.fill_between(bounds.at, bounds.low, bounds.high, color=style.colour, alpha=0.3, linewidth=0, zorder=2)
-    x, y = series.line(space)
+    x, y = (np.empty(0), np.empty(0)) if series is None else series.line(space)
     if x.size == 1:
         ax.plot(
             x, y, "o", color=style.colour, markersize=1.4 * dot_size(), label=label, zorder=CURVE_LAYER, clip_on=False
@@ -75,9 +78,9 @@ def frame_threshold(ax: Axes, measure: str) -> None:
     open_frame(ax)
 
 
-def draw_against_threshold(ax: Axes, series: Series, style: LineStyle, label: str) -> Line:
-    """Draw the measure of a curve against the threshold; give the points drawn."""
-    x, y = series.against_threshold()
+def draw_against_threshold(ax: Axes, series: Series | None, style: LineStyle, label: str) -> Line:
+    """Draw the measure of a curve against the threshold; give the points drawn. None is a method without a curve."""
+    x, y = (np.empty(0), np.empty(0)) if series is None else series.against_threshold()
     if x.size:
         kept = visible((x - x[0]) / (float(np.ptp(x)) or 1.0), y)
         x, y = x[kept], y[kept]
@@ -87,7 +90,7 @@ def draw_against_threshold(ax: Axes, series: Series, style: LineStyle, label: st
         color=style.colour,
         linestyle=style.dashes,
         # At any threshold up to a score, and above the next lower one, the same pixels are predicted.
-        drawstyle="steps-pre" if series.steps else "default",
+        drawstyle="steps-pre" if series is not None and series.steps else "default",
         label=label,
         zorder=CURVE_LAYER,
     )

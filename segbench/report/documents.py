@@ -31,10 +31,9 @@ def json_document(
     ``optimistic`` names metrics with thresholds chosen on the images they describe. ``intervals`` maps metrics to
     [low, high], ``resampling`` says how they were drawn. On request, ``per_image`` holds the metrics of each image,
     ``image_undefined`` why some are undefined, ``image_bounds`` their bounds (only of images that have any) and
-    ``image_notes`` what was done to the image; ``per_threshold`` has one list per column of
-    the curve (`segbench.core.series.Series.columns`), where an infinite threshold is null, and is empty without a curve;
-    and ``per_class`` holds
-    the metrics of each of `classes`.
+    ``image_notes`` what was done to the image; ``per_threshold`` has one list per column of the curve
+    (`segbench.core.series.Series.columns`), where an infinite threshold is null, and none without a curve; and
+    ``per_class`` holds the metrics of each of `classes`.
     """
     runs = [_run(result) for result in results]
     tables = threshold_columns(results) if per_threshold else []

@@ -76,24 +76,22 @@ def one_protocol(results: Sequence[Result]) -> str:
     return protocols[0]
 
 
-def curves_in(results: Sequence[Result], space: Space | None, what: str) -> list[Series]:
+def curves_in(results: Sequence[Result], space: Space | None, what: str) -> list[Series | None]:
     """Give the curves of results of one protocol, to be drawn in a space, or against the threshold for None.
 
     Raises
     ------
     ArgumentError
-        If there is a result that has no such curve.
+        If the protocol has no such curve. A single result may lack one.
     """
-    curves = [
-        curve for result in results if (curve := result.drawn) is not None and (space is None or space in curve.spaces)
-    ]
-    if len(curves) < len(results):
-        drawn = results[0].drawn
-        if drawn is None:
-            instead = "each image: --kind images (plot_images)"
-        elif drawn.spaces:
-            instead = "its precision-recall curve: --kind pr (plot_pr)"
-        else:
-            instead = f"its {drawn.measure} against the threshold: --kind f (plot_f_threshold)"
-        raise ArgumentError(f"the {results[0].protocol} protocol has no {what}; draw {instead}")
-    return curves
+    curves = [result.drawn for result in results]
+    known = next((curve for curve in curves if curve is not None), None)
+    if known is not None and (space is None or space in known.spaces):
+        return curves
+    if known is None:
+        instead = "each image: --kind images (plot_images)"
+    elif known.spaces:
+        instead = "its precision-recall curve: --kind pr (plot_pr)"
+    else:
+        instead = f"its {known.measure} against the threshold: --kind f (plot_f_threshold)"
+    raise ArgumentError(f"the {results[0].protocol} protocol has no {what}; draw {instead}")

@@ -38,8 +38,8 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
     results : Result or sequence of Result
         Of one protocol. A method known from print has no images: it is named and its row left empty.
     figure : str, optional
-        A metric of `Result.per_image`; by default the one that ranks methods, as ``"f"``, at the image's best threshold;
-        of two-valued predictions at the mask.
+        A metric of `Result.per_image`; by default the one that ranks methods, as ``"f"``, at the image's best
+        threshold; of two-valued predictions at the mask.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out, as high as its rows need.
 

@@ -87,8 +87,8 @@ def plot_pr(
         if band is not None:
             _draw_band(ax, result, "pr", style, level=band, replicates=replicates, seed=seed)
         drawn = draw_in_space(ax, curve, "pr", style, label)[0].size
-        best = [result.summary.get(key, np.nan) for key in ("ods_recall", "ods_precision")]
-        if drawn > 1:
+        if drawn > 1 and "ods_recall" in result.summary:
+            best = (result.summary["ods_recall"], result.summary["ods_precision"])
             dots = ax.plot(*best, "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
             draw_to_the_frame(ax, *dots, margin=DOT_MARGIN)
     _draw_prevalences(ax, curves)
@@ -162,7 +162,7 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
     """
     results = of_one_protocol(results)
     curves = curves_in(results, "roc", "achievable curve")
-    if all(curve.columns["threshold"].size == 1 for curve in curves):
+    if all(curve is None or curve.columns["threshold"].size == 1 for curve in curves):
         raise ArgumentError("two-valued predictions have no achievable curve; draw their points: --kind pr (plot_pr)")
     ax = ax or new_axes()
     frame(ax, "pr")
@@ -225,14 +225,16 @@ def _draw_band(
     replicates: int,
     seed: int,
 ) -> None:
-    one_point = result.drawn is not None and result.drawn.columns["threshold"].size == 1
-    if result.counts and not result.unnamed and not one_point:
-        ends = curve_band(result.counts, space=space, level=level, replicates=replicates, seed=seed)
+    several = result.drawn is not None and result.drawn.columns["threshold"].size > 1
+    if result.counts and not result.unnamed and several:
+        ends = curve_band(result.table, space=space, level=level, replicates=replicates, seed=seed)
         ax.fill_between(ends.at, ends.low, ends.high, color=style.colour, alpha=0.15, linewidth=0, zorder=2)
 
 
-def _draw_prevalences(ax: Axes, curves: Sequence[Series]) -> None:
-    prevalences = {round(curve.prevalence, 4) for curve in curves if not np.isnan(curve.prevalence)}
+def _draw_prevalences(ax: Axes, curves: Sequence[Series | None]) -> None:
+    prevalences = {
+        round(curve.prevalence, 4) for curve in curves if curve is not None and not np.isnan(curve.prevalence)
+    }
     for rank, prevalence in enumerate(sorted(prevalences)):
         label = None if rank else f"prevalence {three_digits(prevalence)}" if len(prevalences) == 1 else "prevalences"
         ax.axhline(prevalence, color=GUIDE, linewidth=guide_width(), linestyle=(0, (1, 2)), zorder=2, label=label)

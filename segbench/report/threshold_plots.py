@@ -57,9 +57,14 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
     for k in best_first(results, key):
         result, curve, style = results[k], curves[k], line_style(k)
         label = f"[{measure}={three_digits(result.summary[key], result.summary.bounds.get(key))}] {names[k]}"
-        at, value = curve.against_threshold()
-        if at.size == curve.columns["threshold"].size == 1:
-            ax.axhline(value[0], color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
+        if curve is not None and curve.against_threshold()[1].size == curve.columns["threshold"].size == 1:
+            ax.axhline(
+                curve.against_threshold()[1].item(),
+                color=style.colour,
+                linestyle=style.dashes,
+                label=label,
+                zorder=CURVE_LAYER,
+            )
             continue
         draw_against_threshold(ax, curve, style, label)
         best = result.summary[rules.best_threshold.key] if rules.best_threshold else np.nan, result.summary[key]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
+from segbench.core.table import Table
 from segbench.statistics.bootstrap import table_of
 from segbench.statistics.replicates import as_draws, as_level, weights_of_draws
 
@@ -46,7 +47,7 @@ class Band:
 
 
 def curve_band(
-    per_image: Mapping[str, Any],
+    per_image: Mapping[str, Any] | Table,
     *,
     space: Literal["roc", "pr"] = "pr",
     points: int = 101,
@@ -60,8 +61,8 @@ def curve_band(
 
     Parameters
     ----------
-    per_image : mapping of str to ScoreCounts or BoundaryCounts
-        Counts by the image's name, at least one.
+    per_image : mapping of str to ScoreCounts or BoundaryCounts, or Table
+        Counts by the image's name, at least one; or the table of a result.
     space : {"roc", "pr"}
         Which curve; of boundary counts only "pr".
     points : int

@@ -152,9 +152,9 @@ class BoundaryTable(Table):
         return BoundaryCounts.sum(images[name] for images in self._sets for name in sorted(images))
 
     @property
-    def curve(self) -> BoundaryCurve:
-        """Recall and precision of the pooled counts."""
-        return boundary_curve(self.pooled)
+    def curve(self) -> BoundaryCurve | None:
+        """Recall and precision of the pooled counts; None without images."""
+        return boundary_curve(self.pooled) if self.images else None
 
     def heights(self, space: Space, at: FloatArray, weights: FloatArray) -> FloatArray:
         """Read precision of each row of weights off at some recalls, straight between thresholds; see `Table`."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.aggregator.result import Result
+from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
 from segbench.core.series import RATES, Series, Space
 from segbench.drawing.palette import COLOURS, DASHES, Dashes, line_style
@@ -118,8 +120,10 @@ def _areas(curve: Series, space: Space, result: Result, drawn: Intervals | None)
     bounds = curve.envelope(space)
     outlines = [] if bounds is None else [(bounds.at, bounds.low, bounds.high)]
     if drawn and len(result.counts) > 1:
-        band = curve_band(result.counts, space=space, level=drawn.level, replicates=drawn.replicates, seed=drawn.seed)
-        outlines.append((band.at, band.low, band.high))
+        level, replicates, seed = drawn.level, drawn.replicates, drawn.seed
+        with suppress(ArgumentError):  # of a table without `heights`
+            band = curve_band(result.table, space=space, level=level, replicates=replicates, seed=seed)
+            outlines.append((band.at, band.low, band.high))
     return [_outline(*ends) for ends in outlines if np.isfinite(ends[1]).any()]
 
 

@@ -163,8 +163,7 @@ def _looks(result: Result) -> Callable[[str], Seen]:
 
 def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
     """Give thresholds to slide through, and which of them is the best for the pool."""
-    counts = result.reduced
-    if isinstance(counts, ScoreCounts):
+    if result.rules.counts is ScoreCounts and isinstance(counts := result.reduced, ScoreCounts):
         scores = counts.scores[np.isfinite(counts.scores)][::-1].astype(np.float64)
         if not scores.size:
             return (), 0
