@@ -228,10 +228,9 @@ def test_annotators_without_a_partner_are_named_and_not_drawn():
     detector, _ = boundary_results()
     alone = {"im0": BoundaryCounts([1.0], [0], [0], [0], [0])}
     human = Result("human", "boundaries", {"thresholds": "annotators"}, detector.signature, alone)
-    assert human.curve is None
     for plot in (plot_pr, plot_f_threshold):
         assert labels_of(plot([detector, human]))[1] == "[F=-] human"
-    assert threshold_table([detector, human]).notes == ("human: no curve is known",)
+    assert threshold_table([human]).rows == [["human", "1.0000", "0", "0", "0", "0", "-", "-", "-"]]
 
 
 class TestComparison:

@@ -63,6 +63,8 @@ class BoundaryTable(Table):
         Counts by image name, of each method; rows come set by set, in sorted order of the names.
     why_empty : str
         Why metrics are undefined where there is no image.
+    blank : BoundaryCounts, optional
+        The pooled counts where there is no image: without a pixel, but with thresholds.
 
     Raises
     ------
@@ -83,9 +85,11 @@ class BoundaryTable(Table):
         sets: Sequence[Mapping[str, BoundaryCounts]],
         *,
         why_empty: str = "no image was counted",
+        blank: BoundaryCounts | None = None,
     ) -> None:
         self._sets = sets
         self._why_empty = why_empty
+        self._blank = blank
 
     @property
     def images(self) -> int:
@@ -149,12 +153,14 @@ class BoundaryTable(Table):
     @property
     def pooled(self) -> BoundaryCounts:
         """The counts of all images added up."""
+        if self._blank is not None and not self.images:
+            return self._blank
         return BoundaryCounts.sum(images[name] for images in self._sets for name in sorted(images))
 
     @property
-    def curve(self) -> BoundaryCurve | None:
-        """Recall and precision of the pooled counts; None without images."""
-        return boundary_curve(self.pooled) if self.images else None
+    def curve(self) -> BoundaryCurve:
+        """Recall and precision of the pooled counts."""
+        return boundary_curve(self.pooled)
 
     def heights(self, space: Space, at: FloatArray, weights: FloatArray) -> FloatArray:
         """Read precision of each row of weights off at some recalls, straight between thresholds; see `Table`."""

@@ -294,7 +294,8 @@ class Annotators(Protocol):
         del rest, of_set
         compared = [{name: counts for name, counts in images.items() if counts.has_pixels} for images in sets]
         why = "no boundaries of two annotators" if any(sets) else "no image was counted"
-        return BoundaryTable(compared, why_empty=why)
+        blank = next((counts for images in sets for counts in images.values() if not counts.has_pixels), None)
+        return BoundaryTable(compared, why_empty=why, blank=blank)
 
     def count(self, sample: Sample) -> Counted:
         """Count every annotator of an image against the others; an image of one annotator counts nothing."""
