@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
 import typer
 
 from segbench.core.errors import ArgumentError, DataError
@@ -20,9 +19,8 @@ def _take_over(context: typer.Context, name: str | None) -> str | None:
     from segbench.loaders.presets import load_preset
 
     options = load_preset(name).options
-    verbs = context.find_root().command
-    run = verbs.get_command(context, "run") if isinstance(verbs, click.Group) else None
-    known = {option.name for option in (run or context.command).params}
+    verbs = getattr(context.find_root().command, "commands", {})
+    known = {option.name for option in verbs.get("run", context.command).params}
     strange = [option for option in options if option not in known]
     if strange:
         raise DataError(name, f"[options] holds {', '.join(strange)}, which is no option", "see: segbench run --help")
