@@ -216,7 +216,8 @@ def _best(path: Path | None) -> dict[str, float]:
 
 def _checked(path: Path, *columns: NDArray[np.float64]) -> BoundaryCurve:
     try:
-        return BoundaryCurve(*columns)
+        thresholds, recall, precision = columns
+        return BoundaryCurve(thresholds, recall, precision)
     except ArgumentError as error:
         raise DataError(str(path), str(error)) from error
 

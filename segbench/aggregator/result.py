@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.aggregator.signature import resigned
 from segbench.core.counts import Counts
-from segbench.core.display import Displayed
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.metric import image_columns
+from segbench.core.html import remarks_html, table_html
+from segbench.core.metric import columns, image_columns
+from segbench.core.numbers import number
 from segbench.core.protocol import Part, Protocol, Published
 from segbench.core.scores import ScoreCounts
+from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Table
+from segbench.core.text_table import TextTable
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.registry import protocol_of
@@ -32,7 +35,7 @@ Level = Literal["method", "images", "classes"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Displayed):
+class Result:
     """The counts of a method on a set of images, and what follows from them.
 
     Parameters
@@ -104,6 +107,16 @@ class Result(Displayed):
         images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
         images = "known from print" if self.published else "pixels without names" if self.unnamed else images
         return f"{self.protocol}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
+
+    def _repr_html_(self) -> str:
+        """Give the table that notebooks show."""
+        images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        metrics = columns(self.rules.metrics())
+        values = [number(self.summary[metric.key], self.summary.bounds.get(metric.key)) for metric in metrics]
+        table = TextTable([metric.title for metric in metrics], [values], names=0)
+        shown = table_html(table, f"{self.method} ({self.protocol}, {images}{failed})")
+        return shown + remarks_html(*self.summary.notes, self.signature)
 
     @cached_property
     def rules(self) -> Protocol:
@@ -267,9 +280,12 @@ class Result(Displayed):
         """
         if self.published:
             raise ArgumentError(f"{self.method} is a published curve, without counts")
+        self._refuse_without_images()
+        return self.table.pooled
+
+    def _refuse_without_images(self) -> None:
         if not self.counts and not self.unnamed and self.rules.counts is not ScoreCounts:
             raise DataError(self.method, "no image was counted, so there is no curve", "fix what failed and run again")
-        return self.table.pooled
 
     @cached_property
     def reduced(self) -> Counts:
@@ -300,16 +316,20 @@ class Result(Displayed):
 
     @cached_property
     def curve(self) -> Any:  # noqa: ANN401  a curve of the protocol's own type
-        """The pooled precision-recall curve, of several classes that of `micro`; of regions metrics by threshold."""
+        """The pooled precision-recall curve, of several classes that of `micro`; of regions metrics by threshold.
+
+        None where the protocol has no curve.
+        """
         if self.published:
             return self.published.curve
-        _ = self.pooled  # which says why there is none
+        self._refuse_without_images()
         return self.table.curve
 
     @cached_property
-    def drawn(self) -> Any:  # noqa: ANN401  as above
-        """The curve as plots draw it: at the points of `reduced`."""
-        return self.curve if self.published or not self.counts else self._kept_table.drawn
+    def drawn(self) -> Series | None:
+        """The curve as plots draw it: at the points of `reduced`; None where the protocol has none."""
+        drawn: Series | None = self.curve if self.published or not self.counts else self._kept_table.drawn
+        return drawn
 
     @cached_property
     def classes(self) -> Mapping[str, Result]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from pathlib import Path
 
 import typer
@@ -20,9 +19,8 @@ def _take_over(context: typer.Context, name: str | None) -> str | None:
     from segbench.loaders.presets import load_preset
 
     options = load_preset(name).options
-    from segbench.cli.run import run
-
-    known = signature(run).parameters
+    verbs = getattr(context.find_root().command, "commands", {})
+    known = {option.name for option in verbs.get("run", context.command).params}
     strange = [option for option in options if option not in known]
     if strange:
         raise DataError(name, f"[options] holds {', '.join(strange)}, which is no option", "see: segbench run --help")

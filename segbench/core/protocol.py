@@ -65,8 +65,8 @@ class Published(ABC):
     def summary(self) -> Summary:
         """The metrics, as far as they are known."""
 
-    curve: Any
-    """The curve, as far as it was printed, of the protocol's own type."""
+    curve: Any = None
+    """The curve, a `segbench.core.series.Series`, as far as it was printed; None where it was not."""
 
     @abstractmethod
     def to_json(self) -> str:

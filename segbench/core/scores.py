@@ -13,17 +13,18 @@ from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array, as_floats
 from segbench.core.bins import bin_of
 from segbench.core.counts import Counts
-from segbench.core.display import Displayed
 from segbench.core.errors import ArgumentError
+from segbench.core.html import table_html
 from segbench.core.integers import LARGEST_TOTAL, FloatArray, IntArray, as_counts, frozen, total_of, within_total
 from segbench.core.operating_point import OperatingPoint
+from segbench.core.text_table import TextTable
 from segbench.core.thresholds import Thresholds
 
 _PARTS_AT_ONCE, _SCORES_AT_ONCE = 64, 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreCounts(Counts, Displayed):
+class ScoreCounts(Counts):
     """How many positive and negative pixels have each score, of an image or of many.
 
     Counts add with ``+``; the sum does not depend on order or grouping. They are exact, at 12 to 24 bytes per distinct
@@ -143,6 +144,11 @@ class ScoreCounts(Counts, Displayed):
             and self.binned == other.binned
             and (self.highest is None or other.highest is None or np.array_equal(self.highest, other.highest))
         )
+
+    def _repr_html_(self) -> str:
+        """Give the table that notebooks show."""
+        totals = [self.scores.size, self.total_positives, self.total_negatives]
+        return table_html(TextTable(["scores", "positives", "negatives"], [list(map(str, totals))], names=0))
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 

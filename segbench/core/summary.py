@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from segbench.core.display import Displayed
+from segbench.core.html import table_html
 from segbench.core.numbers import number
 from segbench.core.plain_text import aligned
+from segbench.core.text_table import TextTable
 
 
 def finite(value: float) -> float | None:
@@ -22,7 +23,7 @@ def finite_values(metrics: Mapping[str, float]) -> dict[str, float | None]:
 
 
 @dataclass(frozen=True, eq=False)
-class Summary(Displayed, Mapping[str, float | int]):
+class Summary(Mapping[str, float | int]):
     """Metrics by key, in the order in which they are reported.
 
     Parameters
@@ -72,6 +73,14 @@ class Summary(Displayed, Mapping[str, float | int]):
         """Print a metric per line, with the reason where it is undefined, and the notes."""
         rows = [[key, number(value, self.bounds.get(key)), self.undefined.get(key, "")] for key, value in self.items()]
         return "\n".join([aligned(rows, "<><"), *self.notes])
+
+    def _repr_html_(self) -> str:
+        """Give the table that notebooks show."""
+        rows = [[key, number(value, self.bounds.get(key)), self.undefined.get(key, "")] for key, value in self.items()]
+        header = ["metric", "value", "undefined"]
+        if not self.undefined:
+            rows, header = [row[:2] for row in rows], header[:2]
+        return table_html(TextTable(header, rows))
 
     @property
     def empty(self) -> bool:

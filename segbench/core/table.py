@@ -10,21 +10,19 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
+from segbench.core.series import FloatArray, Series, Space
 from segbench.core.summary import Summary
 
 if TYPE_CHECKING:
     from segbench.core.counts import Counts
 
-FloatArray = NDArray[np.float64]
 Interval = tuple[float, float]
-Space = Literal["roc", "pr"]
 
 CELLS_AT_ONCE = 2**21
 """Entries of a matrix of weights or of pooled counts that are held at a time."""
@@ -156,12 +154,12 @@ class Table(ABC):
         return False
 
     @property
-    def curve(self) -> Any:  # noqa: ANN401  a curve of the protocol's own type
+    def curve(self) -> Series | None:
         """The curve of the pooled counts, as far as the protocol has one; None if it has none."""
         return None
 
     @property
-    def drawn(self) -> Any:  # noqa: ANN401  as above
+    def drawn(self) -> Series | None:
         """The curve as plots draw it: all its points, or a choice of very many."""
         return self.curve
 

@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.fmeasure import best_point, first_reaching
-from segbench.curves.hull import hull_points
 from segbench.curves.imagewise import BestFs
-from segbench.curves.points import Points, cumulate, inexact
+from segbench.curves.points import Points, cumulate, hull_points, inexact
 
 Interval = tuple[float, float]
 FloatArray = NDArray[np.float64]

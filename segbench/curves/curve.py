@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.counts import Pooled, as_pooled
-from segbench.core.display import Displayed
+from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
+from segbench.core.series import Envelope, FloatArray, Line, Series, Space
 from segbench.curves.areas import pr_area, roc_area
+from segbench.curves.bounds import score_bounds
+from segbench.curves.lines import envelope, pr_line
 from segbench.curves.points import cumulate
+from segbench.drawing.points import thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FloatArray = NDArray[np.float64]
+EMPTY_MASK_THRESHOLD = 1.0
+"""The threshold that is reported where two-valued predictions hold a single value and nothing is predicted."""
 
 
 @dataclass(frozen=True, eq=False)
-class Curve(Displayed):
+class Curve(Series):
     """A ROC or PR curve, from no prediction at all to everything predicted.
 
     Point k holds the counts at ``score >= thresholds[k]``; the first is (0, 0) at threshold infinity, the last (P, N).
@@ -54,7 +60,10 @@ class Curve(Displayed):
     ([0.0, 0.75, 1.0], [0.75, 0.75, 0.4], [inf, 0.9, 0.1])
     """
 
-    space: Literal["roc", "pr"]
+    measure: ClassVar[str] = "f"
+    steps: ClassVar[bool] = True
+
+    space: Space
     tp: NDArray[Any]
     fp: NDArray[Any]
     scores: NDArray[Any] = field(repr=False)
@@ -108,9 +117,82 @@ class Curve(Displayed):
         precision[:blank] = precision[blank]
         return precision
 
-    def in_space(self, space: Literal["roc", "pr"]) -> Curve:
+    @property
+    def f(self) -> FloatArray:
+        """F = 2 TP / (P + TP + FP); nan without positives."""
+        if not self.positives:
+            return np.full(self.tp.shape, np.nan)
+        f: FloatArray = 2.0 * self.tp / (self.positives + np.add(self.tp, self.fp, dtype=np.float64))
+        return f
+
+    @property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Thresholds, counts, rates and F of all points; of two-valued predictions those of the mask."""
+        columns = {
+            "threshold": self.thresholds,
+            **{name: getattr(self, name) for name in ("tp", "fp", "recall", "precision", "tpr", "fpr", "f")},
+        }
+        if self.mask is None:
+            return columns
+        columns = {name: values[[self.mask]] for name, values in columns.items()}
+        # Nothing is predicted: the limit of the precision describes other thresholds.
+        empty = {"threshold": np.array([EMPTY_MASK_THRESHOLD]), "precision": np.array([math.nan])}
+        return columns if self.mask else columns | empty
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """Both spaces, that of the curve first."""
+        return ("roc", "pr") if self.space == "roc" else ("pr", "roc")
+
+    @property
+    def prevalence(self) -> float:
+        """P / (P + N), the precision of random scores; nan without positives."""
+        return self.positives / (self.positives + self.negatives) if self.positives else math.nan
+
+    @property
+    def caption(self) -> str:
+        """The area with its bounds, or F of a mask."""
+        if self.mask is not None:
+            return f"F of the mask {number(self.columns['f'].item())}"
+        name = "achievable, optimistic" if self.optimistic else "AUC-PR" if self.space == "pr" else "AUC-ROC"
+        return f"{name} {self._written_area}"
+
+    @property
+    def details(self) -> str:
+        """The area with its bounds and the number of thresholds, or F of a mask."""
+        if self.mask is not None:
+            return self.caption
+        name = ("achievable AUC-PR" if self.optimistic else "AUC-PR") if self.space == "pr" else "AUC-ROC"
+        return f"{name} {self._written_area}, {self.tp.size - 1} thresholds"
+
+    @property
+    def _written_area(self) -> str:
+        bounds = {} if self._binned is None else score_bounds(self._binned)
+        return number(self.area, bounds.get("auc_pr" if self.space == "pr" else "auc_roc"))
+
+    @property
+    def _binned(self) -> ScoreCounts | None:
+        """The counts where scores are in bins; None where they are exact."""
+        if self.highest is None:
+            return None
+        return ScoreCounts(self.scores, np.diff(self.tp), np.diff(self.fp), highest=self.highest)
+
+    def in_space(self, space: Space) -> Curve:
         """Give the same points to be read, drawn and measured in the other space."""
         return replace(self, space=space)
+
+    def line(self, space: Space) -> Line:
+        """Give the points to draw: those of bends, too, and of a mask its point; none where rates are undefined."""
+        if not self.positives or (space == "roc" and not self.negatives):
+            return np.empty(0), np.empty(0)
+        if self.mask is not None:
+            return super().line(space)
+        return pr_line(self.tp, self.fp, self.precision) if space == "pr" else thinned(self.fpr, self.tpr)
+
+    def envelope(self, space: Space) -> Envelope | None:
+        """Give what bins of scores leave open; None where the curve is exact or undefined."""
+        counts = self._binned
+        return envelope(counts, space) if counts and self.positives and self.negatives else None
 
     @cached_property
     def area(self) -> float:
@@ -137,9 +219,9 @@ class Curve(Displayed):
         -------
         matplotlib Axes
         """
-        from segbench.report.curve_plots import plot_curve
+        from segbench.drawing.series import plot_series
 
-        return plot_curve(self, ax=ax, label=label)
+        return plot_series(self, ax=ax, label=label)
 
 
 def roc_curve(counts: ScoreCounts | Pooled) -> Curve:
@@ -185,7 +267,7 @@ def pr_curve(counts: ScoreCounts | Pooled) -> Curve:
     return _curve(as_pooled(counts, ScoreCounts), "pr")
 
 
-def _curve(counts: ScoreCounts, space: Literal["roc", "pr"]) -> Curve:
+def _curve(counts: ScoreCounts, space: Space) -> Curve:
     source = counts.threshold_source
     return Curve(space, *cumulate(counts), counts.scores, threshold_source=source, highest=counts.highest)
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from segbench.core.counts import Pooled, as_pooled
-from segbench.core.display import Displayed
+from segbench.core.html import table_html
+from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
+from segbench.core.text_table import TextTable
 from segbench.curves.areas import auc_pr, average_precision
 from segbench.curves.hull import achievable_pr_curve
 from segbench.curves.points import cumulate
@@ -17,7 +19,7 @@ _SAME = 5e-5  # printed with four digits
 
 
 @dataclass(frozen=True)
-class AreaExplanation(Displayed):
+class AreaExplanation:
     """Average precision and the PR areas of the same counts; prints as a table with reasons.
 
     Parameters
@@ -39,6 +41,11 @@ class AreaExplanation(Displayed):
     positives: int
     negatives: int
     widest_step: float
+
+    def _repr_html_(self) -> str:
+        """Give the table that notebooks show."""
+        rows = [[name, number(value), why] for name, value, why in self.rows()]
+        return table_html(TextTable(["metric", "value", "why"], rows))
 
     def rows(self) -> list[tuple[str, float, str]]:
         """Give each figure with its name and the reason why it is what it is."""

@@ -11,16 +11,18 @@ positives that no threshold of its own can avoid. (BSDS's code counts such an im
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from segbench.core.arguments import as_real, as_share
 from segbench.core.counts import Pooled, as_pooled
-from segbench.core.display import Displayed
+from segbench.core.html import table_html
+from segbench.core.numbers import number
 from segbench.core.operating_point import f_of
 from segbench.core.scores import ScoreCounts
+from segbench.core.text_table import TextTable
 from segbench.curves.points import Points, cumulate, inexact
 
 _POINTS_AT_ONCE = 2**17
@@ -28,7 +30,7 @@ _CLOSE = 1 - 1e-14
 
 
 @dataclass(frozen=True)
-class BestF(Displayed):
+class BestF:
     """The point of a curve with the best F.
 
     Parameters
@@ -47,6 +49,11 @@ class BestF(Displayed):
     threshold: float
     tp: int
     fp: int
+
+    def _repr_html_(self) -> str:
+        """Give the table that notebooks show."""
+        rows = [[name, number(value)] for name, value in asdict(self).items()]
+        return table_html(TextTable(["metric", "value"], rows))
 
 
 def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:

@@ -12,13 +12,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import Curve
-from segbench.curves.points import Points, cumulate
+from segbench.curves.points import cumulate, hull_vertices
 
 
 def roc_hull(counts: ScoreCounts | Pooled) -> Curve:
@@ -63,23 +60,6 @@ def achievable_pr_curve(counts: ScoreCounts | Pooled) -> Curve:
     [1.0, 1.0, 0.5]
     """
     return _hull(as_pooled(counts, ScoreCounts), "pr")
-
-
-def hull_vertices(points: Points) -> NDArray[np.int64]:
-    """Number the hull's vertices among cumulative points, the first and the last included."""
-    from segbench.curves import kernels
-
-    tp, fp = points
-    vertices: NDArray[np.int64] = kernels.hull_vertices(tp, fp)
-    return vertices
-
-
-def hull_points(points: Points) -> Points:
-    """Keep the hull's vertices of cumulative points."""
-    vertices = hull_vertices(points)
-    tp, fp = points[0][vertices], points[1][vertices]
-    tp.flags.writeable = fp.flags.writeable = False
-    return tp, fp
 
 
 def _hull(counts: ScoreCounts, space: Literal["roc", "pr"]) -> Curve:

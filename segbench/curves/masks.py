@@ -19,8 +19,11 @@ from dataclasses import replace
 import numpy as np
 
 from segbench.core.scores import ScoreCounts
-from segbench.curves.curve import Curve, pr_curve
+from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
 from segbench.curves.imagewise import BestFs
+
+TWO_VALUED = "two-valued predictions"
+AT_THE_MASK = "two-valued predictions: ODS, P, R, IoU and mean are those at the mask"
 
 
 def mask_threshold(pooled: ScoreCounts) -> float | None:
@@ -47,7 +50,7 @@ def mask_threshold(pooled: ScoreCounts) -> float | None:
     if not pooled.two_valued:
         return None
     highest = float(pooled.scores[0])
-    return highest if pooled.scores.size == 2 or highest > 0 else 1.0
+    return highest if pooled.scores.size == 2 or highest > 0 else EMPTY_MASK_THRESHOLD
 
 
 def pixel_curve(pooled: ScoreCounts) -> Curve:

@@ -39,6 +39,23 @@ def inexact(counts: ScoreCounts) -> NDArray[np.bool_]:
     return loose
 
 
+def hull_vertices(points: Points) -> NDArray[np.int64]:
+    """Number the hull's vertices among cumulative points, the first and the last included."""
+    from segbench.curves import kernels
+
+    tp, fp = points
+    vertices: NDArray[np.int64] = kernels.hull_vertices(tp, fp)
+    return vertices
+
+
+def hull_points(points: Points) -> Points:
+    """Keep the hull's vertices of cumulative points."""
+    vertices = hull_vertices(points)
+    tp, fp = points[0][vertices], points[1][vertices]
+    tp.flags.writeable = fp.flags.writeable = False
+    return tp, fp
+
+
 def _running(counts: NDArray[Any]) -> NDArray[Any]:
     small = counts.dtype == np.int32 and counts.sum(dtype=np.int64) < _FITS_INT32
     running = np.zeros(counts.size + 1, dtype=np.int32 if small else np.int64)

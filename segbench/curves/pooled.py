@@ -18,9 +18,8 @@ from segbench.core.integers import FloatArray, IntArray
 from segbench.core.pooling import SCORES_AT_ONCE, Pooling
 from segbench.core.scores import ScoreCounts
 from segbench.curves.fmeasure import needed_for
-from segbench.curves.hull import hull_vertices
 from segbench.curves.imagewise import BestFs, best_fs
-from segbench.curves.points import inexact
+from segbench.curves.points import hull_vertices, inexact
 
 _IMAGES_WAITING, _SCORES_WAITING = 256, 2**20
 _CUTS = 2**13

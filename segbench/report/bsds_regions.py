@@ -29,7 +29,6 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
 from segbench.core.integers import MEAN_UNITS
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
-from segbench.protocols.regions.curve import RegionCurve
 from segbench.report.bsds_rows import rows_text
 
 FloatArray = NDArray[np.float64]
@@ -81,9 +80,8 @@ def _of_published(result: Result) -> dict[str, str]:
     keys = ("pri_ods_threshold", "pri_ods", "pri_ois", "voi_ods_threshold", "voi_ods", "voi_ois")
     means = [summary[key] for key in keys]
     files = {"eval_cover.txt": rows_text([cover]), "eval_RI_VOI.txt": rows_text([means])}
-    if isinstance(curve, RegionCurve):
-        files["eval_cover_th.txt"] = _columns([curve.thresholds, curve.covering])
-        files["eval_RI_VOI_thr.txt"] = _columns([curve.thresholds, curve.rand_index, curve.voi])
+    files["eval_cover_th.txt"] = _columns([curve.thresholds, curve.covering])
+    files["eval_RI_VOI_thr.txt"] = _columns([curve.thresholds, curve.rand_index, curve.voi])
     return {name: text for name, text in files.items() if "nan" not in text}
 
 

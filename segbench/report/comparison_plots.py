@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
-from segbench.report.axes import as_text, dot_size, fit_height, guide_width, new_axes, open_frame, short_names
-from segbench.report.palette import COLOURS, GUIDE
+from segbench.drawing.axes import as_text, dot_size, fit_height, guide_width, new_axes, open_frame, short_names
+from segbench.drawing.palette import COLOURS, GUIDE
 from segbench.statistics.comparison import Comparison, Difference
 
 if TYPE_CHECKING:

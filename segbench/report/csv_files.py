@@ -22,7 +22,8 @@ def export_csv(results: Sequence[Result], folder: str | PathLike[str]) -> list[P
     Parameters
     ----------
     results : sequence of Result
-        Of any protocol. A published curve has no table of images, and a run that counted no image none of thresholds.
+        Of any protocol. A published curve has no table of images; a run that counted no image, or of a protocol without
+        a curve, has none of thresholds.
     folder : path
         Made where there is none.
 
@@ -48,7 +49,7 @@ def export_csv(results: Sequence[Result], folder: str | PathLike[str]) -> list[P
             files[f"{name}{_IMAGES}.csv"] = csv_table(exact_images([result]))
         if result.classes:
             files[f"{name}{_CLASSES}.csv"] = csv_table(exact_classes(class_results([result])))
-        if result.counts or result.unnamed or result.published:
+        if (result.counts or result.unnamed or result.published) and result.drawn is not None:
             files[f"{name}{_THRESHOLDS}.csv"] = csv_table(exact_thresholds([result], named=False))
     write_files(Path(folder), files)
     return [Path(folder) / name for name in files]

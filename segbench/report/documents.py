@@ -30,13 +30,14 @@ def json_document(
     ``optimistic`` names metrics with thresholds chosen on the images they describe. ``intervals`` maps metrics to
     [low, high], ``resampling`` says how they were drawn. On request, ``per_image`` holds the metrics of each image,
     ``image_undefined`` why some are undefined, ``image_bounds`` their bounds (only of images that have any) and
-    ``image_notes`` what was done to the image; ``per_threshold`` has one list per column of
-    `segbench.report.threshold_tables.threshold_columns`, where an infinite threshold is null; and ``per_class`` holds
-    the metrics of each of `classes`.
+    ``image_notes`` what was done to the image; ``per_threshold`` has one list per column of the curve
+    (`segbench.core.series.Series.columns`), where an infinite threshold is null, and none without a curve; and
+    ``per_class`` holds the metrics of each of `classes`.
     """
     drawn: list[Intervals | None] = [*intervals] or [None] * len(results)
     runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
-    for run, result in zip(runs, results, strict=True):
+    tables = threshold_columns(results) if per_threshold else []
+    for place, (run, result) in enumerate(zip(runs, results, strict=True)):
         if per_image:
             run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
             summaries = dict(result.per_image)
@@ -44,7 +45,7 @@ def json_document(
             run["image_undefined"] = {name: dict(one.undefined) for name, one in summaries.items() if one.undefined}
             run["image_bounds"] = {name: _bounds(summary) for name, summary in summaries.items() if summary.bounds}
         if per_threshold:
-            columns = threshold_columns(result)
+            columns = tables[place]
             if result.chosen_points:
                 run["notes"].append(f"per_threshold: {result.chosen_points}")
             run["per_threshold"] = {

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.series import Series, Space
 
 
 def _as_results(given: object) -> list[Result]:
@@ -73,3 +74,24 @@ def one_protocol(results: Sequence[Result]) -> str:
             f"curves of {' and '.join(protocols)} are not comparable; draw results of one protocol (--only)"
         )
     return protocols[0]
+
+
+def curves_in(results: Sequence[Result], space: Space | None, what: str) -> list[Series | None]:
+    """Give the curves of results of one protocol, to be drawn in a space, or against the threshold for None.
+
+    Raises
+    ------
+    ArgumentError
+        If the protocol has no such curve. A single result may lack one.
+    """
+    curves = [result.drawn for result in results]
+    known = next((curve for curve in curves if curve is not None), None)
+    if known is not None and (space is None or space in known.spaces):
+        return curves
+    if known is None:
+        instead = "each image: --kind images (plot_images)"
+    elif known.spaces:
+        instead = "its precision-recall curve: --kind pr (plot_pr)"
+    else:
+        instead = f"its {known.measure} against the threshold: --kind f (plot_f_threshold)"
+    raise ArgumentError(f"the {results[0].protocol} protocol has no {what}; draw {instead}")

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from segbench.core.names import one_line
 from segbench.core.text_table import TextTable
-from segbench.report.table_text import one_line
 
 _STYLES: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import image_columns
-from segbench.curves.curve import Curve
-from segbench.report.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
+from segbench.curves.masks import AT_THE_MASK
+from segbench.drawing.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
+from segbench.drawing.palette import GUIDE, line_style
 from segbench.report.given import of_one_protocol
-from segbench.report.palette import GUIDE, line_style
 from segbench.report.tables import names_of
 
 if TYPE_CHECKING:
@@ -127,9 +127,9 @@ def _named(name: str, values: dict[str, float]) -> str:
 
 
 def _title(figure: str, results: Sequence[Result]) -> str:
-    curves = [result.drawn for result in results if result.counts]
+    counted = [result for result in results if result.counts]
     if figure == results[0].rules.image_headline.image_key and all(
-        isinstance(curve, Curve) and curve.mask is not None for curve in curves
+        AT_THE_MASK in result.summary.notes for result in counted
     ):
         return f"{figure.capitalize()} of each image at the mask"
     rules = results[0].rules

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import as_real, as_whole
+from segbench.drawing.palette import ELSEWHERE, FALSE_POSITIVE, GUIDE, LINK, MATCHED, MATCHED_TRUTH, MISS
 from segbench.protocols.boundaries.inputs import as_ground_truths, as_scores, as_share_of_diagonal, check_same_size
 from segbench.protocols.boundaries.matching import match_boundaries
 from segbench.protocols.boundaries.thinning import thin as thinned
-from segbench.report.palette import ELSEWHERE, FALSE_POSITIVE, GUIDE, LINK, MATCHED, MATCHED_TRUTH, MISS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,10 +17,10 @@ from segbench.aggregator.writing import refuse_inputs, write_file
 from segbench.core.arguments import as_real
 from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
+from segbench.drawing.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS
 from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
-from segbench.report.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS
 
 COLOURS = {
     State.NOTHING: "#ffffff",

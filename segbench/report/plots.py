@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
-from segbench.curves.curve import Curve
+from segbench.core.series import Series, Space
 from segbench.curves.hull import achievable_pr_curve
-from segbench.protocols.boundaries.curve import BoundaryCurve
-from segbench.protocols.pixels.metrics import TWO_VALUED
-from segbench.protocols.regions.curve import RegionCurve
-from segbench.report.axes import (
+from segbench.curves.masks import TWO_VALUED
+from segbench.drawing.axes import (
     CURVE_LAYER,
     DOT_MARGIN,
     dot_size,
     draw_to_the_frame,
-    frame_pr,
-    frame_roc,
     guide_width,
     new_axes,
     short_names,
     three_digits,
 )
-from segbench.report.curve_plots import BESIDE_ISO_F, PR_CORNERS, draw_curve
-from segbench.report.given import of_one_protocol
-from segbench.report.legends import place_legend
-from segbench.report.palette import GUIDE, LineStyle, line_style
-from segbench.report.points import pr_points
+from segbench.drawing.palette import GUIDE, LineStyle, line_style
+from segbench.drawing.series import draw_in_space, frame, legend_in_space
+from segbench.report.given import curves_in, of_one_protocol
 from segbench.report.tables import names_of
 from segbench.statistics.bands import curve_band
 from segbench.statistics.replicates import as_draws, as_level
@@ -83,20 +78,21 @@ def plot_pr(
     band = None if band is None else as_level(band, "band")
     replicates, seed = as_draws(replicates, seed)
     results = of_one_protocol(results)
-    curves = [_pr_curve_of(result) for result in results]
+    rules = results[0].rules
+    curves = curves_in(results, "pr", "precision-recall curve")
     ax = ax or new_axes()
-    frame_pr(ax)
-    for place, label in _ordered(results, "ods_f", "F"):
+    frame(ax, "pr")
+    for place, label in _ordered(results, rules.headline.key, rules.image_headline.name_for_images):
         style, result, curve = line_style(place), results[place], curves[place]
         if band is not None:
             _draw_band(ax, result, "pr", style, level=band, replicates=replicates, seed=seed)
-        drawn = draw_curve(ax, curve, style, label)[0].size
-        best = (result.summary["ods_recall"], result.summary["ods_precision"])
-        if drawn > 1:
+        drawn = draw_in_space(ax, curve, "pr", style, label)[0].size
+        if drawn > 1 and "ods_recall" in result.summary:
+            best = (result.summary["ods_recall"], result.summary["ods_precision"])
             dots = ax.plot(*best, "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
             draw_to_the_frame(ax, *dots, margin=DOT_MARGIN)
-    _draw_prevalences(ax, results)
-    place_legend(ax, PR_CORNERS, beside=BESIDE_ISO_F)
+    _draw_prevalences(ax, curves)
+    legend_in_space(ax, "pr")
     return ax
 
 
@@ -129,15 +125,15 @@ def plot_roc(
     band = None if band is None else as_level(band, "band")
     replicates, seed = as_draws(replicates, seed)
     results = of_one_protocol(results)
-    curves = [_pixel_curve_of(result, "ROC curve").in_space("roc") for result in results]
+    curves = curves_in(results, "roc", "ROC curve")
     ax = ax or new_axes()
-    frame_roc(ax)
+    frame(ax, "roc")
     for place, label in _ordered(results, "auc_roc", "AUC"):
         style = line_style(place)
         if band is not None:
             _draw_band(ax, results[place], "roc", style, level=band, replicates=replicates, seed=seed)
-        draw_curve(ax, curves[place], style, label)
-    place_legend(ax, ("lower right",))
+        draw_in_space(ax, curves[place], "roc", style, label)
+    legend_in_space(ax, "roc")
     return ax
 
 
@@ -165,38 +161,41 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
         For no results, another protocol, or two-valued predictions alone.
     """
     results = of_one_protocol(results)
-    curves = [_pixel_curve_of(result, "achievable curve") for result in results]
-    if all(curve.mask is not None for curve in curves):
-        hint = "draw their points: --kind pr (plot_pr(results))"
-        raise ArgumentError(f"two-valued predictions have no achievable curve; {hint}")
+    curves = curves_in(results, "roc", "achievable curve")
+    if all(curve is None or curve.columns["threshold"].size == 1 for curve in curves):
+        raise ArgumentError("two-valued predictions have no achievable curve; draw their points: --kind pr (plot_pr)")
     ax = ax or new_axes()
-    frame_pr(ax)
+    frame(ax, "pr")
     for place, label in _ordered(results, "auc_pr", "AUC"):
         style, result = line_style(place), results[place]
-        if curves[place].mask is not None or not isinstance(result.reduced, ScoreCounts):
-            draw_curve(ax, curves[place], style, label)
+        if result.summary.undefined.get("auc_pr") == TWO_VALUED or not isinstance(result.reduced, ScoreCounts):
+            draw_in_space(ax, curves[place], "pr", style, label)
             continue
         achievable = _written(result, "auc_pr_achievable")
         both = label.replace("]", f", achievable {achievable}]", 1)
-        recall, precision = draw_curve(ax, curves[place], style, both)
+        recall, precision = draw_in_space(ax, curves[place], "pr", style, both)
         if not recall.size:
             continue
-        hull_recall, hull_precision = pr_points(achievable_pr_curve(result.reduced))
+        hull_recall, hull_precision = achievable_pr_curve(result.reduced).line("pr")
         hull = ax.plot(hull_recall, hull_precision, color=style.colour, linewidth=guide_width(), zorder=CURVE_LAYER)
         draw_to_the_frame(ax, *hull)
         at = np.linspace(0, 1, _PLACES)
         ends = np.interp(at, recall, precision), np.interp(at, hull_recall, hull_precision)
         ax.fill_between(at, *ends, color=style.colour, alpha=0.2, linewidth=0, zorder=2)
-    _draw_prevalences(ax, results)
-    place_legend(ax, PR_CORNERS, beside=BESIDE_ISO_F)
+    _draw_prevalences(ax, curves)
+    legend_in_space(ax, "pr")
     return ax
 
 
 def best_first(results: Sequence[Result], key: str) -> list[int]:
-    """Give the places of results, the highest figure first, undefined ones last."""
-    return sorted(
-        range(len(results)), key=lambda k: (-np.nan_to_num(results[k].summary[key], nan=-1), results[k].method)
-    )
+    """Give the places of results, the best value first, undefined ones last."""
+    lower = any(metric.key == key and metric.better == "lower" for metric in results[0].rules.metrics())
+
+    def rank(place: int) -> tuple[float, str]:
+        value = results[place].summary.get(key, math.nan)
+        return math.inf if math.isnan(value) else value if lower else -value, results[place].method
+
+    return sorted(range(len(results)), key=rank)
 
 
 def _ordered(results: Sequence[Result], key: str, figure: str) -> list[tuple[int, str]]:
@@ -213,44 +212,28 @@ def _ordered(results: Sequence[Result], key: str, figure: str) -> list[tuple[int
 
 
 def _written(result: Result, key: str) -> str:
-    return three_digits(result.summary[key], result.summary.bounds.get(key))
-
-
-def _pr_curve_of(result: Result) -> Curve | BoundaryCurve:
-    if isinstance(result.drawn, RegionCurve):
-        hint = "draw its covering: --kind f (plot_f_threshold(results))"
-        raise ArgumentError(f"the {result.protocol} protocol has no precision-recall curve; {hint}")
-    curve: Curve | BoundaryCurve = result.drawn
-    return curve
-
-
-def _pixel_curve_of(result: Result, what: str) -> Curve:
-    if not isinstance(result.drawn, Curve):
-        raise ArgumentError(f"the {result.protocol} protocol has no {what}, for it knows no true negatives")
-    return result.drawn
+    return three_digits(result.summary.get(key, math.nan), result.summary.bounds.get(key))
 
 
 def _draw_band(
     ax: Axes,
     result: Result,
-    space: Literal["pr", "roc"],
+    space: Space,
     style: LineStyle,
     *,
     level: float,
     replicates: int,
     seed: int,
 ) -> None:
-    masks = isinstance(result.drawn, Curve) and result.drawn.mask is not None
-    if result.counts and not result.unnamed and not masks:
-        ends = curve_band(result.counts, space=space, level=level, replicates=replicates, seed=seed)
+    several = result.drawn is not None and result.drawn.columns["threshold"].size > 1
+    if result.counts and not result.unnamed and several:
+        ends = curve_band(result.table, space=space, level=level, replicates=replicates, seed=seed)
         ax.fill_between(ends.at, ends.low, ends.high, color=style.colour, alpha=0.15, linewidth=0, zorder=2)
 
 
-def _draw_prevalences(ax: Axes, results: Sequence[Result]) -> None:
+def _draw_prevalences(ax: Axes, curves: Sequence[Series | None]) -> None:
     prevalences = {
-        round(curve.positives / (curve.positives + curve.negatives), 4)
-        for curve in (result.drawn for result in results)
-        if isinstance(curve, Curve) and curve.positives
+        round(curve.prevalence, 4) for curve in curves if curve is not None and not np.isnan(curve.prevalence)
     }
     for rank, prevalence in enumerate(sorted(prevalences)):
         label = None if rank else f"prevalence {three_digits(prevalence)}" if len(prevalences) == 1 else "prevalences"

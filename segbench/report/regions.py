@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array
 from segbench.core.errors import ArgumentError
+from segbench.drawing.palette import GUIDE
 from segbench.protocols.regions.counting import count_regions
 from segbench.protocols.regions.counts import COVERED_UNITS
 from segbench.protocols.regions.hierarchy import dense, hierarchies_of, regions_at
 from segbench.protocols.regions.inputs import as_label_maps
-from segbench.report.palette import GUIDE
 
 _LONGER_SIDE_INCHES = 4.5
 _TITLE_INCHES = 0.5

@@ -12,7 +12,7 @@ from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.errors import ArgumentError
-from segbench.report.axes import fit_height
+from segbench.drawing.axes import fit_height
 from segbench.report.comparison_plots import plot_comparison
 from segbench.report.given import named_by_class
 from segbench.report.image_plots import plot_images
@@ -52,7 +52,7 @@ def save_plot(
         Ends in .pdf, .svg or .png.
     kind : str, optional
         ``"pr"``, ``"roc"``, ``"f"`` (against threshold), ``"images"``, ``"achievable"`` or ``"comparison"``; by default
-        precision-recall, of regions covering against threshold.
+        precision-recall, else the curve against the threshold, and without a curve each image.
     level : float, optional
         Of the bands of ``"pr"`` and ``"roc"``, by default none, and of the intervals of ``"comparison"``, .95.
     replicates, seed : int
@@ -71,7 +71,7 @@ def save_plot(
     if path.suffix.lower() not in FORMATS:
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends so")
     refuse_results_file(path)
-    chosen = kind or ("pr" if all(hasattr(result.drawn, "recall") for result in results) else "f")
+    chosen = kind or _usual_kind(results)
     if chosen not in get_args(Kind):
         raise ArgumentError(f"kind is {chosen!r}; expected one of {', '.join(get_args(Kind))}")
     if level is not None and chosen not in _WITH_LEVEL:
@@ -92,6 +92,13 @@ def save_plot(
         kind_of_file = path.suffix.lower().removeprefix(".")
         figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=undated)
     write_file(path, drawn.getvalue(), hint="give another place")
+
+
+def _usual_kind(results: Sequence[Result]) -> Kind:
+    curves = [result.drawn for result in results]
+    if all(curve is not None and "pr" in curve.spaces for curve in curves):
+        return "pr"
+    return "images" if None in curves else "f"
 
 
 def _column_settings() -> dict[str, Any]:

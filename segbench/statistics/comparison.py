@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arguments import as_whole
-from segbench.core.display import Displayed
 from segbench.core.errors import ArgumentError
+from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric
 from segbench.core.numbers import DIGITS, number, signed
 from segbench.core.plain_text import aligned
@@ -89,7 +89,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Displayed):
+class Comparison:
     """Methods compared on the same images.
 
     Parameters
@@ -130,6 +130,11 @@ class Comparison(Displayed):
         return "\n".join([aligned([table.header, *table.rows], sides), *table.notes, *self.notes])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Give the table that notebooks show."""
+        table = comparison_table(self, figures=compared(self))
+        return table_html(table) + remarks_html(*table.notes, *self.notes)
 
 
 def compared(comparison: Comparison) -> list[str]:

@@ -23,8 +23,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.display import Displayed
+from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric
+from segbench.core.numbers import number
+from segbench.core.text_table import TextTable
 
 FloatArray = NDArray[np.float64]
 IntervalMethod = Literal["bca", "percentile"]
@@ -33,7 +35,7 @@ _TIED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals(Displayed, Mapping[str, tuple[float, float]]):
+class Intervals(Mapping[str, tuple[float, float]]):
     """Intervals of figures over images, by the figure's name, and how they were made.
 
     Parameters
@@ -77,6 +79,13 @@ class Intervals(Displayed, Mapping[str, tuple[float, float]]):
     def __len__(self) -> int:
         """Count the figures."""
         return len(self.intervals)
+
+    def _repr_html_(self) -> str:
+        """Give the table that notebooks show."""
+        rows = [[key, number(self.estimates[key]), *map(number, ends)] for key, ends in self.items()]
+        level = f"{100 * self.level:g} %"
+        table = TextTable(["metric", "value", f"{level} low", f"{level} high"], rows)
+        return table_html(table) + remarks_html(*self.notes, self.signature)
 
     @property
     def signature(self) -> str:

@@ -12,7 +12,6 @@ from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr
 from segbench.curves.curve import Curve, pr_curve, roc_curve
-from segbench.report.points import pr_points
 
 Method = Literal["exact", "trapezoid", "linear"]
 
@@ -111,7 +110,7 @@ class Figure:
         if self.method is not None:
             return _area(counts, self.method, self.between)
         if self.recall is not None:
-            recalls, precisions = pr_points(pr_curve(counts))
+            recalls, precisions = pr_curve(counts).line("pr")
             return float(np.interp(self.recall, recalls, precisions))
         threshold = self.threshold if self.level is None else self.level / 255
         if threshold is not None:

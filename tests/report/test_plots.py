@@ -8,6 +8,7 @@ from cases import write_folder, write_papers
 from pictures import boundary_results, pixel_results
 
 from segbench import (
+    Accumulator,
     ArgumentError,
     BoundaryCounts,
     BoundaryCurve,
@@ -30,9 +31,10 @@ from segbench import (
     pr_curve,
     roc_curve,
 )
-from segbench.report.palette import line_style
-from segbench.report.points import envelope, pr_points, roc_points
+from segbench.drawing.palette import line_style
+from segbench.report.page.charts import charts
 from segbench.report.saving import save_plot
+from segbench.report.threshold_tables import threshold_table
 
 
 @pytest.fixture(autouse=True)
@@ -214,6 +216,22 @@ class TestMasks:
         assert labels_of(ax)[1] == "[F=.000] empty"
         assert not [line for line in ax.lines if "empty" in str(line.get_label()) and line.get_xdata().size]
 
+    def test_masks_are_points_in_both_charts_of_the_page(self):
+        accumulator = Accumulator(method="hard")
+        accumulator.update([[0, 1], [1, 1]], [[0, 1], [1, 0]], names=["a", "b"])
+        (method,) = charts([accumulator.compute()], ["hard"], [])["methods"]
+        assert [point[:2] for point in method["pr"]["points"]] == [[0.6666667, 1.0]]
+        assert [point[:2] for point in method["roc"]["points"]] == [[0.0, 0.6666667]]
+
+
+def test_annotators_without_a_partner_are_named_and_not_drawn():
+    detector, _ = boundary_results()
+    alone = {"im0": BoundaryCounts([1.0], [0], [0], [0], [0])}
+    human = Result("human", "boundaries", {"thresholds": "annotators"}, detector.signature, alone)
+    for plot in (plot_pr, plot_f_threshold):
+        assert labels_of(plot([detector, human]))[1] == "[F=-] human"
+    assert threshold_table([human]).rows == [["human", "1.0000", "0", "0", "0", "0", "-", "-", "-"]]
+
 
 class TestComparison:
     def test_each_pair_stands_the_higher_first_and_against_a_reference_turned_around(self):
@@ -289,7 +307,7 @@ class TestSavePlot:
 class TestPoints:
     def test_between_distant_points_precision_is_bent(self):
         # Davis and Goadrich, table 1: from (5, 5) to (10, 30) precision is .5 .375 .318 .286 .265 .25.
-        recall, precision = pr_points(pr_curve(ScoreCounts.from_points([5, 10], [5, 30], 20, 2000)))
+        recall, precision = pr_curve(ScoreCounts.from_points([5, 10], [5, 30], 20, 2000)).line("pr")
         expected = {0.25: 0.5, 0.3: 0.375, 0.35: 7 / 22, 0.4: 8 / 28, 0.45: 9 / 34, 0.5: 0.25}
         for at, value in expected.items():
             assert np.interp(at, recall, precision) == pytest.approx(value, abs=2e-3)
@@ -297,7 +315,7 @@ class TestPoints:
     def test_every_point_drawn_lies_on_the_curve(self):
         rng = np.random.default_rng(0)
         curve = pr_curve(count_pixels(rng.random(400) < 0.3, rng.integers(0, 12, 400)))
-        recall, precision = pr_points(curve)
+        recall, precision = curve.line("pr")
         tp = recall * curve.positives
         false = np.where(precision > 0, tp / np.where(precision > 0, precision, 1) - tp, 0)
         inside = (tp > 0) & ~np.isin(np.rint(tp), curve.tp)
@@ -307,8 +325,8 @@ class TestPoints:
         rng = np.random.default_rng(0)
         labels = rng.random(10**6) < 0.3
         counts = count_pixels(labels, rng.normal(size=10**6) + labels)
-        assert pr_points(pr_curve(counts))[0].size < 20_000
-        assert roc_points(roc_curve(counts))[0].size < 20_000
+        assert pr_curve(counts).line("pr")[0].size < 20_000
+        assert roc_curve(counts).line("roc")[0].size < 20_000
 
 
 def float_counts(seed=0, size=20_000):
@@ -322,7 +340,8 @@ class TestEnvelope:
     def test_the_exact_curve_lies_inside(self, seed):
         exact = float_counts(seed)
         for make in (pr_curve, roc_curve):
-            curve, bounds = make(exact), envelope(make(exact.in_bins()))
+            curve, binned = make(exact), make(exact.in_bins())
+            bounds = binned.envelope(binned.space)
             x, y = (curve.fpr, curve.tpr) if curve.space == "roc" else (curve.recall, curve.precision)
             inside = np.isin(x, bounds.at)
             assert inside.sum() > 50
@@ -333,11 +352,11 @@ class TestEnvelope:
     def test_one_bin_by_hand(self):
         # 2 positives and 2 negatives exactly at .9; then one bin of 2 positives and 4 negatives in unknown order.
         counts = ScoreCounts([0.9, 0.5], [2, 2], [2, 4], highest=[0.9, 0.6])
-        bounds = envelope(pr_curve(counts))
+        bounds = pr_curve(counts).envelope("pr")
         for recall, low, high in ((0.25, 1 / 2, 1 / 2), (0.75, 3 / 9, 3 / 5), (1.0, 4 / 10, 4 / 6)):
             k = int(np.searchsorted(bounds.at, recall))
             assert (bounds.at[k], bounds.low[k], bounds.high[k]) == pytest.approx((recall, low, high))
-        bounds = envelope(roc_curve(counts))
+        bounds = pr_curve(counts).envelope("roc")
         k = int(np.searchsorted(bounds.at, 4 / 6))
         assert (bounds.low[k], bounds.high[k]) == (0.5, 1)
 
@@ -351,8 +370,8 @@ class TestEnvelope:
         ],
     )
     def test_nothing_is_shaded_where_nothing_is_open(self, counts):
-        assert not envelope(pr_curve(counts)).at.size
-        assert not envelope(roc_curve(counts)).at.size
+        assert pr_curve(counts).envelope("pr") is None
+        assert pr_curve(counts).envelope("roc") is None
         assert not pr_curve(counts).plot().collections
 
     def test_a_figure_is_shown_with_its_bound_and_shaded(self):

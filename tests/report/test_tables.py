@@ -292,8 +292,16 @@ class TestThresholds:
     def test_rows_without_positives(self):
         levels = np.linspace(1, 0, 300)
         result = Result("m", "pixels", {}, "data:0", {"a": ScoreCounts(levels, [0] * 300, [5] * 300)})
-        rows = threshold_table([result]).rows
-        assert 10 <= len(rows) <= 23
+        table = threshold_table([result])
+        assert 10 <= len(table.rows) <= 23
+        assert {row[table.header.index("f")] for row in table.rows} == {"-"}
+        assert not table.marks
+
+    def test_the_best_row_is_the_summary_to_the_last_digit(self):
+        for result in pixel_results():
+            table = exact_thresholds([result], named=False)
+            best = max(float(row[table.header.index("f")]) for row in table.rows)
+            assert best == result.summary["ods_f"]
 
     def test_all_rows_for_other_programs(self):
         (result,) = pixel_results(1)

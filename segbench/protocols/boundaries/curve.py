@@ -23,16 +23,18 @@ Dollar, Zitnick: Fast Edge Detection Using Structured Forests. PAMI 2015 (``edge
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import as_floats
 from segbench.core.counts import Pooled, as_pooled
-from segbench.core.display import Displayed
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import number
+from segbench.core.series import Line, Series, Space
 from segbench.protocols.boundaries.counts import BoundaryCounts
 
 if TYPE_CHECKING:
@@ -46,15 +48,20 @@ SHARES = np.linspace(0, 1, 100)
 POOLED = ("ods_f", "ods_precision", "ods_recall", "ods_threshold", "area_pr", "area_pr_extended", "r50")
 """The metrics of one curve, as `measured` gives them."""
 
+_COUNTED = ("matched_gt", "total_gt", "matched_pred", "total_pred")
+_LEAST_RECALL_DRAWN = 0.01
+
 
 @dataclass(frozen=True, eq=False)
-class BoundaryCurve(Displayed):
+class BoundaryCurve(Series):
     """Recall and precision at rising thresholds.
 
     Parameters
     ----------
     thresholds, recall, precision : array of float64, shape (K,)
         K is at least 1. Also made from the rows of a published ``eval_bdry_thr.txt``.
+    counts : BoundaryCounts, optional
+        The counts behind the rates; None where only rates are known.
 
     Raises
     ------
@@ -62,9 +69,12 @@ class BoundaryCurve(Displayed):
         If lengths differ, there is no point, or a value is not in [0, 1].
     """
 
+    measure: ClassVar[str] = "f"
+
     thresholds: FloatArray
     recall: FloatArray
     precision: FloatArray
+    counts: BoundaryCounts | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("thresholds", "recall", "precision"):
@@ -85,11 +95,43 @@ class BoundaryCurve(Displayed):
         """F at each threshold."""
         return f_of(self.recall, self.precision)
 
+    @property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Thresholds, counts where they are known, rates and F; nan where no image has a pixel to match."""
+        rates = {"recall": self.recall, "precision": self.precision, "f": self.f}
+        if self.counts is None:
+            return {"threshold": self.thresholds, **rates}
+        counts = {name: getattr(self.counts, name) for name in _COUNTED}
+        if not (counts["total_gt"].any() or counts["total_pred"].any()):
+            rates = dict.fromkeys(rates, np.full(self.thresholds.shape, np.nan))
+        return {"threshold": self.thresholds, **counts, **rates}
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """Precision-recall; true negatives are undefined."""
+        return ("pr",)
+
+    @property
+    def caption(self) -> str:
+        """The best F."""
+        return f"ODS F {number(measured(self)['ods_f'])}"
+
+    @property
+    def details(self) -> str:
+        """The best F, its threshold, and the number of thresholds."""
+        return f"{self.caption} at {number(measured(self)['ods_threshold'])}, {self.thresholds.size} thresholds"
+
+    def line(self, space: Space) -> Line:
+        """Give recall and precision to draw; recalls below .01 are left out, as is usual."""
+        recall, precision = super().line(space)
+        drawn = recall >= _LEAST_RECALL_DRAWN
+        return recall[drawn], precision[drawn]
+
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw the curve with lines of equal F behind it; as `Curve.plot`."""
-        from segbench.report.curve_plots import plot_curve
+        from segbench.drawing.series import plot_series
 
-        return plot_curve(self, ax=ax, label=label)
+        return plot_series(self, ax=ax, label=label)
 
 
 def f_of(recall: ArrayLike, precision: ArrayLike) -> FloatArray:
@@ -118,6 +160,7 @@ def boundary_curve(counts: BoundaryCounts | Pooled) -> BoundaryCurve:
         counts.thresholds,
         ratio(counts.matched_gt, counts.total_gt),
         ratio(counts.matched_pred, counts.total_pred),
+        counts,
     )
 
 

@@ -20,10 +20,12 @@ import numpy as np
 
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import FloatArray, Interval, Table
+from segbench.core.series import FloatArray
+from segbench.core.table import Interval, Table
 from segbench.curves.curve import Curve
+from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.class_counts import ClassCounts
-from segbench.protocols.pixels.metrics import METRICS, TWO_VALUED, PixelTable, joined
+from segbench.protocols.pixels.metrics import METRICS, PixelTable, joined
 
 _MACRO: Mapping[str, Mapping[str, object]] = {
     "ods_f": {"title": "macro ODS"},

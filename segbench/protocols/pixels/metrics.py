@@ -30,11 +30,12 @@ from segbench.core.bins import bin_of
 from segbench.core.integers import IntArray, within_total
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import FloatArray, Interval, Space, Table, column_sums
+from segbench.core.series import FloatArray, Space
+from segbench.core.table import Interval, Table, column_sums
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
-from segbench.curves.masks import mask_points, mask_threshold, pixel_curve
+from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import inexact
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels, pool_pixels, reduced
 
@@ -65,8 +66,6 @@ METRICS = (
 TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positives", "negatives", "ignored"))
 
 WITHOUT_NAMES = "some pixels came without the name of an image, so images are not told apart"
-TWO_VALUED = "two-valued predictions"
-AT_THE_MASK = "two-valued predictions: ODS, P, R, IoU and mean are those at the mask"
 _ALL_PREDICTED = "ODS: the best F is that of predicting every pixel positive"
 
 _AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")

@@ -195,7 +195,16 @@ class Pixels(Protocol):
         """Count the pixels of tensors on their device."""
         from segbench.protocols.pixels.tensors import count_tensors
 
-        return count_tensors(self, labels, scores, valid, of=of)
+        return count_tensors(
+            labels,
+            scores,
+            valid,
+            labelled=self.labelled,
+            void=bool(self.void),
+            invert=self.invert,
+            bins=self.bins,
+            of=of,
+        )
 
     def pictures(self, sample: Sample, counts: ScoreCounts, thresholds: NDArray[np.float64]) -> Pictures:
         """Draw an image for the report page: its labels, and how many thresholds each score reaches."""

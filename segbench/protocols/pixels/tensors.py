@@ -8,6 +8,7 @@ Tested on the CPU, where PyTorch runs the same calls; not run on a GPU so far.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from segbench.core.errors import DataError
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
 from segbench.core.scores import ScoreCounts
+from segbench.protocols.annotators import Labelled
 from segbench.protocols.pixels.counting import (
     IGNORED,
     POSITIVE,
@@ -26,7 +28,6 @@ from segbench.protocols.pixels.counting import (
     refuse_nan,
     refuse_not_finite,
 )
-from segbench.protocols.pixels.settings import Pixels
 
 Tensor = Any
 """A ``torch.Tensor``: PyTorch is no dependency, so its types are not known."""
@@ -39,25 +40,35 @@ def is_tensor(array: object) -> bool:
 
 
 def count_tensors(
-    settings: Pixels, labels: Tensor, scores: Tensor, valid: Tensor | None = None, *, of: str = ""
+    labels: Tensor,
+    scores: Tensor,
+    valid: Tensor | None,
+    *,
+    labelled: Callable[[Sample], tuple[list[Labelled], tuple[float, ...]]],
+    void: bool,
+    invert: bool,
+    bins: bool,
+    of: str,
 ) -> Counted:
-    """Count the pixels of tensors that lie on one device, as `Pixels.count` counts arrays.
+    """Count the pixels of tensors that lie on one device, as `segbench.Pixels.count` counts arrays.
 
     Parameters
     ----------
-    settings : Pixels
-        The protocol.
     labels, scores : Tensor, of one shape
         Ground truth and prediction.
     valid : Tensor of bool, optional
         True where a pixel counts.
+    labelled : callable
+        Says of a sample which pixels are positive and which count, as `segbench.Pixels.labelled`.
+    void, invert, bins : bool
+        Whether values are left out, low scores mean positive, and scores are kept in bins.
     of : str
         What errors put behind "labels" and "scores".
 
     Raises
     ------
     DataError
-        As `Pixels.count`.
+        As `segbench.Pixels.count`.
     """
     torch: Any = sys.modules["torch"]
     labels, scores = labels.detach().reshape(-1), scores.detach().reshape(-1)
@@ -69,9 +80,9 @@ def count_tensors(
         labels, scores = labels[valid], scores[valid]
     values, index = _label_values(torch, labels)
     among = Sample("labels", (values,), (), ground_truth_files=(f"labels{of}",))
-    ((truth, not_void),), label_values = settings.labelled(among)
+    ((truth, not_void),), label_values = labelled(among)
     classes = torch.from_numpy(classes_of(truth, not_void)).to(labels.device)[index]
-    if settings.void:
+    if void:
         counted = classes != IGNORED
         classes, scores = classes[counted], scores[counted]
     ignored = pixels - scores.numel()
@@ -79,13 +90,13 @@ def count_tensors(
     level_count = {torch.bool: 2, torch.uint8: 1 << 8, getattr(torch, "uint16", None): 1 << 16}.get(scores.dtype)
     if level_count:
         levels = scores.to(torch.int64)
-        if settings.invert:
+        if invert:
             levels = level_count - 1 - levels
         negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
         return Counted(counts_of_levels(negatives, positives, ignored), label_values)
     numbers = _as_floats(torch, f"scores{of}", scores)
-    numbers = (-numbers if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
-    counts = _count_numbers(torch, numbers, positive, ignored, pixels, bins=settings.bins)
+    numbers = (-numbers if invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
+    counts = _count_numbers(torch, numbers, positive, ignored, pixels, bins=bins)
     return Counted(counts, label_values)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.counts import Pooled, as_pooled
-from segbench.core.display import Displayed
 from segbench.core.integers import MEAN_UNITS
+from segbench.core.numbers import number
+from segbench.core.series import Series
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class RegionCurve(Displayed):
+class RegionCurve(Series):
     """The region metrics at rising thresholds.
 
     Parameters
@@ -30,6 +33,8 @@ class RegionCurve(Displayed):
     adapted_rand_error, rand_precision, rand_recall : array of float64, shape (K,)
         In [0, 1], or nan.
     """
+
+    measure: ClassVar[str] = "covering"
 
     thresholds: FloatArray
     covering: FloatArray
@@ -43,15 +48,26 @@ class RegionCurve(Displayed):
     rand_recall: FloatArray
 
     @property
-    def levels(self) -> dict[str, FloatArray]:
+    def columns(self) -> Mapping[str, FloatArray]:
+        """Thresholds and every metric at each."""
+        metrics = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
+        return {"threshold": self.thresholds, **metrics}
+
+    @property
+    def caption(self) -> str:
+        """The best covering."""
+        return f"covering ODS {number(max(self.against_threshold()[1].tolist(), default=math.nan))}"
+
+    @property
+    def levels(self) -> Mapping[str, FloatArray]:
         """The metrics that plots and pages show, by name."""
         return {"covering": self.covering, "PRI": self.rand_index, "VOI": self.voi}
 
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw covering against threshold."""
-        from segbench.report.threshold_plots import plot_region_curve
+        from segbench.drawing.series import plot_series
 
-        return plot_region_curve(self, ax=ax, label=label)
+        return plot_series(self, ax=ax, label=label)
 
 
 def region_curve(counts: RegionCounts | Pooled) -> RegionCurve:

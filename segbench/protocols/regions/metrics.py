@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from segbench.core.integers import MEAN_UNITS
 from segbench.core.metric import Metric
-from segbench.core.table import FloatArray, Table
+from segbench.core.series import FloatArray
+from segbench.core.table import Table
 from segbench.protocols.common_thresholds import in_order
 from segbench.protocols.regions.counts import COVERED_UNITS, SUMS, RegionCounts
 from segbench.protocols.regions.curve import RegionCurve, region_curve

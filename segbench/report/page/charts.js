@@ -86,7 +86,7 @@ function rocChart(methods) {
 }
 
 const levelChart = (figure) => (methods) => {
-  const drawn = methods.filter((method) => method.levels?.[figure].some((value) => value !== null));
+  const drawn = methods.filter((method) => method.levels?.[figure]?.some((value) => value !== null));
   const traces = drawn.map((method) => ({
     x: method.levels.thresholds,
     y: method.levels[figure],
@@ -112,20 +112,24 @@ function imageChart(methods, places, headline, width) {
   return [traces, frame(headline === "f" ? "F of each image" : `${headline} of each image`, "", { margin: { l: 20 + 7 * longest, r: 16, t: 30, b: 42 }, yaxis: ticks, xaxis: { range: [-0.02, 1.02] } })];
 }
 
-const KINDS = {
-  pixels: { "Precision and recall, with lines of equal F": prChart, ROC: rocChart },
-  boundaries: { "Precision and recall, with lines of equal F": prChart },
-  regions: { Covering: levelChart("covering"), "Probabilistic Rand index": levelChart("PRI"), "Variation of information, in bits": levelChart("VOI") },
-};
+const CAPTIONS = { PRI: "Probabilistic Rand index", VOI: "Variation of information, in bits" };
+
+// The charts that the curves of some methods fill: in a space, or against the threshold.
+function kinds(methods) {
+  const spaces = [["pr", "Precision and recall, with lines of equal F", prChart], ["roc", "ROC", rocChart]];
+  const names = new Set(methods.flatMap((method) => Object.keys(method.levels ?? {}).filter((name) => name !== "thresholds")));
+  const levels = [...names].map((name) => [CAPTIONS[name] ?? name[0].toUpperCase() + name.slice(1), levelChart(name)]);
+  return [...spaces.filter(([space]) => methods.some((method) => method[space])).map(([, ...kind]) => kind), ...levels];
+}
 // Named one by one: among those that plotly has by itself is one that sends the chart away.
 const modeBarButtons = [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]];
 const options = { displaylogo: false, responsive: true, modeBarButtons, plotlyServerURL: "", topojsonURL: "" };
 
 for (const section of all("main > section")) {
-  const { protocol, headline, methods } = data(`charts-${section.dataset.protocol}`);
+  const { headline, methods } = data(`charts-${section.dataset.protocol}`);
   const boxes = all(".methods input", section);
   const charts = [];
-  for (const [caption, build] of Object.entries(KINDS[protocol])) {
+  for (const [caption, build] of kinds(methods)) {
     if (!build(methods)[0].some((trace) => trace.name)) continue;
     const figure = find(".charts", section).appendChild(document.createElement("figure"));
     figure.appendChild(document.createElement("figcaption")).textContent = caption;

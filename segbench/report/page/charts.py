@@ -5,20 +5,20 @@ Everything is rounded to what a screen can show; the point of best F is exact. U
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.aggregator.result import Result
+from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
-from segbench.curves.curve import Curve
-from segbench.protocols.boundaries.curve import BoundaryCurve
-from segbench.protocols.regions.curve import RegionCurve
+from segbench.core.series import RATES, Series, Space
+from segbench.drawing.palette import COLOURS, DASHES, Dashes, line_style
 from segbench.protocols.states import State
-from segbench.report.palette import COLOURS, DASHES, Dashes, line_style
-from segbench.report.points import boundary_points, envelope, pr_points, roc_points
 from segbench.statistics.bands import curve_band
 from segbench.statistics.intervals import Intervals
 
@@ -76,42 +76,37 @@ def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
     if not result.published and not result.counts:
         return {}
     curve = result.drawn
-    if isinstance(curve, RegionCurve):
-        return {"levels": _levels(curve)} if curve.thresholds.size else {}
-    best = [_plain(result.summary[f"ods_{key}"]) for key in ("recall", "precision", "threshold", "f")]
-    known = {"best": best, **({"open": _open(result)} if "ods_f" in result.summary.bounds else {})}
-    if isinstance(curve, BoundaryCurve):
-        if best[-1] is None:
-            return {}
-        x, y = boundary_points(curve)
-        pr = {"x": rounded(x), "y": rounded(y), "points": _probes(curve.recall, curve.precision, curve.thresholds)}
-        return {"pr": pr | {**known, "areas": _areas(result, drawn, "pr")}}
-    if not isinstance(curve, Curve) or not curve.positives:
+    if curve is None or not curve.columns["threshold"].size:
         return {}
-    both: dict[str, dict[str, Any]] = {}
-    spaces: tuple[tuple[Literal["roc", "pr"], Any], ...] = (("pr", pr_points), ("roc", roc_points))
-    for space, points in spaces:
-        here = curve.in_space(space)
-        x, y = points(here)
-        ends = (here.recall, here.precision) if space == "pr" else (here.fpr, here.tpr)
-        probes = _probes(*ends, here.thresholds, keep=result.summary["ods_threshold"]) if x.size > 1 else []
-        both[space] = {"x": rounded(x), "y": rounded(y), "points": probes, "areas": _areas(result, drawn, space)}
-    both["pr"] |= {**known, "prevalence": _plain(curve.positives / (curve.positives + curve.negatives))}
-    return both
+    if not curve.spaces:
+        levels = {"thresholds": curve.columns["threshold"], **curve.levels}
+        return {"levels": {name: rounded(values) for name, values in levels.items()}}
+    key = result.rules.headline.key
+    if math.isnan(result.summary[key]):
+        return {}
+    known: dict[str, Any] = {space: _in_space(curve, space, result, drawn) for space in sorted(curve.spaces)}
+    if "pr" in known:
+        best = [result.summary.get(name, math.nan) for name in ("ods_recall", "ods_precision", "ods_threshold", key)]
+        known["pr"]["best"] = [_plain(value) for value in best]
+        known["pr"] |= {"open": _open(result, key)} if key in result.summary.bounds else {}
+        known["pr"] |= {} if math.isnan(curve.prevalence) else {"prevalence": _plain(curve.prevalence)}
+    return known
 
 
-def _open(result: Result) -> str:
+def _in_space(curve: Series, space: Space, result: Result, drawn: Intervals | None) -> dict[str, Any]:
+    x, y = curve.line(space)
+    probes = _probes(curve, space, keep=result.summary.get("ods_threshold", math.nan))
+    return {"x": rounded(x), "y": rounded(y), "points": probes, "areas": _areas(curve, space, result, drawn)}
+
+
+def _open(result: Result, key: str) -> str:
     """Write what bins leave open of the best F."""
-    return f"best F {number(result.summary['ods_f'], result.summary.bounds['ods_f'])} by bounds of bins"
+    return f"best F {number(result.summary[key], result.summary.bounds[key])} by bounds of bins"
 
 
-def _levels(curve: RegionCurve) -> dict[str, Any]:
-    return {"thresholds": rounded(curve.thresholds)} | {name: rounded(values) for name, values in curve.levels.items()}
-
-
-def _probes(x: FloatArray, y: FloatArray, thresholds: ArrayLike, *, keep: float = np.nan) -> list[list[float | None]]:
+def _probes(curve: Series, space: Space, *, keep: float) -> list[list[float | None]]:
     """Give measured points to be read off by hovering: x, y, threshold; at most `_PROBED`, evenly along the curve."""
-    cuts = np.asarray(thresholds, dtype=np.float64)
+    x, y, cuts = (np.asarray(curve.columns[name], np.float64) for name in (*RATES[space], "threshold"))
     known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     if known.size > _PROBED:
         way = np.append(0, np.cumsum(np.hypot(np.diff(x[known]), np.diff(y[known]))))
@@ -120,15 +115,15 @@ def _probes(x: FloatArray, y: FloatArray, thresholds: ArrayLike, *, keep: float 
     return [[_plain(x[k]), _plain(y[k]), _plain(cuts[k])] for k in known]
 
 
-def _areas(result: Result, drawn: Intervals | None, space: Literal["roc", "pr"]) -> list[list[list[float | None]]]:
+def _areas(curve: Series, space: Space, result: Result, drawn: Intervals | None) -> list[list[list[float | None]]]:
     """Give areas around a curve as closed outlines: what bins leave open, and the band over images."""
-    outlines = []
-    if isinstance(result.drawn, Curve):
-        bounds = envelope(result.drawn.in_space(space))
-        outlines.append((bounds.at, bounds.low, bounds.high))
+    bounds = curve.envelope(space)
+    outlines = [] if bounds is None else [(bounds.at, bounds.low, bounds.high)]
     if drawn and len(result.counts) > 1:
-        band = curve_band(result.counts, space=space, level=drawn.level, replicates=drawn.replicates, seed=drawn.seed)
-        outlines.append((band.at, band.low, band.high))
+        level, replicates, seed = drawn.level, drawn.replicates, drawn.seed
+        with suppress(ArgumentError):  # of a table without `heights`
+            band = curve_band(result.table, space=space, level=level, replicates=replicates, seed=seed)
+            outlines.append((band.at, band.low, band.high))
     return [_outline(*ends) for ends in outlines if np.isfinite(ends[1]).any()]
 
 

@@ -26,19 +26,6 @@ def _suppression(value: str) -> list[str]:
     return ["--nms", numbers] if smoothing == "1" else []
 
 
-_DEFAULTS: Mapping[str, Mapping[str, str]] = {
-    "pixels": {"positive": "larger", "void": "none", "invert": "no", "floats": "exact"},
-    "boundaries": {
-        "max_dist": "0.0075",
-        "thresholds": "99",
-        "thin": "yes",
-        "nms": "no",
-        "ground_truth": "nonzero",
-        "invert": "no",
-        "ties": "hash1",
-    },
-    "regions": {"thresholds": "99", "void": "none"},
-}
 _OPTIONS: Mapping[str, Options] = {
     "positive": _valued("--positive"),
     "void": _valued("--void"),
@@ -127,7 +114,12 @@ def _prediction(result: Result) -> str:
 
 
 def _options(result: Result) -> tuple[list[str], list[str]]:
-    defaults, words, remarks = _DEFAULTS[result.protocol], [], []
+    words: list[str] = []
+    remarks: list[str] = []
+    try:
+        defaults = type(result.rules)().signature_fields()
+    except TypeError:  # a protocol that needs settings
+        defaults = {}
     for name, value in result.settings.items():
         if value == defaults.get(name):
             continue

@@ -19,8 +19,9 @@ from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import footnotes
+from segbench.drawing import palette
 from segbench.loaders.decoded import shown
-from segbench.report import overlays, palette
+from segbench.report import overlays
 from segbench.report.page.charts import charts, style
 from segbench.report.page.commands import Repetition, repetitions
 from segbench.report.page.embedding import inline_script, security_policy
@@ -166,6 +167,7 @@ def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Pa
     loose = any(result.summary.bounds for result in results)
     bands = f"{level} of {defined[0].replicates} replicates over images, point by point" if defined else ""
     areas = (bands, "what bins of scores leave open" if loose else "")
+    plotted = charts(results, names, drawn)
     return Section(
         protocol=rules.name,
         lead=rules.title,
@@ -176,9 +178,9 @@ def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Pa
         images=image_table(results),
         footnotes=footnotes(rules.metrics()),
         level=f"{level} bootstrap intervals over images, {defined[0].replicates} replicates" if defined else "",
-        shaded="; ".join(filter(None, areas)) if hasattr(results[0].drawn, "recall") else "",
+        shaded="; ".join(filter(None, areas)) if any("pr" in method for method in plotted["methods"]) else "",
         remarks=tuple(remarks(results, names, drawn)),
-        charts=charts(results, names, drawn),
+        charts=plotted,
         panels=pictures,
         repetitions=tuple(repetitions(results)),
     )

@@ -17,7 +17,7 @@ from segbench.aggregator.rereading import files_of
 from segbench.aggregator.result import Result
 from segbench.core.errors import SegbenchError
 from segbench.core.scores import ScoreCounts
-from segbench.curves.curve import Curve
+from segbench.curves.masks import AT_THE_MASK
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.source import Source
 from segbench.report.page.panel import MOST_CUTS, Seen, Task, draw, with_one_image
@@ -163,13 +163,12 @@ def _looks(result: Result) -> Callable[[str], Seen]:
 
 def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
     """Give thresholds to slide through, and which of them is the best for the pool."""
-    counts = result.reduced
-    if isinstance(counts, ScoreCounts):
+    if result.rules.counts is ScoreCounts and isinstance(counts := result.reduced, ScoreCounts):
         scores = counts.scores[np.isfinite(counts.scores)][::-1].astype(np.float64)
         if not scores.size:
             return (), 0
         best = float(result.summary["ods_threshold"])
-        if isinstance(result.drawn, Curve) and result.drawn.mask is not None:
+        if AT_THE_MASK in result.summary.notes:
             return (best,), 0
         if scores.size > MOST_CUTS:
             even = np.searchsorted(scores, np.linspace(scores[0], scores[-1], MOST_CUTS - 1))
@@ -179,7 +178,7 @@ def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
     best = math.nan if threshold is None else float(result.summary[threshold.key])
     if result.drawn is None:
         return (best,), 0
-    every = result.drawn.thresholds
+    every = result.drawn.columns["threshold"]
     middle, step = _nearest(every, best), max(1, every.size // 10)
     around = middle + step * (np.arange(_FEW_CUTS) - _FEW_CUTS // 2)
     places = np.unique(np.clip(around, 0, every.size - 1))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from segbench.report.palette import GUIDE, ISO_F, ISO_F_TEXT
-from segbench.report.table_text import latex_name, one_line
+from segbench.core.names import latex_name, one_line
+from segbench.drawing.palette import GUIDE, ISO_F, ISO_F_TEXT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

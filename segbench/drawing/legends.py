@@ -1,4 +1,8 @@
-"""Where a legend goes: into a corner that no curve enters, else beside the axes or below them."""
+"""Where a legend goes: into a corner that no curve enters, else beside the axes or below them.
+
+Matplotlib's ``loc="best"`` always places the legend inside, over curves where no place is free, and counts lines of
+equal F as curves: six methods with long names hide most of a plot, and thirty leave no room for its axes.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.report.axes import CURVE_LAYER
+from segbench.drawing.axes import CURVE_LAYER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

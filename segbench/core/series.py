@@ -1,0 +1,106 @@
+"""What tables of thresholds, plots and pages need of a curve, so that a protocol can bring one of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.html import drawing_html
+
+FloatArray = NDArray[np.float64]
+Space = Literal["roc", "pr"]
+Line = tuple[FloatArray, FloatArray]
+
+AXES: Mapping[Space, tuple[str, str]] = {
+    "pr": ("recall", "precision"),
+    "roc": ("false positive rate", "true positive rate"),
+}
+"""What the two axes of a space are called."""
+
+RATES: Mapping[Space, tuple[str, str]] = {"pr": ("recall", "precision"), "roc": ("fpr", "tpr")}
+"""The columns of a curve on the two axes of a space."""
+
+
+@dataclass(frozen=True, eq=False)
+class Envelope:
+    """Certain bounds of a curve: it lies from `low` to `high` at each of `at`."""
+
+    at: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+class Series(ABC):
+    """Metrics threshold by threshold: the curve of a protocol.
+
+    A curve of one's own derives from this class and gives `measure`, `columns` and `caption`. One that lists ``recall``
+    and ``precision`` (or ``fpr`` and ``tpr``) and names the space in `spaces` is drawn there, too.
+    """
+
+    __slots__ = ()
+
+    measure: ClassVar[str]
+    """The column that plots draw against the threshold: in [0, 1], and tables mark the highest value."""
+    steps: ClassVar[bool] = False
+    """Whether the measure is constant between thresholds, as between scores that occur; else it is interpolated."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Arrays of one length, ``threshold`` first, then metrics and counts by name; nan where undefined."""
+
+    @property
+    @abstractmethod
+    def caption(self) -> str:
+        """What the legend says of the curve drawn by itself, for instance ``"AUC-PR .8123"``."""
+
+    @property
+    def details(self) -> str:
+        """What notebooks say below the drawing."""
+        return f"{self.caption}, {self.columns['threshold'].size} thresholds"
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """The spaces in which the curve can be drawn, its own first; empty if only against the threshold."""
+        return ()
+
+    @property
+    def levels(self) -> Mapping[str, FloatArray]:
+        """What pages draw against the threshold of a curve without a space, by title."""
+        return {self.measure: self.columns[self.measure]}
+
+    @property
+    def prevalence(self) -> float:
+        """The precision of random scores; nan where it is not known."""
+        return float("nan")
+
+    def line(self, space: Space) -> Line:
+        """Give the points to draw in one of `spaces`: recall and precision, or false and true positive rate."""
+        return self._defined(*RATES[space])
+
+    def envelope(self, space: Space) -> Envelope | None:
+        """Give certain bounds of the curve in one of `spaces`; None where it is exact."""
+        del space
+        return None
+
+    def against_threshold(self) -> Line:
+        """Give rising thresholds and the measure at each, where both are known."""
+        thresholds, values = self._defined("threshold", self.measure)
+        order = np.argsort(thresholds)
+        return thresholds[order], values[order]
+
+    def _defined(self, *names: str) -> Line:
+        x, y = (np.asarray(self.columns[name], np.float64) for name in names)
+        known = np.isfinite(x) & np.isfinite(y)
+        return x[known], y[known]
+
+    def _repr_html_(self) -> str:
+        """Give the drawing that notebooks show."""
+        space = self.spaces[0] if self.spaces else None
+        line = self.line(space) if space else self.against_threshold()
+        return drawing_html(*line, axes=AXES[space] if space else ("threshold", self.measure), caption=self.details)

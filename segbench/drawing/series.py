@@ -1,0 +1,106 @@
+"""Curves drawn on axes: in precision-recall or ROC space, or against the threshold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from segbench.core.series import Line, Series, Space
+from segbench.drawing.axes import CURVE_LAYER, dot_size, draw_to_the_frame, frame_pr, frame_roc, new_axes, open_frame
+from segbench.drawing.legends import place_legend
+from segbench.drawing.palette import LineStyle, line_style
+from segbench.drawing.points import visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PR_CORNERS = ("lower left", "lower right")
+_ROC_CORNERS = ("lower right",)
+_THRESHOLD_CORNERS = ("lower left", "lower right", "upper right", "upper left")
+_BESIDE_ISO_F = 3.5
+
+
+def plot_series(series: Series, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+    """Draw a curve by itself, in its own space or else against the threshold; see `segbench.Curve.plot`."""
+    ax = ax or new_axes()
+    style = line_style(sum(line.get_zorder() == CURVE_LAYER for line in ax.lines))
+    label = label or series.caption
+    if series.spaces:
+        space = series.spaces[0]
+        frame(ax, space)
+        draw_in_space(ax, series, space, style, label)
+        legend_in_space(ax, space)
+        return ax
+    frame_threshold(ax, series.measure)
+    x, y = draw_against_threshold(ax, series, style, label)
+    if y.size:
+        ax.plot(x[y.argmax()], y.max(), "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
+    finish_threshold(ax)
+    return ax
+
+
+def frame(ax: Axes, space: Space) -> None:
+    """Draw the frame of a space, once."""
+    (frame_pr if space == "pr" else frame_roc)(ax)
+
+
+def legend_in_space(ax: Axes, space: Space) -> None:
+    """Draw the legend of curves in a space."""
+    if space == "pr":
+        place_legend(ax, _PR_CORNERS, beside=_BESIDE_ISO_F)
+    else:
+        place_legend(ax, _ROC_CORNERS)
+
+
+def draw_in_space(ax: Axes, series: Series | None, space: Space, style: LineStyle, label: str) -> Line:
+    """Draw a curve in a space, and around it what bins leave open; give the points drawn.
+
+    None is a method without a curve: the legend alone shows it.
+    """
+    bounds = None if series is None else series.envelope(space)
+    if bounds:
+        ax.fill_between(bounds.at, bounds.low, bounds.high, color=style.colour, alpha=0.3, linewidth=0, zorder=2)
+    x, y = (np.empty(0), np.empty(0)) if series is None else series.line(space)
+    if x.size == 1:
+        ax.plot(
+            x, y, "o", color=style.colour, markersize=1.4 * dot_size(), label=label, zorder=CURVE_LAYER, clip_on=False
+        )
+    else:
+        lines = ax.plot(x, y, color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
+        draw_to_the_frame(ax, *lines)
+    return x, y
+
+
+def frame_threshold(ax: Axes, measure: str) -> None:
+    """Draw the frame of a measure against the threshold."""
+    ax.set(ylim=(0, 1), xlabel="Threshold", ylabel=measure[:1].upper() + measure[1:])
+    open_frame(ax)
+
+
+def draw_against_threshold(ax: Axes, series: Series | None, style: LineStyle, label: str) -> Line:
+    """Draw the measure of a curve against the threshold; give the points drawn. None is a method without a curve."""
+    x, y = (np.empty(0), np.empty(0)) if series is None else series.against_threshold()
+    if x.size:
+        kept = visible((x - x[0]) / (float(np.ptp(x)) or 1.0), y)
+        x, y = x[kept], y[kept]
+    lines = ax.plot(
+        x,
+        y,
+        color=style.colour,
+        linestyle=style.dashes,
+        # At any threshold up to a score, and above the next lower one, the same pixels are predicted.
+        drawstyle="steps-pre" if series is not None and series.steps else "default",
+        label=label,
+        zorder=CURVE_LAYER,
+    )
+    draw_to_the_frame(ax, *lines)
+    return x, y
+
+
+def finish_threshold(ax: Axes) -> None:
+    """Settle the range of thresholds, and draw the legend."""
+    low, high = ax.dataLim.intervalx
+    if low >= 0 and high <= 1:
+        ax.set_xlim(0, 1)
+    place_legend(ax, _THRESHOLD_CORNERS)

@@ -1,0 +1,227 @@
+"""Protocols of one's own, without a curve and with one: tables, plots and the page need no change."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import ClassVar
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from cases import write_folder
+
+from segbench import Result, evaluate, plot_f_threshold, plot_images, plot_pr, plot_roc
+from segbench.cli.choices import Form, Lines, print_results
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError
+from segbench.core.metric import Metric
+from segbench.core.protocol import Counted, Protocol, Published
+from segbench.core.series import Series
+from segbench.core.summary import Summary
+from segbench.core.table import Table
+from segbench.protocols import registry
+from segbench.report.csv_files import export_csv
+from segbench.report.documents import json_document
+from segbench.report.page.charts import charts
+from segbench.report.page.document import export_report
+from segbench.report.saving import save_plot
+from segbench.report.threshold_tables import exact_thresholds, threshold_table
+
+CUTS = np.array([0.25, 0.5, 0.75])
+
+
+@dataclass(frozen=True, eq=False)
+class Hits(Counts):
+    kind: ClassVar[str] = "hits"
+
+    hits: np.ndarray
+    pixels: int
+
+    @classmethod
+    def sum(cls, counts):
+        counts = list(counts)
+        return cls(np.sum([one.hits for one in counts], axis=0), sum(one.pixels for one in counts))
+
+    @property
+    def ground_truth(self):
+        return f"{self.pixels} pixels"
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyCurve(Series):
+    measure: ClassVar[str] = "accuracy"
+
+    accuracy: np.ndarray
+
+    @property
+    def columns(self):
+        return {"threshold": CUTS, "accuracy": self.accuracy}
+
+    @property
+    def caption(self):
+        return f"accuracy {self.accuracy.max():.2f}"
+
+
+class SpacedCurve(AccuracyCurve):
+    @property
+    def columns(self):
+        rates = {"recall": np.array([1.0, 0.6, 0.2]), "precision": np.array([0.3, 0.6, 0.9])}
+        return {**super().columns, **rates, "fpr": rates["precision"][::-1], "tpr": rates["recall"]}
+
+    @property
+    def spaces(self):
+        return ("pr", "roc")
+
+
+class AccuracyTable(Table):
+    def __init__(self, sets, protocol):
+        self.metrics = protocol.metrics()
+        self._counts = [images[name] for images in sets for name in sorted(images)]
+        self._draw = protocol.draw
+
+    @property
+    def images(self):
+        return len(self._counts)
+
+    def measure(self, weights):
+        pixels = weights @ np.array([one.pixels for one in self._counts])
+        return ((weights @ np.array([one.hits for one in self._counts])) / pixels[:, None]).max(axis=1)[:, None]
+
+    @property
+    def curve(self):
+        total = Hits.sum(self._counts)
+        return self._draw and self._draw(total.hits / total.pixels)
+
+
+@dataclass(frozen=True)
+class Accuracy(Protocol):
+    name: ClassVar[str] = "accuracy"
+    reads: ClassVar[str] = "masks"
+    counts: ClassVar[type] = Hits
+    title: ClassVar[str] = "The share of pixels that are right."
+
+    draw: type[Series] | None = field(default=None, compare=False)
+
+    def metrics(self):
+        return (
+            Metric(key="accuracy", title="ACC", better="higher", image_key="accuracy", headline=True, compared=True),
+        )
+
+    def count(self, sample):
+        truth, scores = sample.ground_truths[0] > 0, sample.predictions[0]
+        return Counted(Hits(np.array([np.sum((scores >= cut) == truth) for cut in CUTS]), truth.size))
+
+    def table(self, *sets, rest=None, of_set=None):
+        del rest, of_set
+        return AccuracyTable(sets, self)
+
+    def signature_fields(self):
+        return {}
+
+
+class Printed(Published):
+    summary = Summary({"accuracy": 0.75})
+
+    def to_json(self):
+        return "{}"
+
+
+@pytest.fixture(autouse=True)
+def _installed(monkeypatch):
+    entry = SimpleNamespace(name="accuracy", value="own:Accuracy", load=lambda: Accuracy)
+    monkeypatch.setattr(registry, "entry_points", lambda **_: [entry])
+    for cached in (registry.protocols, registry.counts_types):
+        cached.cache_clear()
+    with mpl.rc_context({"backend": "agg"}):
+        yield
+    for cached in (registry.protocols, registry.counts_types):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def counted(tmp_path):
+    random = np.random.default_rng(0)
+    truth = random.random((2, 8, 8)) > 0.6
+    gt = write_folder(tmp_path / "gt", {f"{k}.png": truth[k].astype(np.uint8) * 255 for k in range(2)})
+    pred = write_folder(tmp_path / "pred", {f"{k}.npy": (truth[k] + random.random((8, 8))) / 2 for k in range(2)})
+
+    def run(draw=None, **more):
+        return evaluate(gt, pred, Accuracy(draw), **more)
+
+    return run
+
+
+def test_without_a_curve_the_command_line_goes_on(segbench, counted, tmp_path):
+    file = tmp_path / "r.segbench"
+    counted(results=file)
+    assert "ACC" in segbench("show", file).out
+    answer = segbench("show", file, "--per-threshold")
+    assert (answer.code, answer.out) == (2, "")
+    assert "results of accuracy have no curve, so there are no thresholds to list; leave out" in answer.err
+    assert segbench("report", file, "-o", tmp_path / "page.html").code == 0
+    assert "No curve is known" in (tmp_path / "page.html").read_text("utf-8")
+    assert segbench("export", file, "--csv", tmp_path / "csv").code == 0
+    assert sorted(path.name for path in (tmp_path / "csv").iterdir()) == ["pred.csv", "pred_images.csv"]
+    assert segbench("plot", file, "-o", tmp_path / "images.png").code == 0
+    answer = segbench("plot", file, "-o", tmp_path / "f.png", "--kind", "f")
+    assert answer.code == 2
+    assert "the accuracy protocol has no curve; draw each image: --kind images (plot_images)" in answer.err
+
+
+def test_without_a_curve_plots_say_what_can_be_drawn(counted):
+    result = counted()
+    assert result.curve is None
+    for plot in (plot_pr, plot_roc, plot_f_threshold):
+        with pytest.raises(ArgumentError, match=r"the accuracy protocol has no .*curve; draw each image"):
+            plot(result)
+    assert plot_images(result).get_xlabel() == "accuracy of each image"
+    assert "<table>" in result._repr_html_()
+
+
+def test_a_method_without_a_curve_stands_beside_one_with(counted, tmp_path):
+    known = counted(AccuracyCurve, method="counted")
+    printed = Result("printed", "accuracy", {}, known.signature, {}, published=Printed())
+    table = threshold_table([known, printed])
+    assert len(table.rows) == 3
+    assert table.notes == ("printed: no curve is known",)
+    assert len(exact_thresholds([known, printed]).rows) == 3
+    assert '"per_threshold": {}' in json_document([known, printed], per_threshold=True)
+    assert "levels" not in charts([known, printed], ["counted", "printed"], [])["methods"][1]
+    export_csv([known, printed], tmp_path / "csv")
+    assert not (tmp_path / "csv" / "printed_thresholds.csv").exists()
+
+
+def test_its_own_curve_is_in_tables_plots_and_the_page(counted, tmp_path, capsys):
+    result = counted(AccuracyCurve)
+    table = threshold_table([result])
+    assert table.header == ["method", "threshold", "accuracy"]
+    assert [row for row, mark in table.marks.items() if mark == "best"] == [(int(result.curve.accuracy.argmax()), 2)]
+    print_results([result], Form.CSV, lines=Lines.THRESHOLD)
+    assert capsys.readouterr().out.startswith("method,threshold,accuracy\n")
+    ax = plot_f_threshold(result)
+    assert (ax.get_ylabel(), ax.lines[0].get_xdata().tolist()) == ("ACC", CUTS.tolist())
+    save_plot([result], tmp_path / "own.png")
+    with pytest.raises(ArgumentError, match="draw its accuracy against the threshold: --kind f"):
+        plot_pr(result)
+    shown = charts([result], ["own"], [])["methods"][0]
+    assert shown["levels"]["accuracy"] == [round(value, 4) for value in result.curve.accuracy.tolist()]
+    export_report([result], tmp_path / "page.html")
+    assert "accuracy against threshold: accuracy 1.00" in result.curve._repr_html_()
+
+
+def test_its_own_curve_in_spaces_is_drawn_there(counted, tmp_path):
+    result = counted(SpacedCurve)
+    ax = plot_pr(result)
+    assert ax.lines[-1].get_xdata().tolist() == [1.0, 0.6, 0.2]
+    assert ax.get_legend().get_texts()[0].get_text().startswith("[ACC=")
+    assert plot_roc(result).get_xlabel() == "False positive rate"
+    shown = charts([result], ["own"], [])["methods"][0]
+    assert shown["pr"]["x"] == [1.0, 0.6, 0.2]
+    assert shown["roc"]["y"] == [1.0, 0.6, 0.2]
+    export_report([result], tmp_path / "page.html")
+
+
+def test_thresholds_beyond_one_stay_inside_the_drawing(monkeypatch):
+    monkeypatch.setitem(globals(), "CUTS", np.array([0.0, 100.0, 255.0]))
+    curve = AccuracyCurve(np.array([0.2, 0.8, 0.4]))
+    assert "threshold, 0 to 255" in curve._repr_html_()
+    assert 'points="24.0,164.0 102.4,44.0 224.0,124.0"' in curve._repr_html_()
