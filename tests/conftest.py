@@ -1,8 +1,18 @@
-"""Settings of all tests."""
+"""Settings of all tests, and what runs the program inside the test's process, which starts in no time."""
 
 import gc
+import os
+import sys
+from contextlib import contextmanager
+from typing import NamedTuple
 
+import pytest
 from hypothesis import settings
+
+# As many processes as cores run tests already. More threads of linear algebra in each only wait for one another.
+# NumPy reads these when it is first imported.
+for library in ("OPENBLAS", "MKL", "OMP"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 # The first use of a compiled loop takes as long as compiling it does; tests assert no times.
 settings.register_profile("segbench", deadline=None)
@@ -13,3 +23,40 @@ def pytest_collection_finish():
     """Exclude thousands of tests and the packages they import from every garbage collection to come."""
     gc.collect()
     gc.freeze()
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def segbench(monkeypatch, capsys):
+    """Run a command line and give its exit code and what it printed."""
+    from segbench.cli.main import main
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["segbench", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        return Answer(exit_.value.code or 0, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def small_files():
+    """Within a block, let no file of this process grow beyond some bytes, as on a full disk."""
+    resource = pytest.importorskip("resource")
+
+    @contextmanager
+    def limited(size):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limited
