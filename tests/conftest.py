@@ -1,5 +1,6 @@
 """Settings of all tests, and what runs the program inside the test's process, which starts in no time."""
 
+import functools
 import gc
 import os
 import sys
@@ -7,6 +8,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import pytest
+import typer
 from hypothesis import settings
 
 # As many processes as cores run tests already. More threads of linear algebra in each only wait for one another.
@@ -23,6 +25,14 @@ def pytest_collection_finish():
     """Exclude thousands of tests and the packages they import from every garbage collection to come."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _commands_built_once():
+    """Keep the commands that Typer builds from signatures, which takes longer than most calls of the program."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.main.get_command", functools.cache(typer.main.get_command))
+        yield
 
 
 class Answer(NamedTuple):
