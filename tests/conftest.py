@@ -3,8 +3,10 @@
 import functools
 import gc
 import os
+import shutil
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -22,9 +24,10 @@ settings.load_profile("segbench")
 
 
 def pytest_collection_finish():
-    """Exclude thousands of tests and the packages they import from every garbage collection to come."""
+    """Exclude thousands of tests and the packages they import from garbage collections, and make these rarer."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -51,6 +54,23 @@ def segbench(monkeypatch, capsys):
         with pytest.raises(SystemExit) as exit_:
             main()
         return Answer(exit_.value.code or 0, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def _counted(tmp_path_factory):
+    return tmp_path_factory.mktemp("counted")
+
+
+@pytest.fixture
+def counted_once(segbench, _counted, tmp_path):
+    """Run a command that writes a results file for the first test of a module, and give each test a copy."""
+
+    def run(name, *arguments):
+        if not (_counted / name).exists():
+            assert segbench("run", *arguments, "-o", _counted / name).code == 0
+        return Path(shutil.copy(_counted / name, tmp_path))
 
     return run
 
