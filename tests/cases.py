@@ -8,6 +8,7 @@ from pathlib import Path
 import imageio.v3 as iio
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 # R&P tables 6 and 7 (8 and 9): two images, pooled P = 9, N = 23. At .5: TP 2 + 2, FP 1 + 2.
 FIRST_TRUTH = np.array([[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]], np.uint8)
@@ -23,6 +24,8 @@ def write_folder(folder: Path, arrays: Mapping[str, NDArray]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".npy":
             np.save(path, array, allow_pickle=array.dtype == object)
+        elif path.suffix == ".png":
+            Image.fromarray(array).save(path)
         else:
             iio.imwrite(path, array)
     return folder

@@ -1,8 +1,22 @@
-"""Settings of all tests."""
+"""Settings of all tests, and what runs the program inside the test's process, which starts in no time."""
 
+import functools
 import gc
+import os
+import shutil
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
 
+import pytest
+import typer
 from hypothesis import settings
+
+# As many processes as cores run tests already. More threads of linear algebra in each only wait for one another.
+# NumPy reads these when it is first imported.
+for library in ("OPENBLAS", "MKL", "OMP"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 # The first use of a compiled loop takes as long as compiling it does; tests assert no times.
 settings.register_profile("segbench", deadline=None)
@@ -10,6 +24,69 @@ settings.load_profile("segbench")
 
 
 def pytest_collection_finish():
-    """Exclude thousands of tests and the packages they import from every garbage collection to come."""
+    """Exclude thousands of tests and the packages they import from garbage collections, and make these rarer."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _commands_built_once():
+    """Keep the commands that Typer builds from signatures, which takes longer than most calls of the program."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.main.get_command", functools.cache(typer.main.get_command))
+        yield
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def segbench(monkeypatch, capsys):
+    """Run a command line and give its exit code and what it printed."""
+    from segbench.cli.main import main
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["segbench", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        return Answer(exit_.value.code or 0, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def _counted(tmp_path_factory):
+    return tmp_path_factory.mktemp("counted")
+
+
+@pytest.fixture
+def counted_once(segbench, _counted, tmp_path):
+    """Run a command that writes a results file for the first test of a module, and give each test a copy."""
+
+    def run(name, *arguments):
+        if not (_counted / name).exists():
+            assert segbench("run", *arguments, "-o", _counted / name).code == 0
+        return Path(shutil.copy(_counted / name, tmp_path))
+
+    return run
+
+
+@pytest.fixture
+def small_files():
+    """Within a block, let no file of this process grow beyond some bytes, as on a full disk."""
+    resource = pytest.importorskip("resource")
+
+    @contextmanager
+    def limited(size):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limited

@@ -316,7 +316,8 @@ def hull_vertices(tp: Counts, fp: Counts) -> NDArray[np.int64]:
             size -= 1
         if size == chain.size:
             longer = np.empty(2 * size, np.int64)
-            longer[:size] = chain
+            for n in range(size):  # Numba takes seconds to compile the error that assigning a slice might raise
+                longer[n] = chain[n]
             chain = longer
         chain[size] = k
         size += 1

@@ -229,7 +229,7 @@ class TestReadOnly:
 
 class TestFullDisk:
     @pytest.mark.slow
-    def test_is_said_and_the_same_command_goes_on(self, tmp_path):
+    def test_is_said_and_the_same_command_goes_on(self, tmp_path, segbench):
         gt, pred = write_many(tmp_path, 150)
         command = ["run", gt, pred, "-j", "1", "-o", tmp_path / "r.segbench", "--format", "json"]
 
@@ -246,9 +246,8 @@ class TestFullDisk:
         assert integrity(tmp_path / "r.segbench") == "ok"
         kept = images_in(tmp_path / "r.segbench")
         assert 0 < kept < 150
-        after = subprocess.run([*PROGRAM, *command], capture_output=True, text=True, check=True)
-        undisturbed = subprocess.run([*PROGRAM, *command[:-4], "--format", "json"], capture_output=True, check=True)
-        assert after.stdout.encode() == undisturbed.stdout
+        after, undisturbed = segbench(*command), segbench("run", gt, pred, "-j", 1, "--format", "json")
+        assert (after.code, after.out) == (0, undisturbed.out)
 
     def test_sqlites_own_word_for_it(self, tmp_path, monkeypatch):
         from segbench.aggregator import store
@@ -271,17 +270,19 @@ class TestFullDisk:
 
 class TestKills:
     @pytest.mark.slow
-    @pytest.mark.parametrize(("protocol", "images", "kills"), [("pixels", 120, 3), ("boundaries", 40, 2)])
-    def test_a_run_killed_again_and_again_ends_as_one_never_disturbed(self, tmp_path, protocol, images, kills):
+    @pytest.mark.parametrize(("protocol", "images", "kills"), [("pixels", 120, 2), ("boundaries", 40, 2)])
+    def test_a_run_killed_again_and_again_ends_as_one_never_disturbed(
+        self, tmp_path, segbench, protocol, images, kills
+    ):
         gt, pred = write_many(tmp_path, images)
         file = tmp_path / "r.segbench"
-        command = [*PROGRAM, "run", gt, pred, "-p", protocol, "--format", "json"]
-        subprocess.run([*command, "-j", "1"], check=True, capture_output=True)  # compiles, where that is to be done
+        command = ["run", gt, pred, "-p", protocol, "--format", "json"]
+        undisturbed = segbench(*command)  # compiles, where that is to be done
         chance = random.Random(0)  # noqa: S311  no secret
         held = 0
         for _ in range(kills):
             process = subprocess.Popen(
-                [*command, "-j", "2", "-o", file],
+                [*PROGRAM, *command, "-j", "2", "-o", file],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )  # fmt: skip
             until = time.monotonic() + 30
@@ -294,8 +295,8 @@ class TestKills:
             assert images_in(file) >= held
             held = images_in(file)
         assert held
-        resumed = subprocess.run([*command, "-o", file], check=True, capture_output=True)
-        assert resumed.stdout == subprocess.run(command, check=True, capture_output=True).stdout
+        resumed = segbench(*command, "-o", file)
+        assert (resumed.code, resumed.out) == (0, undisturbed.out)
 
     def test_ctrl_c_says_how_far_it_came_and_how_to_go_on(self, tmp_path):
         gt, pred = write_many(tmp_path / "it's here", 900)
@@ -350,20 +351,12 @@ def segbench_stopped(papers, monkeypatch, capsys):
 
 class TestFullDiskOfPictures:
     @pytest.mark.parametrize(("verb", "limit"), [("plot", 33_000), ("nms", 50)])  # SQLite itself takes 32 KB
-    def test_is_one_clear_sentence(self, tmp_path, verb, limit):
+    def test_is_one_clear_sentence(self, tmp_path, segbench, small_files, verb, limit):
         gt, pred = write_many(tmp_path, 2)
         file = tmp_path / "r.segbench"
         evaluate(gt, pred, results=file)
         words = {"plot": ["plot", file, "-o", tmp_path / "r.png"], "nms": ["nms", pred, tmp_path / "thin"]}[verb]
-
-        def small_files():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-        environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
-        full = subprocess.run(
-            [*PROGRAM, *words], capture_output=True, text=True, check=False, preexec_fn=small_files, env=environment
-        )
-        assert full.returncode == 1
-        assert "cannot be written" in full.stderr
-        assert "Traceback" not in full.stderr
+        with small_files(limit):
+            full = segbench(*words)
+        assert full.code == 1
+        assert "cannot be written" in full.err

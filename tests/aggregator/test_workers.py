@@ -7,15 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
 from cases import write_folder
+from unusual_protocols import Deadly, Slow
 
 import segbench
 from segbench import Boundaries, Pixels, WorkerError, evaluate, load_results
@@ -43,24 +41,6 @@ def require_same(result, alone):
     assert list(result.counts) == list(alone.counts)
     assert all(result.counts[name] == alone.counts[name] for name in alone.counts)
     assert dict(result.failed) == dict(alone.failed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Deadly(Pixels):
-    """Counts pixels, but some images kill the process: always, or once."""
-
-    name: ClassVar[str] = "pixels"
-    always: tuple[str, ...] = ()
-    once: str = ""
-    mark: Path = Path()
-
-    def count(self, sample):
-        if sample.name in self.always:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if sample.name == self.once and not self.mark.exists():
-            self.mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().count(sample)
 
 
 class TestTheSameEverywhere:
@@ -201,17 +181,6 @@ class TestDask:
         monkeypatch.setitem(sys.modules, "distributed", None)
         with pytest.raises(segbench.ArgumentError, match=r"segbench\[dask\]"), segbench.dask_pool("local"):
             pass
-
-
-@dataclass(frozen=True, kw_only=True)
-class Slow(Pixels):
-    """Counts pixels, slowly enough to be disturbed."""
-
-    name: ClassVar[str] = "pixels"
-
-    def count(self, sample):
-        time.sleep(0.1)
-        return super().count(sample)
 
 
 def test_progress_counts_once_whoever_dies(folders, tmp_path):

@@ -30,17 +30,13 @@ def folders(tmp_path_factory):
 
 
 @pytest.fixture
-def results(segbench, folders, tmp_path):
-    path = tmp_path / "b.segbench"
-    assert segbench("run", *folders, "--bins", "-o", path).code == 0
-    return path
+def results(counted_once, folders):
+    return counted_once("b.segbench", *folders, "--bins")
 
 
 @pytest.fixture
-def exact(segbench, folders, tmp_path):
-    path = tmp_path / "e.segbench"
-    assert segbench("run", *folders, "-o", path).code == 0
-    return path
+def exact(counted_once, folders):
+    return counted_once("e.segbench", *folders)
 
 
 def runs_of(answer):

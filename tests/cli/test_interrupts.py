@@ -16,12 +16,13 @@ PROGRAM = "import sys\nfrom segbench.cli.main import program\nprint('ready', fil
 RUN = ("run", "gt", "pred", "--no-check")
 
 
-@pytest.fixture
-def folders(tmp_path):
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    root = tmp_path_factory.mktemp("interrupts")
     rng = np.random.default_rng(0)
     masks = {f"{i}.png": (rng.random((200, 300)) < 0.2).astype(np.uint8) for i in range(60)}
     soft = {name: (mask * 60 + rng.integers(0, 190, mask.shape)).astype(np.uint8) for name, mask in masks.items()}
-    return write_folder(tmp_path / "gt", masks), write_folder(tmp_path / "pred", soft)
+    return write_folder(root / "gt", masks), write_folder(root / "pred", soft)
 
 
 def alive(group):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -218,34 +219,57 @@ def test_each_place_is_listed_once_a_run(segbench, tmp_path, monkeypatch):
 class TestAListFromAPipe:
     LIST = "name,ground_truth,prediction,prediction:inverse\n1,gt/first.png,pred/first.npy,gt/first.png\n"
 
-    def shell(self, command, folder):
-        program = re.sub("segbench (?=run|check|overlay)", f"{sys.executable} -m segbench ", command)
-        return subprocess.run(
-            ["bash", "-c", program],
-            cwd=folder,
-            input=self.LIST,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
     @pytest.fixture
-    def listed(self, papers):
+    def listed(self, papers, monkeypatch):
         (papers / "list.csv").write_text(self.LIST)
+        monkeypatch.chdir(papers)
         return papers
 
-    @pytest.mark.parametrize("place", ["/dev/stdin", "<(cat list.csv)", "/dev/stdin < list.csv", "/proc/self/fd/0"])
+    @pytest.fixture
+    def opened(self, listed):
+        """Open the list as a file, or as a pipe that holds it, at a number, as a shell does for what it starts."""
+        with ExitStack() as later:
+
+            def open_at(number, text, *, pipe=True):
+                if pipe:
+                    source, end = os.pipe()
+                    os.write(end, text.encode())
+                    os.close(end)
+                else:
+                    source = os.open(listed / "list.csv", os.O_RDONLY)
+                if number == 0:
+                    kept = os.dup(0)
+                    later.callback(os.close, kept)
+                    later.callback(os.dup2, kept, 0)
+                else:
+                    later.callback(os.close, number)
+                os.dup2(source, number)
+                os.close(source)
+
+            yield open_at
+
+    @pytest.mark.parametrize("place", ["/dev/stdin", "/dev/fd/63", "/dev/stdin < list.csv", "/proc/self/fd/0"])
     @pytest.mark.parametrize("verb", ["check", "run"])
-    def test_is_read_once(self, listed, verb, place):
-        answer = self.shell(f"segbench {verb} --format json --pairs {place}", listed)
-        assert answer.returncode == 0, answer.stderr
-        found = json.loads(answer.stdout)
+    def test_is_read_once(self, segbench, opened, verb, place):
+        opened(63 if place == "/dev/fd/63" else 0, self.LIST, pipe="<" not in place)
+        answer = segbench(verb, "--format", "json", "--pairs", place.split()[0])
+        assert answer.code == 0, answer.err
+        found = json.loads(answer.out)
         assert [each["method"] for each in found.get("runs") or found["reports"]] == ["stdin", "inverse"]
 
-    def test_is_read_once_where_the_pipe_has_a_name(self, listed):
-        answer = self.shell("mkfifo a.csv; cat list.csv > a.csv & segbench run --format json --pairs a.csv", listed)
-        assert [run["method"] for run in json.loads(answer.stdout)["runs"]] == ["a", "inverse"]
+    @pytest.mark.usefixtures("listed")
+    def test_is_read_once_from_a_shell(self):
+        command = f"{sys.executable} -m segbench run --format json --pairs <(cat list.csv)"
+        answer = subprocess.run(["bash", "-c", command], capture_output=True, check=True, timeout=120)
+        assert [run["method"] for run in json.loads(answer.stdout)["runs"]] == ["stdin", "inverse"]
+
+    def test_is_read_once_where_the_pipe_has_a_name(self, segbench, listed):
+        os.mkfifo("a.csv")
+        writer = threading.Thread(target=(listed / "a.csv").write_text, args=[self.LIST])
+        writer.start()
+        answer = segbench("run", "--format", "json", "--pairs", "a.csv")
+        writer.join()
+        assert [run["method"] for run in json.loads(answer.out)["runs"]] == ["a", "inverse"]
 
     def test_is_read_once_by_python(self, listed):
         os.mkfifo(listed / "pipe.csv")
@@ -255,15 +279,16 @@ class TestAListFromAPipe:
             assert use(pairs=listed / "pipe.csv", method="inverse").method == "inverse"
             writer.join()
 
-    def test_its_pictures_say_why_there_are_none(self, listed):
-        self.shell("segbench run --pairs /dev/stdin -o r.segbench", listed)
-        answer = self.shell("segbench overlay r.segbench -o out", listed)
-        assert answer.returncode == 1
-        assert "was counted from a file list in a pipe" in answer.stderr
-        command = "segbench run gt stdin=pred gt --tuning-results r.segbench"
-        assert "Traceback" not in self.shell(command, listed).stderr
+    def test_its_pictures_say_why_there_are_none(self, segbench, opened):
+        opened(0, self.LIST)
+        assert segbench("run", "--pairs", "/dev/stdin", "-o", "r.segbench").code == 0
+        answer = segbench("overlay", "r.segbench", "-o", "out")
+        assert answer.code == 1
+        assert "was counted from a file list in a pipe" in answer.err
+        assert segbench("run", "gt", "stdin=pred", "gt", "--tuning-results", "r.segbench").code == 2
 
-    def test_an_empty_one_is_said(self, listed):
-        answer = self.shell("segbench run --pairs <(true)", listed)
-        assert answer.returncode == 1
-        assert "is empty" in answer.stderr
+    def test_an_empty_one_is_said(self, segbench, opened):
+        opened(0, "")
+        answer = segbench("run", "--pairs", "/dev/stdin")
+        assert answer.code == 1
+        assert "is empty" in answer.err

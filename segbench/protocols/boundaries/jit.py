@@ -38,7 +38,7 @@ def part(function: Function) -> Function:
 
 
 def _without_counting(function: Function, *, forceinline: bool) -> Function:
-    options = {"nogil": True, "forceinline": forceinline}
+    options = {"nogil": True, "forceinline": forceinline, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     try:
         # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
         fast: Function = _njit(**options, _nrt=False)(function)

@@ -148,7 +148,8 @@ def sweep_up(  # noqa: C901, PLR0912, PLR0917 - all thresholds are one call from
     slot = np.full(first, -1, np.int64)
     for k in range(thresholds):
         if k > 0 and number[k] == number[k - 1]:
-            sums[k] = sums[k - 1]
+            for column in range(sums.shape[1]):  # a slice takes Numba seconds to compile, for the error it might raise
+                sums[k, column] = sums[k - 1, column]
             continue
         for p in range(first):
             into[p if k == 0 else region_of[k - 1, p]] = region_of[k, p]

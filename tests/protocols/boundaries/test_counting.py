@@ -92,11 +92,11 @@ def test_pixels_that_come_and_go():
 @pytest.mark.slow
 def test_thick_maps_whose_thinning_changes_at_every_threshold():
     rng = np.random.default_rng(2)
-    noise = rng.random((40, 90))
+    noise = rng.random((24, 70))
     scores = sum(np.roll(noise, (dy, dx), (0, 1)) for dy in range(3) for dx in range(3)) / 9
     truth = sb.thin(scores > 0.55)
     thresholds = np.linspace(0.3, 0.7, 9)
-    counts = sb.count_boundaries(scores, truth, thresholds=thresholds, max_dist=3.05 / np.hypot(40, 90))
+    counts = sb.count_boundaries(scores, truth, thresholds=thresholds, max_dist=3.05 / np.hypot(24, 70))
     assert as_lists(counts) == counted_alone([skimage_thin(scores >= t) for t in thresholds], [truth], 3.05)
 
 
