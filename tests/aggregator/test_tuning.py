@@ -43,7 +43,7 @@ def test_other_thresholds_of_one_source_replace_those_kept(sets, tmp_path):
 
 
 def test_boundaries_have_no_scores_to_tune(sets):
-    with pytest.raises(ArgumentError, match="not of boundaries"):
+    with pytest.raises(ArgumentError, match="a result of boundaries"):
         tuned_thresholds(evaluate(*sets[0], Boundaries(thresholds=2)))
 
 

@@ -84,9 +84,6 @@ class Classes(Protocol):
     counts: ClassVar[type[ClassCounts]] = ClassCounts
     by_set: ClassVar[bool] = True
     may_differ: ClassVar[frozenset[str]] = Pixels.may_differ
-    why_not_arrays: ClassVar[str] = (
-        'an accumulator counts one class, Pixels(positive="1"); many classes are counted from files (segbench.evaluate)'
-    )
     without_pictures: ClassVar[str] = "was counted with many classes, of which there are no pictures"
     title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
 
