@@ -34,10 +34,11 @@ from segbench.loaders.bsds_text import COUNTS, as_file_name
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
 from segbench.protocols.boundaries.published import PublishedCurve
+from segbench.protocols.regions.counts import RegionCounts
 from segbench.report.bsds_regions import region_files
 from segbench.report.bsds_rows import rows_text
 
-_PROTOCOLS = ("boundaries", "regions")
+_OFFICIAL = (BoundaryCounts, RegionCounts)  # the official files hold these counts
 _NO_BEST = (math.nan,) * 4
 _FIGURES = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 
@@ -65,7 +66,7 @@ def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[
         If no run counted an image; if a folder holds counts of images that the result has not, which would be read as
         part of it; if a file cannot be written; or if thresholds are the same in six digits.
     """
-    chosen = [result for result in results if result.protocol in _PROTOCOLS]
+    chosen = [result for result in results if result.rules.counts in _OFFICIAL]
     if not chosen:
         raise ArgumentError(
             "no result of the boundary protocol or the region protocol, and the official files hold no other"
@@ -92,8 +93,8 @@ def _folders(root: Path, results: Sequence[Result]) -> list[Path]:
     if len({result.method for result in results}) == 1 and len({r.protocol for r in results}) == len(results):
         return [root] * len(results)
     folders: dict[int, Path] = {}
-    for protocol in _PROTOCOLS:
-        of_one = [k for k, result in enumerate(results) if result.protocol == protocol]
+    for kind in _OFFICIAL:
+        of_one = [k for k, result in enumerate(results) if result.rules.counts is kind]
         names = file_names([results[k].method for k in of_one])
         folders |= {k: root / name for k, name in zip(of_one, names, strict=True)}
     return [folders[k] for k in range(len(results))]
@@ -101,7 +102,7 @@ def _folders(root: Path, results: Sequence[Result]) -> list[Path]:
 
 def files_of(result: Result) -> dict[str, str]:
     """Give the content of each file of one result, by the file's name."""
-    if result.protocol == "regions":
+    if result.rules.counts is RegionCounts:
         return region_files(result)
     if result.published:
         return _of_published(result)
