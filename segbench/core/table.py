@@ -126,6 +126,11 @@ class Table(ABC):
             notes,
         )
 
+    @property
+    def shares(self) -> FloatArray:
+        """How much each image weighs in each metric, shape (images, metrics), in any unit; by default all alike."""
+        return np.ones((self.images, len(self.metrics)))
+
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
         """Measure each image alone: the lowest and the highest value of each metric, equal where the image is exact."""
         step = max(CELLS_AT_ONCE // max(self.rows.shape[1], 1), 1)

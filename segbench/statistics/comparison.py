@@ -1,7 +1,8 @@
 """Paired comparison of methods on the same images: differences, intervals, p-values, wins and ranks.
 
-Differences are drawn with the same images for both methods, so what makes an image hard for all cancels out. Where
-several methods are compared, each figure's p-values are corrected by Holm for the number of pairs.
+Differences are those of the same images, so what makes an image hard for all cancels out. Intervals and p-values of
+differences come from one test (`segbench.statistics.permutation`) and agree with each other. Where several methods are
+compared, each metric's p-values are corrected by Holm for the number of pairs.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from segbench.core.protocol import Protocol
 from segbench.core.table import Table
 from segbench.core.text_table import TextTable
 from segbench.statistics.bootstrap import bootstrap, table_of
-from segbench.statistics.intervals import IntervalMethod, Intervals, interval, method_for
+from segbench.statistics.intervals import IntervalMethod, Intervals
 from segbench.statistics.permutation import SwapTest, holm, swap_test
-from segbench.statistics.replicates import MOST_REPLICATES, as_draws, as_level, leave_one_out
+from segbench.statistics.replicates import MOST_REPLICATES, as_draws, as_level
 from segbench.statistics.same_images import refuse_different
 
 FloatArray = NDArray[np.float64]
@@ -49,7 +50,8 @@ class Difference:
     estimate_a, estimate_b, difference : float
         nan where a figure is undefined.
     low, high : float
-        Bootstrap interval of the difference over images.
+        Interval of the difference over images: all values that the test behind the p-value does not reject, so that it
+        excludes 0 exactly where the p-value is at most 1 - level. nan where there are too few images for the level.
     p_value, p_holm : float
         Two-sided, by swapping images; and corrected for the number of pairs.
     wins, ties, losses : int
@@ -209,15 +211,19 @@ def compare(
         (a, b): [metric.key for _, metric in compared if _is_open(measured[a], measured[b], metric.key)]
         for a, b in pairs
     }
-    p_values = np.array(
-        [
-            [math.nan if metric.key in left_open[pair] else test.p_values[k] for k, metric in compared]
-            for pair, test in zip(pairs, tests, strict=True)
-        ]
-    )
+    p_values = np.array([test.p_values for test in tests])[:, [k for k, _ in compared]]
+    for i, pair in enumerate(pairs):
+        p_values[i, [metric.key in left_open[pair] for _, metric in compared]] = math.nan
     corrected = np.array([holm(column) for column in p_values.T.tolist()]).T
     rows = [
-        _difference(metric, k, (a, measured[a]), (b, measured[b]), (float(p_values[i, n]), float(corrected[i, n])))
+        _difference(
+            metric,
+            k,
+            (a, measured[a]),
+            (b, measured[b]),
+            (float(p_values[i, n]), float(corrected[i, n])),
+            ends=tests[i].interval(k, level),
+        )
         for i, (a, b) in enumerate(pairs)
         for n, (k, metric) in enumerate(compared)
     ]
@@ -235,7 +241,7 @@ def compare(
         tests[0].permutations,
         tests[0].exact,
         (
-            *_notes(tests[0], first.images),
+            *_notes(tests[0], first.images, level),
             *_bin_notes(measured, left_open),
             *dict.fromkeys(note for one in intervals.values() for note in one.notes),
         ),
@@ -244,10 +250,13 @@ def compare(
     )
 
 
-def _notes(test: SwapTest, images: int) -> Iterator[str]:
+def _notes(test: SwapTest, images: int, level: float) -> Iterator[str]:
     least = 2 / test.permutations
+    said = f"{images} image{'s'[: images > 1]}"
     if test.exact and least > _SIGNIFICANT:
-        yield f"{images} image{'s'[: images > 1]}: no p-value can be below {min(least, 1):g}"
+        yield f"{said}: no p-value can be below {min(least, 1):g}"
+    if test.exact and least > 1 - level:
+        yield f"{said}: too few for {100 * level:g} % intervals of differences"
 
 
 def _bin_notes(
@@ -288,13 +297,12 @@ def _undefined(figure: str, intervals: Mapping[str, Intervals]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
-    """One method: its intervals and bounds, and its values without each image (for BCa) and of each image by itself.
+    """One method: its intervals and bounds, and its values of each image by itself.
 
     Values of images have the shape (images, metrics); the lowest and the highest are equal where the image is exact.
     """
 
     intervals: Intervals
-    left_out: FloatArray
     bounds: Mapping[str, Interval]
     lowest: FloatArray
     highest: FloatArray
@@ -302,24 +310,23 @@ class _Measured:
 
 def _measure(table: Table, *, method: IntervalMethod, level: float, replicates: int, seed: int) -> _Measured:
     intervals = bootstrap(table, method=method, level=level, replicates=replicates, seed=seed)
-    needed = method == "bca" and table.images > 1
-    left_out = leave_one_out(table) if needed else np.empty((0, len(table.metrics)))
-    return _Measured(intervals, left_out, table.bounds, *table.measure_images())
+    return _Measured(intervals, table.bounds, *table.measure_images())
 
 
 def _difference(
-    metric: Metric, k: int, a: tuple[str, _Measured], b: tuple[str, _Measured], p_values: tuple[float, float]
+    metric: Metric,
+    k: int,
+    a: tuple[str, _Measured],
+    b: tuple[str, _Measured],
+    p_values: tuple[float, float],
+    *,
+    ends: Interval,
 ) -> Difference:
     """Compare two methods by a metric, which is number k of their tables."""
     name, (name_a, one), (name_b, other) = metric.key, a, b
     estimates = one.intervals.estimates[name], other.intervals.estimates[name]
     difference = estimates[0] - estimates[1]
-    low = high = math.nan
-    if one.intervals.images > 1 and not math.isnan(difference) and not _is_open(one, other, name):
-        drawn = one.intervals.draws[name] - other.intervals.draws[name]
-        out = one.left_out[:, k] - other.left_out[:, k]
-        chosen, level = method_for(metric, one.intervals.method), one.intervals.level
-        low, high = interval(drawn[~np.isnan(drawn)], difference, out, method=chosen, level=level)
+    low, high = (math.nan, math.nan) if _is_open(one, other, name) else ends
     bounds = one.bounds.get(name), other.bounds.get(name)
     tally = _tally(one.lowest[:, k] - other.highest[:, k], one.highest[:, k] - other.lowest[:, k])
     wins, ties, losses, undecided = tally if metric.better != "lower" else (tally[2], tally[1], tally[0], tally[3])

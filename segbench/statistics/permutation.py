@@ -1,9 +1,13 @@
-"""Is a difference between two methods more than chance: p-values by swapping their images, and Holm's correction.
+"""Is a difference between two methods more than chance: tests by swapping images, and intervals that agree with them.
 
 If the methods were equally good, it would not matter which of them made the prediction of an image. Swapping the two
-predictions of some images, pooling anew and measuring the difference shows what chance alone does. A pooled figure also
-depends on the scale of scores, so methods that score on different scales differ by this test even where their
+predictions of some images, pooling again and measuring the difference shows what chance alone does. A pooled metric
+also depends on the scale of scores, so methods that score on different scales differ by this test even where their
 ranking of the pixels of each image is the same.
+
+The interval of a difference holds every value that the same test does not reject: it excludes 0 exactly where the
+p-value is at most 1 - level. To test another value than 0, it is taken off the difference in every image, in proportion
+to the share that the image has in the metric (`Table.shares`).
 
 References
 ----------
@@ -13,6 +17,7 @@ rejective multiple test procedure", 1979.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -28,21 +33,72 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class SwapTest:
-    """P-values of the differences between two methods.
+    """Differences between two methods under every way of swapping images that was measured.
 
     Parameters
     ----------
-    p_values : array of float64, shape (figures,)
-        Two-sided; nan where a figure is undefined for one of the methods.
-    permutations : int
-        Ways of swapping that were measured.
+    found : array of float64, shape (metrics,)
+        The differences; nan where a metric is undefined for one of the methods.
+    differences : array of float64, shape (ways, metrics)
+        The differences after swapping.
+    kept : array of float64, shape (ways, metrics)
+        The share of the metric that lies in images that are not swapped, minus the share of the others.
     exact : bool
-        Whether these are all there are.
+        Whether these are all ways there are.
     """
 
-    p_values: FloatArray
-    permutations: int
+    found: FloatArray
+    differences: FloatArray
+    kept: FloatArray
     exact: bool
+
+    @property
+    def permutations(self) -> int:
+        """Ways of swapping that were measured."""
+        return len(self.differences)
+
+    @property
+    def _itself(self) -> int:
+        """How often the arrangement found is to be added to the ways measured."""
+        return 0 if self.exact else 1
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Two-sided p-values; nan where a difference is undefined.
+
+        Exact p-values are at least 2 / 2**n of n images (all swapped differs as much as none), others at least
+        1 / (permutations + 1): the arrangement found counts as one of the ways.
+        """
+        least = np.abs(self.found) - _ROUNDING
+        reached = np.sum(np.abs(self.differences) >= least, axis=0)
+        measured = np.sum(~np.isnan(self.differences), axis=0)
+        p_values = np.full(self.found.size, np.nan)
+        np.divide(reached + self._itself, measured + self._itself, out=p_values, where=~np.isnan(self.found))
+        return p_values
+
+    def interval(self, place: int, level: float) -> tuple[float, float]:
+        """Give the interval of a metric's difference, every value that the test does not reject; nan if it has no end.
+
+        A way of swapping speaks against a value unless it differs from it at least as much as what was found. For each
+        way that is so between two values, on either side of the difference found; ends are order statistics of these.
+        """
+        found, differences, kept = self.found[place], self.differences[:, place], self.kept[:, place]
+        known = ~np.isnan(differences)
+        differences, kept = differences[known], kept[known]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one, other = (found - differences) / (1 - kept), (found + differences) / (1 + kept)
+        always = np.abs(kept) > 1 - _ROUNDING  # none or all are swapped
+        lows = np.where(always, -np.inf, np.minimum(one, other))
+        highs = np.where(always, np.inf, np.maximum(one, other))
+        needed = int((1 - level) * (lows.size + self._itself) + _ROUNDING) + 1 - self._itself
+        if math.isnan(found) or not 0 < needed <= lows.size:
+            return math.nan, math.nan
+        low = np.partition(lows, needed - 1)[needed - 1]
+        high = np.partition(highs, lows.size - needed)[lows.size - needed]
+        if not (np.isfinite(low) and np.isfinite(high)):
+            return math.nan, math.nan
+        low, high = (0.0 if abs(end) <= _ROUNDING else float(end) for end in (low, high))
+        return low, high
 
 
 def swap_test(both: Table, *, permutations: int, seed: int) -> SwapTest:
@@ -56,26 +112,17 @@ def swap_test(both: Table, *, permutations: int, seed: int) -> SwapTest:
         Random ways of swapping; where there are no more than that in all, each is taken once.
     seed : int
         Of the random ways.
-
-    Returns
-    -------
-    SwapTest
-        Exact p-values are at least 2 / 2**n of n images (all swapped differs as much as none), others at least
-        1 / (permutations + 1): the arrangement found counts as one of the ways.
     """
     images = both.images // 2
     exact = 2**images <= permutations
     found = _differences(both, np.zeros((1, images)))[0]
-    least = np.abs(found) - _ROUNDING
-    reached, measured = np.zeros(found.size), np.zeros(found.size)
+    shares = both.shares[:images] + both.shares[images:]
+    shares = shares / np.maximum(shares.sum(axis=0), np.finfo(float).tiny)  # all are 0 where a metric is undefined
+    differences, kept = [], []
     for swapped in _ways(images, permutations, seed, exact=exact):
-        differences = np.abs(_differences(both, swapped))
-        reached += np.sum(differences >= least, axis=0)
-        measured += np.sum(~np.isnan(differences), axis=0)
-    one = 0 if exact else 1
-    p_values = np.full(found.size, np.nan)
-    np.divide(reached + one, measured + one, out=p_values, where=~np.isnan(found))
-    return SwapTest(p_values, 2**images if exact else permutations, exact)
+        differences.append(_differences(both, swapped))
+        kept.append(1 - 2 * (swapped @ shares))
+    return SwapTest(found, np.concatenate(differences), np.concatenate(kept), exact)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

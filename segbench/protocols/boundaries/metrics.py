@@ -143,6 +143,12 @@ class BoundaryTable(Table):
         scored[meant == 0] = np.nan
         return scored
 
+    @property
+    def shares(self) -> FloatArray:
+        """Ground-truth pixels of each image, for means over images all alike; see `Table`."""
+        pixels = np.array([[counts.total_gt.max(initial=0)] for counts in in_order(*self._sets)], np.float64)
+        return np.where([metric.key == "mean_image_f" for metric in self.metrics], 1.0, pixels)
+
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
         del metric  # the reason is the same for all

@@ -129,6 +129,13 @@ class ClassTable(Table):
         scores = (table.score(part) for table, part in zip(self._tables, classes, strict=True))
         return np.hstack([_means(scores), self._micro.score(micro)])
 
+    @property
+    def shares(self) -> FloatArray:
+        """The mean over classes of the shares of each, and those of all added up; see `Table`."""
+        parts = [table.shares[:, _MEAN_PLACES] for table in self._tables]
+        classes = np.mean([part / np.maximum(part.sum(axis=0), 1) for part in parts], axis=0)
+        return np.hstack([classes, self._micro.shares])
+
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
         """Measure each image alone, see `Table`."""
         micro = self._micro.measure_images()

@@ -243,6 +243,13 @@ class PixelTable(Table):
             kernel(positives, negatives, at, heights)
         return heights
 
+    @property
+    def shares(self) -> FloatArray:
+        """Positives of each image, for means over images all alike; see `Table`."""
+        positives = _of_images(BestFs.joined(self._chosen))[:, 2:3]
+        alike = [metric.key == "mean_image_f" for metric in self.metrics]
+        return np.where(alike, 1.0, positives)
+
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
         """Measure each image alone, at all of its own scores, see `Table`."""
         if self._layout.whole:

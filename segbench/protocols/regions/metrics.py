@@ -152,6 +152,11 @@ class RegionTable(Table):
         scored[images == 0] = np.nan
         return scored
 
+    @property
+    def shares(self) -> FloatArray:
+        """Area of the ground truth of each image for covering; the others are means over images; see `Table`."""
+        return np.where([metric.key.startswith("covering") for metric in self.metrics], self._best[:, :1], 1.0)
+
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
         return super().why_undefined(metric) if self.images else "no image was counted"
