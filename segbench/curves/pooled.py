@@ -22,9 +22,11 @@ from segbench.curves.imagewise import BestFs, best_fs
 from segbench.curves.points import hull_vertices, inexact
 
 _IMAGES_WAITING, _SCORES_WAITING = 256, 2**20
-_CUTS = 2**13
+_CUTS, _CUTS_OF_RESAMPLES = 2**13, 2**10
 REDUCED_ABOVE = 2**16
-"""Distinct scores up to which curves are drawn, and images resampled, at all of them."""
+"""Distinct scores up to which curves are drawn at all of them."""
+RESAMPLED_ABOVE = 2**14
+"""Distinct scores up to which images are resampled at all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,16 +85,18 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     return PooledPixels(*_swept(pooling.ranges(), pooling.positives, pooling.negatives), *rest)
 
 
-def reduced(counts: ScoreCounts) -> ScoreCounts:
-    """Keep some of the points of a curve, for plots and resamples; counts of few scores are given as they are.
+def reduced(counts: ScoreCounts, *, for_resamples: bool = False) -> ScoreCounts:
+    """Keep some of the points of a curve, for plots or for resamples; counts of few scores are given as they are.
 
-    Kept are 2 x 8192 points between which equal shares of the positives and of the negatives lie, the vertices of the
+    Kept are 2 x 8192 points, for resamples 2 x 1024, between which equal shares of the positives and of the negatives lie, the vertices of the
     ROC hull, and the first point of 95 % recall. Each is a point of the whole curve, at its own threshold, so the best
     F, the hull and the false positive rate at 95 % recall stay exact. `threshold_source` says that points were chosen.
     """
-    if counts.scores.size <= REDUCED_ABOVE or counts.binned or not counts.scores_known:
+    few = RESAMPLED_ABOVE if for_resamples else REDUCED_ABOVE
+    if counts.scores.size <= few or counts.binned or not counts.scores_known:
         return counts
-    kept = _Kept(counts.total_positives, counts.total_negatives)
+    cuts = _CUTS_OF_RESAMPLES if for_resamples else _CUTS
+    kept = _Kept(counts.total_positives, counts.total_negatives, cuts)
     kept.add(counts)
     return kept.counts()
 
@@ -123,8 +127,9 @@ def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tup
 class _Kept:
     """The points of a curve that `reduced` keeps, found range by range."""
 
-    def __init__(self, positives: int, negatives: int) -> None:
+    def __init__(self, positives: int, negatives: int, cuts: int = _CUTS) -> None:
         self._totals = positives, negatives
+        self._pieces = cuts
         self._needed = needed_for(Fraction(95, 100), positives)
         self._at = (0, 0)
         self.seen = self._ignored = 0
@@ -145,7 +150,7 @@ class _Kept:
         )
         shares = sum((part / total for part, total in zip((tp, fp), self._totals, strict=True) if total), np.zeros(1))
         first_needed = (tp[:-1] < self._needed) & (tp[1:] >= self._needed)
-        cuts = np.flatnonzero((np.diff(np.floor(shares * _CUTS)) > 0) | first_needed)
+        cuts = np.flatnonzero((np.diff(np.floor(shares * self._pieces)) > 0) | first_needed)
         self._cuts.append((counts.scores[cuts], tp[cuts + 1], fp[cuts + 1]))
         parts = zip(self._hull, (counts.scores, tp[1:], fp[1:]), strict=True)
         scores, hull_tp, hull_fp = (np.concatenate(pair) for pair in parts)

@@ -76,7 +76,9 @@ def bootstrap(
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     table = table_of(per_image)
     estimates = table.estimates
-    draws = draw(table, replicates=replicates, seed=seed)
+    # A table may resample at a choice of thresholds; what that takes from the estimate, it takes from each resample.
+    total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
+    draws = draw(table, replicates=replicates, seed=seed) + np.nan_to_num(estimates - table.score(total)[0])
     left_out = leave_one_out(table) if method == "bca" and table.images > 1 else np.empty((0, len(table.metrics)))
     intervals: dict[str, tuple[float, float]] = {}
     undefined: dict[str, str] = {}

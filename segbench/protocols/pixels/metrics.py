@@ -11,7 +11,7 @@ Conventions
 4. ``iou`` is the intersection over union at the ODS threshold, TP / (P + FP).
 5. Two-valued predictions are evaluated at the mask (`segbench.curves.masks`): metrics that need a ranking of pixels or
    a choice of thresholds are undefined.
-6. Of more than `segbench.curves.pooled.REDUCED_ABOVE` distinct scores, resamples are measured at a choice of them
+6. Of more than `segbench.curves.pooled.RESAMPLED_ABOVE` distinct scores, resamples are measured at a choice of them
    (`segbench.curves.pooled.reduced`); estimates are always exact.
 """
 
@@ -369,7 +369,7 @@ class PixelTable(Table):
     @cached_property
     def _layout(self) -> _Layout:
         soft = [pool for pool, mask in zip(self.pools, self._masks, strict=True) if math.isnan(mask)]
-        kept = [reduced(pool.counts) for pool in soft]
+        kept = [reduced(pool.counts, for_resamples=True) for pool in soft]
         pooled = ScoreCounts.sum(kept)
         scores = pooled.scores.astype(np.float64)
         of_masks = np.repeat([not math.isnan(mask) for mask in self._masks], [len(images) for images in self._sets])
