@@ -86,6 +86,8 @@ class Option:
         The default of the field; `dataclasses.MISSING` if there is none.
     default_text : str
         The default as the help shows it; empty where it is not shown.
+    default_in_words : bool
+        Whether this is not a text that can be typed.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Option:
     read: Read | None
     default: Any
     default_text: str
+    default_in_words: bool
 
     @property
     def required(self) -> bool:
@@ -168,6 +171,7 @@ def _option(protocol: type, name: str, hint: Any, default: Any, metadata: Mappin
         read=read,
         default=default,
         default_text=shown,
+        default_in_words=bool(metadata.get("default")),
     )
 
 

@@ -91,7 +91,7 @@ class Protocol(ABC):
     title: ClassVar[str]
     """What it measures, in one sentence."""
     variant_of: ClassVar[str] = ""
-    """The protocol that has a verb on the command line, if this one has none: its options that need a value select it."""
+    """The protocol under whose verb this one runs, if it has none of its own: its required options select it."""
     examples: ClassVar[tuple[str, ...]] = ()
     """Arguments that the help of the verb shows, without the verb."""
     competes: ClassVar[bool] = True

@@ -1,7 +1,7 @@
 """The protocols by name: one line for each that ships, and those that other packages add.
 
-A package adds a protocol by an entry point, and the command line (``segbench trimap GT PRED``), results files, tables and
-reports know it then::
+A package adds a protocol by an entry point. The command line (``segbench trimap GT PRED``), results files, tables and
+reports then know it::
 
     [project.entry-points."segbench.protocols"]
     trimap = "trimap_benchmark:Trimap"
@@ -29,7 +29,10 @@ _SHIPPED = {
     "pixels": ("pixels.settings:Pixels", "Score soft maps against masks: ROC and PR curves, ODS, OIS, AP."),
     "classes": ("pixels.classes:Classes", ""),
     "boundaries": ("boundaries.settings:Boundaries", "Match boundary maps with human boundaries, as BSDS500 does."),
-    "regions": ("regions.settings:Regions", "Compare segmentations with human ones: covering, PRI, VOI, as BSDS500 does."),
+    "regions": (
+        "regions.settings:Regions",
+        "Compare segmentations with human ones as BSDS500 does: covering, PRI, VOI.",
+    ),
 }
 """The class of each protocol, and the help of its verb; a protocol without a help text is a variant of another."""
 
@@ -78,7 +81,7 @@ def protocols() -> Mapping[str, type[Protocol]]:
             added = entry.load()
         except (ImportError, AttributeError) as error:  # what a missing module or class raises
             raise ArgumentError(
-                f"the protocol {entry.name} of {_package(entry)} cannot be loaded ({error}); repair or uninstall that package"
+                f"the protocol {entry.name} of {_package(entry)} cannot be loaded ({error}); reinstall or remove it"
             ) from error
         if not (isinstance(added, type) and issubclass(added, Protocol)) or added.name != entry.name:
             raise ArgumentError(

@@ -38,6 +38,7 @@ from segbench.protocols.written import written
 
 TIES = "hash1"
 """Version of the rule that settles ties between matchings; see `match_boundaries`."""
+_DEMO = "--gt-pattern '*.#' datasets/demo/edges/ground_truth datasets/demo/edges/predictions/gradient"
 
 
 def _read_nms(text: str) -> tuple[float, ...]:
@@ -101,8 +102,8 @@ class Boundaries(Protocol):
     )
     title: ClassVar[str] = "Boundary pixels are matched one to one with each annotator's, within a tolerance."
     examples: ClassVar[tuple[str, ...]] = (
-        "datasets/demo/edges/ground_truth datasets/demo/edges/predictions/gradient --gt-pattern '*.#' --nms 1,5,1.01",
-        "datasets/demo/edges/ground_truth datasets/demo/edges/predictions/gradient --gt-pattern '*.#' --thresholds 9 --human",
+        f"{_DEMO} --nms 1,5,1.01",
+        f"{_DEMO} --thresholds 9 --human",
     )
 
     max_dist: float = field(default=0.0075, metadata=option("Set the tolerance as a fraction of the image's diagonal."))

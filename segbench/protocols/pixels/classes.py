@@ -104,9 +104,9 @@ class Classes(Protocol):
     bins: bool = field(default=False, metadata=BINS)
 
     def __post_init__(self) -> None:
-        for option in ("labels", "void"):
-            values = listed(getattr(self, option), option, "(0, 1)")
-            object.__setattr__(self, option, tuple(as_whole(value, option, least=None) for value in values))
+        for name in ("labels", "void"):
+            values = listed(getattr(self, name), name, "(0, 1)")
+            object.__setattr__(self, name, tuple(as_whole(value, name, least=None) for value in values))
         object.__setattr__(self, "void", tuple(sorted(set(self.void))))
         object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
         _refuse_unfit(tuple(self.labels), self.class_names, tuple(self.void))

@@ -113,7 +113,7 @@ class Pixels(Protocol):
     examples: ClassVar[tuple[str, ...]] = (
         "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/*",
         "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu --intervals 95",
-        "--gt-pattern '*.#' --annotators majority datasets/demo/edges/ground_truth datasets/demo/edges/predictions/gradient",
+        "--annotators any --gt-pattern '*.#' datasets/demo/edges/ground_truth datasets/demo/edges/predictions/gradient",
     )
 
     positive: str | None = field(

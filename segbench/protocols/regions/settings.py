@@ -64,9 +64,7 @@ class Regions(Protocol):
         }
     )
     title: ClassVar[str] = "Predicted regions against each annotator's: covering, Rand index, variation of information."
-    examples: ClassVar[tuple[str, ...]] = (
-        "datasets/demo/objects/ground_truth datasets/demo/objects/ground_truth",
-    )
+    examples: ClassVar[tuple[str, ...]] = ("datasets/demo/objects/ground_truth datasets/demo/objects/ground_truth",)
 
     thresholds: int | tuple[float, ...] = field(
         default=99,
