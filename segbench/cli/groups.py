@@ -164,7 +164,7 @@ def _refuse_former(verb: str, words: list[str]) -> None:
         new = [protocol or _DEFAULT_VERB] if verb == "run" else ["check", protocol or _DEFAULT_VERB]
     else:
         new = ["run", preset] if protocol is None else [protocol, "--preset", preset]
-    raise ArgumentError(f"each protocol has a command of its own now: {shlex.join(['segbench', *new, *rest])}")
+    raise ArgumentError(f"each protocol is a command now; write: {shlex.join(['segbench', *new, *rest])}")
 
 
 def _is_place(text: str) -> bool:

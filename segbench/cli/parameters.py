@@ -114,7 +114,7 @@ def command(
         Defaults of options by name that come before their own, as a preset gives them.
     """
 
-    def run(context: typer.Context, /, **values: Any) -> None:  # noqa: ANN401  of every option
+    def run(context: typer.Context, **values: Any) -> None:  # noqa: ANN401  of every option
         built = {
             name: each.build(context, {one.name: values[one.name] for one in each.parameters})
             for name, each in groups.items()

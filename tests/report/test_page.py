@@ -276,7 +276,7 @@ class TestRepeating:
         gt, one = write_methods(tmp_path, {"a=b": 1})
         page = write_page(tmp_path, [evaluate(gt, one)]).read_text()
         words = shlex.split(html.unescape(re.search(r"<code>(.*?)</code>", page)[1]))
-        assert words[:4] == ["segbench", "run", str(gt), str(one)]
+        assert words[:4] == ["segbench", "pixels", str(gt), str(one)]
 
     def test_boundaries_and_their_settings(self, tmp_path):
         drawn = np.eye(12, dtype=np.uint8)
