@@ -77,9 +77,8 @@ class Inputs:
             raise ArgumentError(f"boundaries are counted over whole images, without a field of view: {given}")
         if reads in WITHOUT_NEGATIVES and self.negatives:
             what = "labels" if reads == "classes" else reads
-            raise ArgumentError(
-                f"--negatives (negatives=...) has no meaning for {reads}: an image without ground truth has no {what}"
-            )
+            hint = f"an image without ground truth has no {what}"
+            raise ArgumentError(f"--negatives has no meaning for {reads} (negatives=...): {hint}")
 
     @property
     def alone(self) -> bool:

@@ -63,7 +63,7 @@ CASES = {
     "one is off by one": Case(each("scores", lambda a: a[:-1], only=1), "size-near", FAILS, "--crop"),
     "half the size": Case(each("scores", lambda a: a[::2, ::2]), "size-factor", REFUSED, "--resize-predictions"),
     "another size": Case(each("scores", lambda a: a[:20, :30]), "size-differs", REFUSED, "--resize-predictions"),
-    "double size": Case(each("scores", doubled), "size-ucm2", REFUSED, "-p boundaries or"),
+    "double size": Case(each("scores", doubled), "size-ucm2", REFUSED, "segbench boundaries or"),
     "unreadable": Case(None, "unreadable", FAILS, "write the file anew", files=truncate),
     "scores turned around": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert"),
     "inverted by mistake": Case(None, "inverted", GOES_ON, "leave out --invert", options=("--invert",)),
@@ -122,7 +122,7 @@ CASES = {
     "ground truth black on white": Case(
         each("truth", np.invert), "inverted-ground-truth", GOES_ON, "--positive 0", **LINES
     ),
-    "ground truth filled": Case(None, "thick-ground-truth", GOES_ON, "--label-maps"),
+    "ground truth filled": Case(None, "thick-ground-truth", GOES_ON, "--label-maps", verb="boundaries"),
 }
 
 
@@ -130,7 +130,6 @@ def broken(case, root):
     if case.key == "thick-ground-truth":
         filled, drawn = blobs(), lines()
         folders = type(drawn)(filled.truth, drawn.scores)
-        case.verb = "boundaries"
     else:
         folders = case.made()
     if case.break_:

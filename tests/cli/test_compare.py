@@ -83,7 +83,7 @@ class TestChoice:
             (["--methods", "good,gone"], "good, fair, none"),
             (["--figures", "dice"], "auc_roc"),
             (["--intervals", "0.95"], "write 95"),
-            (["--intervals", "100"], "no level"),
+            (["--intervals", "100"], "not a confidence level"),
             (["--only", "protocol:regions"], "protocol:pixels"),
         ],
     )

@@ -63,7 +63,7 @@ class TestShow:
         ("options", "message"),
         [
             (["--intervals", "0.95"], "write 95"),
-            (["--intervals", "nan"], "no level"),
+            (["--intervals", "nan"], "not a confidence level"),
             (["--bca"], "add --intervals"),
             (["--intervals", "95", "--per-image"], "has no intervals"),
             (["--only", "nothing"], "protocol:pixels"),

@@ -16,7 +16,7 @@ from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 
 from segbench import Classes, check, evaluate, load_results
 from segbench.aggregator.pools import process_pool
-from segbench.cli.counting import methods_of
+from segbench.cli.data import methods_of
 from segbench.core.errors import ArgumentError
 from segbench.loaders import listing
 from segbench.loaders.inputs import Inputs

@@ -105,7 +105,7 @@ class TestTuningSet:
         ("options", "code", "message"),
         [
             (["--tuning-results", "gone.segbench"], 1, "no such results file"),
-            (["--classes", "0,1"], 2, "only the pixels protocol"),
+            (["--classes", "0,1", "--no-check"], 2, "only the pixels protocol"),
         ],
     )
     def test_wrong_options(self, segbench, sets, options, code, message):
