@@ -1,8 +1,9 @@
 """Check intervals and p-values of differences by simulation: coverage, size, and whether the two agree.
 
-Two methods are measured on images of very different sizes, drawn from a population of 20 000 whose difference is known. Printed
-are, for several numbers of images and differences, the share of repeats in which the 95 % interval holds the difference of the
-population, the share of p-values of at most .05, and the repeats in which interval and p-value contradict each other.
+Two methods are measured on images of very different sizes, drawn from a population of 20 000 with a known difference.
+For several numbers of images and differences, this prints the share of repeats in which the 95 % interval holds the
+difference of the population, the share of p-values of at most .05, and in how many repeats interval and p-value
+contradict each other.
 
     python scripts/check_differences.py [REPEATS]
 """

@@ -69,7 +69,7 @@ def counted_once(segbench, _counted, tmp_path):
 
     def run(name, *arguments):
         if not (_counted / name).exists():
-            assert segbench("run", *arguments, "-o", _counted / name).code == 0
+            assert segbench("pixels", *arguments, "-o", _counted / name).code == 0
         return Path(shutil.copy(_counted / name, tmp_path))
 
     return run

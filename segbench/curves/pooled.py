@@ -89,9 +89,9 @@ def reduced(counts: ScoreCounts, *, for_resamples: bool = False) -> ScoreCounts:
     """Keep some of the points of a curve, for plots or for resamples; counts of few scores are given as they are.
 
     Kept are 2 x 8192 points, for resamples 2 x 1024, between which equal shares of the positives and of the negatives
-    lie, the vertices of the ROC hull, and the first point of 95 % recall. Each is a point of the whole curve, at its own
-    threshold, so the best F, the hull and the false positive rate at 95 % recall stay exact. `threshold_source` says
-    that points were chosen.
+    lie, the vertices of the ROC hull, and the first point of 95 % recall. Each is a point of the whole curve, at its
+    own threshold, so the best F, the hull and the false positive rate at 95 % recall stay exact. `threshold_source`
+    says that points were chosen.
     """
     few = RESAMPLED_ABOVE if for_resamples else REDUCED_ABOVE
     if counts.scores.size <= few or counts.binned or not counts.scores_known:

@@ -68,7 +68,7 @@ class TestSeveralWriters:
         file = tmp_path / "r.segbench"
         running = [
             subprocess.Popen(
-                [*PROGRAM, "run", gt, folder, "-j", "1", "-o", file, "--format", "json"],
+                [*PROGRAM, "pixels", gt, folder, "-j", "1", "-o", file, "--format", "json"],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             )
             for folder in (pred, pred, other)
@@ -231,7 +231,7 @@ class TestFullDisk:
     @pytest.mark.slow
     def test_is_said_and_the_same_command_goes_on(self, tmp_path, segbench):
         gt, pred = write_many(tmp_path, 150)
-        command = ["run", gt, pred, "-j", "1", "-o", tmp_path / "r.segbench", "--format", "json"]
+        command = ["pixels", gt, pred, "-j", "1", "-o", tmp_path / "r.segbench", "--format", "json"]
 
         def small_files():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -246,7 +246,7 @@ class TestFullDisk:
         assert integrity(tmp_path / "r.segbench") == "ok"
         kept = images_in(tmp_path / "r.segbench")
         assert 0 < kept < 150
-        after, undisturbed = segbench(*command), segbench("run", gt, pred, "-j", 1, "--format", "json")
+        after, undisturbed = segbench(*command), segbench("pixels", gt, pred, "-j", 1, "--format", "json")
         assert (after.code, after.out) == (0, undisturbed.out)
 
     def test_sqlites_own_word_for_it(self, tmp_path, monkeypatch):
@@ -276,7 +276,7 @@ class TestKills:
     ):
         gt, pred = write_many(tmp_path, images)
         file = tmp_path / "r.segbench"
-        command = ["run", gt, pred, "-p", protocol, "--format", "json"]
+        command = [protocol, gt, pred, "--format", "json"]
         undisturbed = segbench(*command)  # compiles, where that is to be done
         chance = random.Random(0)  # noqa: S311  no secret
         held = 0
@@ -301,7 +301,7 @@ class TestKills:
     def test_ctrl_c_says_how_far_it_came_and_how_to_go_on(self, tmp_path):
         gt, pred = write_many(tmp_path / "it's here", 900)
         file = tmp_path / "r.segbench"
-        command = ["run", gt, pred, "-j", "2", "-o", file, "--fresh", "-p", "boundaries"]
+        command = ["boundaries", gt, pred, "-j", "2", "-o", file, "--fresh"]
         process = subprocess.Popen(
             [*PROGRAM, *command],
             stdout=subprocess.PIPE,
@@ -341,7 +341,7 @@ def segbench_stopped(papers, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("segbench.aggregator.tasks.read", stop)
-    monkeypatch.setattr(sys, "argv", ["segbench", "run", *map(str, papers)])
+    monkeypatch.setattr(sys, "argv", ["segbench", "pixels", *map(str, papers)])
     with pytest.raises(SystemExit) as exit_:
         main()
     answer = Answer()

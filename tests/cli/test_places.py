@@ -17,7 +17,7 @@ from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 
 from segbench import Classes, check, evaluate, load_results
 from segbench.aggregator.pools import process_pool
-from segbench.cli.counting import methods_of
+from segbench.cli.data import methods_of
 from segbench.core.errors import ArgumentError
 from segbench.loaders import listing
 from segbench.loaders.inputs import Inputs
@@ -38,23 +38,23 @@ def test_a_file_list_gives_the_figures_of_its_folders(tmp_path, segbench):
     assert listed.signature == folders.signature
     assert listed.inputs == Inputs(pairs=str(place), column="prediction:rcf")
     results = tmp_path / "r.segbench"
-    answer = segbench("run", "--pairs", place, "-o", results)
+    answer = segbench("pixels", "--pairs", place, "-o", results)
     assert answer.code == 0, answer.err
     runs = load_results(results)
     assert [run.method for run in runs] == ["hed", "rcf"]
     assert runs[1].signature == listed.signature
     assert runs[1].inputs == listed.inputs
-    assert "all files" in segbench("run", tmp_path / "g", tmp_path / "hed", "--pairs", place).err
-    for wrong in (["run"], ["run", tmp_path / "g"], ["run", tmp_path, tmp_path, "--pairs", place]):
+    assert "all files" in segbench("pixels", tmp_path / "g", tmp_path / "hed", "--pairs", place).err
+    for wrong in (["pixels"], ["pixels", tmp_path / "g"], ["pixels", tmp_path, tmp_path, "--pairs", place]):
         assert segbench(*wrong).code == 2
-    assert "--pairs" in segbench("run").err
-    assert segbench("run", "--pairs", tmp_path / "none.csv").code == 1
+    assert "--pairs" in segbench("pixels").err
+    assert segbench("pixels", "--pairs", tmp_path / "none.csv").code == 1
     for wrong in ({}, {"ground_truth": "g", "pairs": place}, {"pairs": place}):
         with pytest.raises(ArgumentError):
             evaluate(**wrong)
 
 
-@pytest.mark.parametrize("verb", ["run", "check"])
+@pytest.mark.parametrize("verb", ["pixels", "check"])
 def test_what_a_file_list_takes_the_place_of_is_named(papers, segbench, verb):
     place = papers / "list.csv"
     place.write_text("name,ground_truth,prediction:hed\n1,gt/first.png,pred/first.npy\n")
@@ -128,13 +128,13 @@ def test_a_run_goes_on_with_the_same_images_packed(papers, monkeypatch):
 
 
 def test_archives_on_the_command_line(segbench, papers):
-    folders = segbench("run", papers / "gt", papers / "pred", "--format", "json")
-    archives = segbench("run", papers / "gt.zip", papers / "pred.tar.gz", "--format", "json", "-j", 2)
+    folders = segbench("pixels", papers / "gt", papers / "pred", "--format", "json")
+    archives = segbench("pixels", papers / "gt.zip", papers / "pred.tar.gz", "--format", "json", "-j", 2)
     assert (archives.code, re.sub("2 images in .* per image\n", "", archives.err)) == (0, "")
     assert archives.out == folders.out
-    assert segbench("run", papers / "gt.zip", papers / "none.zip").code == 1
+    assert segbench("pixels", papers / "gt.zip", papers / "none.zip").code == 1
     (papers / "bad.zip").write_bytes(b"junk")
-    answer = segbench("run", papers / "gt.zip", papers / "bad.zip")
+    answer = segbench("pixels", papers / "gt.zip", papers / "bad.zip")
     assert answer.code == 1
     assert "bad.zip: damaged or truncated archive" in answer.err
 
@@ -172,7 +172,7 @@ def test_folders_whose_name_is_no_text(segbench, papers):
         (first,) = folder.glob("first.*")
         first.rename(folder / f"\udcfe{first.suffix}")
     file = papers / "r.segbench"
-    answer = segbench("run", papers / "gt", odd, "-o", file)
+    answer = segbench("pixels", papers / "gt", odd, "-o", file)
     assert answer.code == 0, answer.err
     (run,) = load_results(file)
     assert run.method == r"m\udcff"
@@ -196,7 +196,7 @@ def test_an_archive_is_counted_whose_first_images_do_not_fit(segbench, tmp_path)
     for name in ("gt", "pred"):
         shutil.make_archive(str(tmp_path / name), "zip", tmp_path / name)
     for form in ("", ".zip"):
-        answer = segbench("run", tmp_path / f"gt{form}", tmp_path / f"pred{form}", "--format", "json", "-j", 1)
+        answer = segbench("pixels", tmp_path / f"gt{form}", tmp_path / f"pred{form}", "--format", "json", "-j", 1)
         assert answer.code == 1
         (run,) = json.loads(answer.out)["runs"]
         assert (run["images"], run["failed"]) == (3, 3)
@@ -208,7 +208,7 @@ def test_each_place_is_listed_once_a_run(segbench, tmp_path, monkeypatch):
     a, b = (write_folder(tmp_path / name, maps) for name in "ab")
     seen = []
     monkeypatch.setattr(listing, "list_folder", lambda folder: (seen.append(folder.name), list_folder(folder))[1])
-    assert segbench("run", gt, a, b, "--classes", "0,1", "-j", 1).code == 0
+    assert segbench("pixels", gt, a, b, "--classes", "0,1", "-j", 1).code == 0
     assert sorted(seen) == ["a", "b", "gt"]
     seen.clear()
     evaluate(gt, a, Classes(labels=[0, 1]))
@@ -249,7 +249,7 @@ class TestAListFromAPipe:
             yield open_at
 
     @pytest.mark.parametrize("place", ["/dev/stdin", "/dev/fd/63", "/dev/stdin < list.csv", "/proc/self/fd/0"])
-    @pytest.mark.parametrize("verb", ["check", "run"])
+    @pytest.mark.parametrize("verb", ["check", "pixels"])
     def test_is_read_once(self, segbench, opened, verb, place):
         opened(63 if place == "/dev/fd/63" else 0, self.LIST, pipe="<" not in place)
         answer = segbench(verb, "--format", "json", "--pairs", place.split()[0])
@@ -259,7 +259,7 @@ class TestAListFromAPipe:
 
     @pytest.mark.usefixtures("listed")
     def test_is_read_once_from_a_shell(self):
-        command = f"{sys.executable} -m segbench run --format json --pairs <(cat list.csv)"
+        command = f"{sys.executable} -m segbench pixels --format json --pairs <(cat list.csv)"
         answer = subprocess.run(["bash", "-c", command], capture_output=True, check=True, timeout=120)
         assert [run["method"] for run in json.loads(answer.stdout)["runs"]] == ["stdin", "inverse"]
 
@@ -267,7 +267,7 @@ class TestAListFromAPipe:
         os.mkfifo("a.csv")
         writer = threading.Thread(target=(listed / "a.csv").write_text, args=[self.LIST])
         writer.start()
-        answer = segbench("run", "--format", "json", "--pairs", "a.csv")
+        answer = segbench("pixels", "--format", "json", "--pairs", "a.csv")
         writer.join()
         assert [run["method"] for run in json.loads(answer.out)["runs"]] == ["a", "inverse"]
 
@@ -281,14 +281,14 @@ class TestAListFromAPipe:
 
     def test_its_pictures_say_why_there_are_none(self, segbench, opened):
         opened(0, self.LIST)
-        assert segbench("run", "--pairs", "/dev/stdin", "-o", "r.segbench").code == 0
+        assert segbench("pixels", "--pairs", "/dev/stdin", "-o", "r.segbench").code == 0
         answer = segbench("overlay", "r.segbench", "-o", "out")
         assert answer.code == 1
         assert "was counted from a file list in a pipe" in answer.err
-        assert segbench("run", "gt", "stdin=pred", "gt", "--tuning-results", "r.segbench").code == 2
+        assert segbench("pixels", "gt", "stdin=pred", "gt", "--tuning-results", "r.segbench").code == 2
 
     def test_an_empty_one_is_said(self, segbench, opened):
         opened(0, "")
-        answer = segbench("run", "--pairs", "/dev/stdin")
+        answer = segbench("pixels", "--pairs", "/dev/stdin")
         assert answer.code == 1
         assert "is empty" in answer.err

@@ -25,7 +25,7 @@ COMMANDS = [
     ["show", "é日.segbench"],
     ["compare", "r.segbench"],
     ["compare", "r.segbench", "--format", "csv"],
-    ["run", "gt", "né日", "-j", "1"],
+    ["pixels", "gt", "né日", "-j", "1"],
     ["check", "gt", "né日"],
     ["check", "gt", "né日", "--format", "json"],
     ["presets"],
@@ -90,7 +90,7 @@ def test_any_encoding_will_do(printed, arguments, encoding):
         assert len(set(map(len, rows))) == 1
 
 
-@pytest.mark.parametrize("arguments", [["show", "r.segbench"], ["check", "gt", "né日"], ["run", "gt", "né日"]])
+@pytest.mark.parametrize("arguments", [["show", "r.segbench"], ["check", "gt", "né日"], ["pixels", "gt", "né日"]])
 def test_so_will_the_c_locale(folder, arguments):
     answer = program(folder, arguments, **C_LOCALE)
     assert b"Traceback" not in answer.stderr
@@ -98,7 +98,7 @@ def test_so_will_the_c_locale(folder, arguments):
 
 
 def test_names_that_are_no_text_are_printed_in_utf_8(folder):
-    answer = program(folder, ["run", "gt", os.fsdecode(b"\xff\xfe"), "-o", os.fsdecode(b"\xff.segbench"), "-j", "1"])
+    answer = program(folder, ["pixels", "gt", os.fsdecode(b"\xff\xfe"), "-o", os.fsdecode(b"\xff.segbench"), "-j", "1"])
     assert answer.returncode == 0, answer.stderr.decode()
     assert b"Traceback" not in answer.stderr
     assert "\\udcff" in answer.stderr.decode()

@@ -61,10 +61,12 @@ METRICS = (
     Metric(key="voi_ods_threshold", kind="threshold", chosen=True),
     Metric(key="voi_ois", title="OIS", better="lower", priority=4, group="VOI", note=_VOI),
     Metric(
-        key="voi_split", title="split", better="lower", chosen=True, priority=2, note="part of VOI at its ODS, too many regions",
+        key="voi_split", title="split", better="lower", chosen=True, priority=2,
+        note="part of VOI at its ODS, too many regions",
     ),
     Metric(
-        key="voi_merge", title="merge", better="lower", chosen=True, priority=1, note="part of VOI at its ODS, too few regions",
+        key="voi_merge", title="merge", better="lower", chosen=True, priority=1,
+        note="part of VOI at its ODS, too few regions",
     ),
     Metric(
         key="are_ods", title="ARE ODS", better="lower", image_key="are", image_title="ARE", compared=True, group="ARE",
