@@ -62,6 +62,9 @@ class Result(Displayed):
         The summary and `reduced` as a results file keeps them of very many scores, which take long to pool.
     reused : int
         How many images `evaluate` took from the results file, since their files and settings are the same.
+    partial : tuple of int and int or None, optional
+        How many images of how many were counted, for a run that stopped half-way; the latter is None where it is not
+        known. A partial result is not ranked.
     measured_by : Protocol, optional
         The protocol; by default the one of that name, as far as the settings tell.
     """
@@ -81,12 +84,14 @@ class Result(Displayed):
     unnamed: ScoreCounts | None = None
     kept: tuple[Summary, ScoreCounts] | None = None
     reused: int = 0
+    partial: tuple[int, int | None] | None = None
     measured_by: Protocol | None = None
 
     def __repr__(self) -> str:
         """Say in a line whose result it is, of how many images, and the figure by which methods are ranked."""
         images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
         images = "known from print" if self.published else "pixels without names" if self.unnamed else images
+        images = f"partial: {partial_text(self.partial)} images" if self.partial else images
         failed = f", {len(self.failed)} failed" if self.failed else ""
         key = self.rules.headline.key
         bounds = " ({:.4f} to {:.4f})".format(*self.summary.bounds[key]) if key in self.summary.bounds else ""
@@ -113,8 +118,8 @@ class Result(Displayed):
 
     @property
     def competes(self) -> bool:
-        """Whether this is a method to be ranked, and not how well annotators agree."""
-        return self.rules.competes
+        """Whether this is a method to be ranked: not how well annotators agree, and not a partial result."""
+        return self.rules.competes and self.partial is None
 
     def intervals(
         self,
@@ -253,6 +258,18 @@ class Result(Displayed):
     def per_image(self) -> Mapping[str, Summary]:
         """The metrics of each image alone, computed when asked for."""
         return _ImageSummaries(self)
+
+
+def partial_text(partial: tuple[int, int | None]) -> str:
+    """Write how many images of how many were counted.
+
+    Examples
+    --------
+    >>> partial_text((120, 200)), partial_text((120, None))
+    ('120 of 200', '120')
+    """
+    done, total = partial
+    return str(done) if total is None else f"{done} of {total}"
 
 
 class _ImageSummaries(Mapping[str, Summary]):

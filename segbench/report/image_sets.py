@@ -6,6 +6,7 @@ Conventions
    or both from arrays. An image that failed for one method alone sets it apart from the others.
 2. The images of a curve known from print are not known: it goes along where all others are on the same images, and is
    apart where they are not. So do human annotators, of whom images with one annotator tell nothing.
+3. A partial result, of a run that stopped half-way, has the images counted so far.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def image_sets(results: Sequence[Result]) -> list[list[int]]:
             published.append(place)
         elif found:
             found[0].append(place)
-        elif not result.competes and len(sets) == 1:
+        elif not result.rules.competes and len(sets) == 1:
             sets[0].append(place)
         else:
             sets.append([place])
