@@ -146,8 +146,9 @@ def evaluate(
     ).absolute()
     pairing = find_files(inputs, protocol)
     method = shown(method or method_of(inputs))
-    fields = protocol.signature_fields() | repairs.signature_fields() | pairing.signature_fields()
+    fields = protocol.signature_fields() | repairs.signature_fields()
     fields |= {} if thresholds is None else {"thresholds": thresholds.source}
+    fields |= pairing.signature_fields()
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
     kept_inputs, protocol_json = inputs.masked(), protocol_to_json(protocol)
     outcomes: list[Outcome] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -106,6 +107,11 @@ def _run(row: Sequence[Any]) -> StoredRun:
     _require(isinstance(found, dict) and _are(found.values(), str), "settings that are no texts")
     signed = dict(part.split(":", 1) for part in signature.split("|")) if signature else {}
     _require(not complete or "data" in signed, "a signature without data")
+    for part in ("subset", "missing"):
+        _require(
+            part not in found or re.fullmatch(r"\d{1,9} of \d{1,9}", found[part]),
+            "a part of a set that is not in numbers",
+        )
     run = StoredRun(
         int(key), _printable(method), protocol, found, signature, _texts(notes), _numbers(thresholds),
         _inputs(inputs), protocol_json, published, bool(complete),
@@ -169,7 +175,7 @@ def _are(values: Any, kind: type | tuple[type, ...]) -> bool:  # noqa: ANN401  a
     return all(isinstance(value, kind) for value in values)
 
 
-def _require(holds: bool, what: str) -> None:  # noqa: FBT001  an assertion in other words
+def _require(holds: object, what: str) -> None:
     if not holds:
         raise ValueError(what)
 

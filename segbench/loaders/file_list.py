@@ -193,9 +193,9 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
             rows[found.name] = found
         else:
             problems += (f"line {number}: {what}" for what in found)
-    missing = tuple(sorted(name for name, row in rows.items() if column and not row.predictions))
-    if problems or (len(rows) == len(missing) and not unknown):
-        nothing = "lists no image with a prediction" if missing else "lists no image"
+    lacking = tuple(sorted(name for name, row in rows.items() if column and not row.predictions))
+    if problems or (len(rows) == len(lacking) and not unknown):
+        nothing = "lists no image with a prediction" if lacking else "lists no image"
         what = f"{len(problems)} problem{'s'[: len(problems) > 1]}:" + listed(problems) if problems else nothing
         absent = any("no prediction" in problem or _ABSENT in problem for problem in problems)
         hint = f"correct the list; its paths are relative to {folder}" + (f"; {LEAVE_OUT}" if absent else "")
@@ -203,7 +203,7 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
     known = set(chain.from_iterable(places.values()))
     others = [name for i, name in enumerate(header) if i not in known and not name.startswith("prediction")]
     notes = (f"{shown_place}: columns left out: {', '.join(map(shown, others))}",) if others else ()
-    return FileList(tuple(rows[name] for name in sorted(rows.keys() - set(missing))), notes, names, missing, unknown)
+    return FileList(tuple(rows[name] for name in sorted(rows.keys() - set(lacking))), notes, names, lacking, unknown)
 
 
 def _name(cells: Sequence[str], column: int) -> str:

@@ -189,16 +189,15 @@ def _survey(inputs: Inputs) -> Pairing:
             raise DataError(_shown(field), "expected a file, as the others are", "give one mask")
         truth = source_of(ground_truth)
         name = shown(split_extension(truth.name)[0])
-        files = (SampleFiles(name, (truth,), source_of(prediction), one_field),)
-        _, unknown = select(inputs.images, {name})
-        return Pairing(files, unknown=_with_nearest(unknown, (name,)))
+        unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
+        return Pairing((SampleFiles(name, (truth,), source_of(prediction), one_field),), unknown=unknown)
     truths, truth_notes = _named(ground_truth, patterns[0])
     predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
     fields, field_notes = _named(field, patterns[2]) if field is not None and not one_field else ({}, ())
     blank = {
         name for name in predictions.keys() - truths.keys() if inputs.negatives and fnmatchcase(name, inputs.negatives)
     }
-    total, unknown = 0, ()
+    total, unknown = 0, tuple[str, ...]()
     if inputs.images:
         names = truths.keys() | predictions.keys()
         chosen, unfit = select(inputs.images, names)

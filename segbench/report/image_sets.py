@@ -19,7 +19,10 @@ from segbench.report.whose import few_names
 
 
 def image_sets(results: Sequence[Result]) -> list[list[int]]:
-    """Give the places of results on the same images, the set of most images first, curves known from print last."""
+    """Give the places of results on the same images, the set of most images first, curves known from print last.
+
+    Sets of partial results alone come after the others.
+    """
     sets: list[list[int]] = []
     published: list[int] = []
     for place, result in sorted(enumerate(results), key=lambda at: not at[1].competes):
@@ -32,7 +35,7 @@ def image_sets(results: Sequence[Result]) -> list[list[int]]:
             sets[0].append(place)
         else:
             sets.append([place])
-    sets.sort(key=lambda places: -len(results[places[0]].counts))
+    sets.sort(key=lambda places: (all(results[k].partial for k in places), -len(results[places[0]].counts)))
     if len(sets) == 1:
         return [sorted(sets[0] + published)]
     return [*map(sorted, sets), *([published] if published else [])]

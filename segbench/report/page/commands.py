@@ -79,7 +79,7 @@ class Repetition:
 def repetitions(results: Sequence[Result]) -> list[Repetition]:
     """Give one command for all methods that were counted alike, in the order of the results."""
     alike: dict[object, list[Result]] = {}
-    human = [result for result in results if not result.competes]
+    human = [result for result in results if not result.rules.competes]
     for result in results:
         if result not in human:
             where = result.inputs and replace(result.inputs, prediction=None, column=None, merged=())
