@@ -98,7 +98,7 @@ def main() -> None:
         print(
             f"quick form, {asked.images} pairs: {quick:.3f} s, {100 * quick / run:.1f} % of counting them (goal: 5 %)"
         )
-        rows = [[*("run", str(truth), str(scores)), *extra] for extra in ((), ("--no-check",))]
+        rows = [[*("pixels", str(truth), str(scores)), *extra] for extra in ((), ("--no-check",))]
         pairs = [[median_seconds(lambda row=row: command(*row), 1) for row in rows] for _ in range(asked.rounds)]
         with_check, without = (statistics.median(column) for column in zip(*pairs, strict=True))
         print(f"segbench run, {asked.images} pairs: {with_check:.2f} s, with --no-check {without:.2f} s")

@@ -42,7 +42,7 @@ def write_images(folder: Path, count: int, shape: tuple[int, int]) -> None:
 
 def command(folder: Path, protocol: str, *options: str) -> list[str]:
     """Give the command line of a run."""
-    run = ["-m", "segbench", "run", str(folder / "gt"), str(folder / "pred"), "-p", protocol, "--format", "json"]
+    run = ["-m", "segbench", protocol, str(folder / "gt"), str(folder / "pred"), "--format", "json"]
     return [sys.executable, *run, *options]
 
 

@@ -68,7 +68,7 @@ def many(source: Path, root: Path, count: int, jobs: int) -> None:
     folder, file = root / str(count), root / f"{count}.segbench"
     link(source, folder, count)
     paths = (str(folder / "gt"), str(folder / "pred"), "-o", str(file), "-j", str(jobs), "--format", "json")
-    for what, arguments in (("run", ("run", *paths)), ("run again", ("run", *paths))):
+    for what, arguments in (("pixels", ("pixels", *paths)), ("run again", ("pixels", *paths))):
         seconds, peak, printed = measured(*arguments)
         print(
             f"{count:>7} images  {what:<16} {seconds:7.1f} s {1e3 * seconds / count:7.3f} ms an image  {peak:5.0f} MB"
@@ -86,7 +86,7 @@ def real_sizes(root: Path) -> None:
     write_distinct(folder, 60, (321, 481))
     for protocol in ("pixels", "boundaries"):
         file = root / f"{protocol}.segbench"
-        measured("run", str(folder / "gt"), str(folder / "pred"), "-p", protocol, "-o", str(file), "-j", "2")
+        measured(protocol, str(folder / "gt"), str(folder / "pred"), "-o", str(file), "-j", "2")
         print(f"321x481 maps, {protocol}: {file.stat().st_size / 60:.0f} bytes an image, goal < 3072")
 
 

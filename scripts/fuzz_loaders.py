@@ -183,7 +183,7 @@ def preset(data: bytes) -> None:
 
 def classes(data: bytes) -> None:
     """Read a file of classes, and the same as text of the command line."""
-    from segbench.cli.classes import classes_of
+    from segbench.protocols.pixels.class_names import classes_of
     from segbench.loaders.patterns import Pattern
     from segbench.protocols.pixels.class_names import read_classes
 

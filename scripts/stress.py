@@ -85,7 +85,7 @@ def writers(root: Path, out: Path) -> dict[str, list[str | Path]]:
     """Name a command for each verb that writes."""
     results, good = root / "good.segbench", root / "good"
     return {
-        "run": ["run", good / "gt", good / "pred", "-o", out / "r.segbench"],
+        "run": ["pixels", good / "gt", good / "pred", "-o", out / "r.segbench"],
         "plot": ["plot", results, "--only", "pixels", "-o", out / "r.pdf"],
         "report": ["report", results, "-o", out / "r.html", "--replicates", "50"],
         "overlay": ["overlay", results, "-o", out / "overlay"],
@@ -109,7 +109,7 @@ def disk(root: Path) -> int:
     shutil.rmtree(root / "disk", ignore_errors=True)
     cache = {"NUMBA_CACHE_DIR": str(root / "cache")}
     (root / "cache").mkdir()
-    words = ["run", root / "good" / "gt", root / "good" / "pred"]
+    words = ["pixels", root / "good" / "gt", root / "good" / "pred"]
     found += judged("full disk, no place to keep compiled code", called(*words, env=cache, limit=1000), [0])
     return found
 
@@ -130,11 +130,11 @@ def readonly(root: Path) -> int:
         found += judged(f"read-only folder, {verb}", called(*words, before=before), [1])
     found += judged("read-only results file, show", called("show", here / "r.segbench", before=before), [0])
     found += judged(
-        "read-only current folder, run", called("run", "good/gt", "good/pred", before=before, cwd=here), [0]
+        "read-only current folder, run", called("pixels", "good/gt", "good/pred", before=before, cwd=here), [0]
     )
     bare = {"PYTHONPATH": str(installed), "HOME": "/proc/nowhere", "PYTHONDONTWRITEBYTECODE": "1"}
     for protocol in ("pixels", "boundaries"):
-        words = ["run", root / "good" / "gt", root / "good" / "pred", "-p", protocol]
+        words = [protocol, root / "good" / "gt", root / "good" / "pred"]
         answer = called(*words, env=bare, before=before, cwd=here)
         found += judged(f"read-only installation and no home, run -p {protocol}", answer, [0])
     words = ["plot", root / "good.segbench", "--only", "pixels", "-o", root / "out" / "p.png"]

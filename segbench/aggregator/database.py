@@ -150,7 +150,7 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
     """
     if _is_new(database):
         if not create:
-            raise DataError(str(path), "is empty", "make a results file with: segbench run GT PRED -o FILE")
+            raise DataError(str(path), "is empty", "make a results file with: segbench pixels GT PRED -o FILE")
         safe = _write_ahead(database)
         database.execute("BEGIN IMMEDIATE")
         try:

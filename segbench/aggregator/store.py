@@ -64,9 +64,9 @@ class ResultsFile:
         # Those of os.path answer where those of Path raise: for names too long, folders that may not be entered.
         is_folder = os.path.isdir(path)  # noqa: PTH112  as said
         if not create and is_folder:
-            raise DataError(str(path), "is a folder, not a results file", "give the file that segbench run -o wrote")
+            raise DataError(str(path), "is a folder, not a results file", "give the file that a run wrote with -o")
         if not create and not os.path.isfile(path):  # noqa: PTH113  as said
-            raise DataError(str(path), "there is no such results file", "make one with: segbench run GT PRED -o FILE")
+            raise DataError(str(path), "there is no such results file", "make one: segbench pixels GT PRED -o FILE")
         if is_folder or not os.path.isdir(path.parent):  # noqa: PTH112  as said
             raise DataError(str(path), "is no place for a file", "give a file name in a folder that exists")
         with self._readable():

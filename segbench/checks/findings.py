@@ -66,7 +66,7 @@ class Report:
     looked_into : int
         How many of them were decoded; of the others names and headers were read.
     refused : bool
-        Whether ``segbench run`` counts nothing: names do not pair, or not one of the images looked into can be counted.
+        Whether a run counts nothing: names do not pair, or not one of the images looked into can be counted.
     findings : tuple of Finding
         What stops first.
     notes : tuple of str

@@ -65,7 +65,7 @@ def label_findings(probes: Sequence[LabelProbe]) -> list[Finding]:
             about="prediction",
             message=f"{many(len(soft), 'prediction')} of {len(probes)} looked into look like soft maps: "
             "every grey level is read as a region",
-            mend="give label maps, ucm2 or segs; soft maps are for -p pixels or -p boundaries",
+            mend="give label maps, ucm2 or segs; soft maps are for segbench pixels or segbench boundaries",
             places=tuple(Place(probe.file, f"{probe.labels} labels") for probe in soft),
         )
     ]

@@ -1,40 +1,21 @@
-"""``segbench check``: what does not line up between two folders, and the option that mends it."""
+"""``segbench check``: finds mismatches between folders before anything is counted, and the option that fixes each."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from segbench.cli.choices import ProtocolName
-from segbench.cli.counting import chosen_methods
-from segbench.cli.look_first import inputs_of
-from segbench.cli.options import (
-    ANNOTATORS,
-    CATEGORY,
-    CLASSES,
-    FIELD,
-    FIELD_PATTERN,
-    GROUND_TRUTH,
-    GT_PATTERN,
-    INVERT,
-    LABEL_MAPS,
-    MAX_DIST,
-    NEGATIVES,
-    NMS,
-    PAIRS,
-    POSITIVE,
-    PRED_PATTERN,
-    PREDICTION,
-    PROTOCOL,
-    THRESHOLDS,
-    VOID,
-    refuse_idle_pattern,
-)
-from segbench.cli.preset import PRESET, placed
-from segbench.cli.repairing import CROP, RESIZE, SCALE, repairs_of
-from segbench.cli.settings import Options
+from segbench.cli.benchmark import data_group
+from segbench.cli.data import Data
+from segbench.cli.parameters import command, group, protocol_group
+from segbench.cli.preset import defaults_of
+from segbench.cli.wording import Command
+
+if TYPE_CHECKING:
+    from segbench.core.protocol import Protocol
 
 
 class ReportForm(StrEnum):
@@ -44,71 +25,80 @@ class ReportForm(StrEnum):
     JSON = "json"
 
 
-def check(
-    context: typer.Context,
-    ground_truth: Annotated[str | None, GROUND_TRUTH] = None,
-    prediction: Annotated[list[str] | None, PREDICTION] = None,
-    pairs: Annotated[str | None, PAIRS] = None,
-    protocol: Annotated[ProtocolName, PROTOCOL] = ProtocolName.PIXELS,
-    positive: Annotated[str | None, POSITIVE] = None,
-    void: Annotated[str | None, VOID] = None,
-    classes: Annotated[str | None, CLASSES] = None,
-    field: Annotated[str | None, FIELD] = None,
-    invert: Annotated[bool, INVERT] = False,
-    annotators: Annotated[str | None, ANNOTATORS] = None,
-    resize_predictions: Annotated[str | None, RESIZE] = None,
-    crop: Annotated[bool, CROP] = False,
-    scale: Annotated[str | None, SCALE] = None,
-    max_dist: Annotated[float | None, MAX_DIST] = None,
-    thresholds: Annotated[str | None, THRESHOLDS] = None,
-    nms: Annotated[str | None, NMS] = None,
-    label_maps: Annotated[bool, LABEL_MAPS] = False,
-    category: Annotated[int | None, CATEGORY] = None,
-    gt_pattern: Annotated[str, GT_PATTERN] = "*",
-    pred_pattern: Annotated[str, PRED_PATTERN] = "*",
-    field_pattern: Annotated[str, FIELD_PATTERN] = "*",
-    negatives: Annotated[str, NEGATIVES] = "",
-    preset: Annotated[str | None, PRESET] = None,
-    sample: Annotated[int, typer.Option(min=1, help="How many images to look into, evenly spread.")] = 32,
-    everything: Annotated[bool, typer.Option("--all", help="Look into every image.")] = False,
-    form: Annotated[ReportForm, typer.Option("--format", help="How to print the report.")] = ReportForm.TABLE,
-) -> None:
-    """Find what does not line up, and the option that mends it.
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """How many images are inspected and how findings are printed, as given on the command line."""
 
-    The exit code is 1 if images could not be counted.
+    sample: Annotated[
+        int, typer.Option(min=1, help="Inspect so many images, evenly spread.", rich_help_panel="Output")
+    ] = 32
+    everything: Annotated[bool, typer.Option("--all", help="Inspect every image.", rich_help_panel="Output")] = False
+    form: Annotated[
+        ReportForm, typer.Option("--format", help="Choose how the report is printed.", rich_help_panel="Output")
+    ] = ReportForm.TABLE
+
+
+def check_command(verb: str) -> Command:
+    """Make the command that checks files for the protocol of a verb.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such verb.
     """
+    from segbench.protocols.registry import protocols_of
+
+    arguments = (protocols_of(verb)[0].examples or ("GT PRED",))[0]
+    examples = [f"segbench check {verb} {arguments}", f"segbench check {verb} {arguments} --all --format json"]
+    return _command(verb, name=verb, text=f"Check files for segbench {verb}.", examples=examples)
+
+
+def check_preset_command(preset: str) -> Command:
+    """Make the command that checks predictions for a data set.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such preset, or no such protocol.
+    DataError
+        If its file is not a preset.
+    """
+    from segbench.loaders.presets import load_preset
+
+    loaded = load_preset(preset)
+    text = f"Check predictions for {loaded.title}."
+    return _command(
+        loaded.protocols[0], name=preset, text=text, examples=[f"segbench check {preset} ROOT PRED"], preset=preset
+    )
+
+
+def _command(verb: str, *, name: str, text: str, examples: list[str], preset: str | None = None) -> Command:
+    from segbench.loaders.presets import load_preset
+    from segbench.protocols.registry import protocols_of
+
+    kinds = protocols_of(verb)
+    groups = {
+        "data": data_group(kinds[0], preset),
+        "protocol": protocol_group(kinds),
+        "inspection": group(Inspection),
+    }
+    text += "\n\nThe exit code is 1 if there are images that could not be counted."
+    defaults = None if preset is None else defaults_of(load_preset(preset), verb)
+    return command(check, groups, name=name, help=text, examples=examples, defaults=defaults)
+
+
+def check(context: typer.Context, *, data: Data, protocol: Protocol, inspection: Inspection) -> None:
+    """Print what does not match, and the option that fixes it."""
     from segbench.checks.checking import check_methods
     from segbench.loaders.listing import listed_once
     from segbench.report.findings import report_json, show_reports
 
-    options = Options(
-        positive=positive,
-        void=void,
-        invert=invert,
-        bins=False,
-        max_dist=max_dist,
-        thresholds=thresholds,
-        no_thin=False,
-        nms=nms,
-        label_maps=label_maps,
-        category=category,
-        classes=classes,
-        annotators=annotators,
-    )
-    patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
-    patterns["negatives"] = negatives
     context.with_resource(listed_once())
-    methods = chosen_methods(pairs, ground_truth, prediction, field=field, patterns=patterns, preset=preset)
-    if preset is not None and ground_truth is not None:
-        ground_truth, field = placed(preset, ground_truth, field)
-    refuse_idle_pattern(context, field)
-    reports = check_methods(
-        inputs_of(ground_truth, methods, pairs=pairs, field=field, patterns=patterns),
-        options.protocol(protocol),
-        repairs_of(resize_predictions, scale, crop=crop),
-        sample=None if everything else sample,
-    )
-    if form is ReportForm.JSON:
+    methods = data.methods()
+    data = data.located(context)
+    sample = None if inspection.everything else inspection.sample
+    reports = check_methods(data.inputs(methods), protocol, data.repairs(), sample=sample)
+    if inspection.form is ReportForm.JSON:
         typer.echo(report_json(reports), nl=False)
     else:
         from rich.console import Console

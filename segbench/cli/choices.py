@@ -25,14 +25,6 @@ class Form(StrEnum):
     LATEX = "latex"
 
 
-class ProtocolName(StrEnum):
-    """The protocols by name."""
-
-    PIXELS = "pixels"
-    BOUNDARIES = "boundaries"
-    REGIONS = "regions"
-
-
 class PlotKind(StrEnum):
     """What a plot shows."""
 
@@ -54,7 +46,7 @@ class Lines(StrEnum):
 
 
 DIGITS = typer.Option(
-    min=1, max=12, help="Digits behind the point; of table, markdown and latex [default: 4].", show_default=False
+    min=1, max=12, help="Round to so many decimal places in table, markdown and latex.", show_default="4"
 )
 
 

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from segbench.cli.choices import DIGITS, Form, shown_digits
 from segbench.cli.resampling import BCA, REPLICATES, SEED, interval_settings
-from segbench.cli.selection import CLASS, ONLY, chosen_results, comparable
+from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results, comparable
 from segbench.core.errors import ArgumentError
 
 
 def compare(
-    results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
-    form: Annotated[Form, typer.Option("--format", help="How to print the comparison.")] = Form.TABLE,
+    results: ResultsFile,
+    form: Annotated[Form, typer.Option("--format", help="Choose how the comparison is printed.")] = Form.TABLE,
     methods: Annotated[
-        str | None, typer.Option(help="Which methods, as in ours,theirs [default: all but human annotators].")
+        str | None,
+        typer.Option(help="Compare these methods: ours,theirs.", show_default="all but human annotators"),
     ] = None,
-    figures: Annotated[str | None, typer.Option(help="Which figures, as in ods_f,auc_pr.")] = None,
-    intervals: Annotated[float, typer.Option(help="Per cent that the intervals hold.")] = 95,
+    figures: Annotated[str | None, typer.Option(help="Show these metrics: ods_f,auc_pr.")] = None,
+    intervals: Annotated[float, typer.Option(help="Set the confidence level of the intervals in percent.")] = 95,
     replicates: Annotated[int, REPLICATES] = 2000,
-    permutations: Annotated[int, typer.Option(min=1, help="Ways of swapping images to measure.")] = 10_000,
+    permutations: Annotated[
+        int, typer.Option(min=1, help="Measure so many ways of swapping images between methods.")
+    ] = 10_000,
     seed: Annotated[int, SEED] = 0,
     bca: Annotated[bool, BCA] = False,
     digits: Annotated[int | None, DIGITS] = None,
@@ -31,7 +33,7 @@ def compare(
 ) -> None:
     """Print paired differences between methods, with intervals.
 
-    One line a pair of methods and figure, with p-values.
+    One row per pair of methods and metric, with p-values.
     """
     from segbench.aggregator.comparing import compare_results
     from segbench.report.comparisons import (

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from segbench.cli.look_first import inputs_of
+from segbench.cli.data import inputs_of
 from segbench.cli.stopping import Stopped
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError
@@ -28,74 +27,6 @@ if TYPE_CHECKING:
 
 _HERE = Workers()
 _WORTH_TELLING = 1.0  # seconds
-
-
-def methods_of(predictions: list[str]) -> dict[str, str]:
-    """Read ``PLACE`` and ``name=PLACE`` into methods by name; a place is a folder, an archive, a file or a URL.
-
-    Raises
-    ------
-    ArgumentError
-        If two methods have one name.
-    """
-    from segbench.loaders.archives import method_name
-    from segbench.loaders.decoded import shown
-    from segbench.loaders.urls import is_url, masked
-
-    methods: dict[str, str] = {}
-    for text in predictions:
-        name, equals, place = text.partition("=")
-        named = bool(equals) and not is_url(text) and not os.path.lexists(text)
-        place = place if named else text
-        method = shown(name) if named else method_name(place)
-        if not method or not place:
-            raise ArgumentError(f"{masked(text)!r} gives no name; write name=FOLDER")
-        if method in methods:
-            raise ArgumentError(
-                f"two methods are called {method!r}; give one another name: other={shown(masked(place))}"
-            )
-        methods[method] = place
-    return methods
-
-
-def chosen_methods(
-    pairs: str | None,
-    ground_truth: str | None,
-    predictions: list[str] | None,
-    *,
-    field: str | None,
-    patterns: Mapping[str, Any],
-    preset: str | None,
-) -> dict[str, str]:
-    """Give the methods to count, as `count_methods` takes them.
-
-    Raises
-    ------
-    ArgumentError
-        If neither folders nor a file list is given, or anything beside a list.
-    """
-    if pairs is None:
-        if ground_truth is None or not predictions:
-            raise ArgumentError("give GROUND_TRUTH and PREDICTION, or a list of files with --pairs")
-        return methods_of(predictions)
-    if ground_truth is not None:
-        raise ArgumentError("--pairs names all files: give no folders beside it")
-    from segbench.loaders.file_list import method_columns
-    from segbench.loaders.inputs import Inputs
-    from segbench.loaders.presets import load_preset
-
-    beside = Inputs(field=field, **patterns).beside_list()
-    if beside:
-        message = f"--pairs names all files: give no {', '.join(map(_option, beside))} beside it"
-        theirs = [name for name in beside if preset and name in load_preset(preset).options]
-        if theirs:
-            message += f" (the preset {preset} gives {', '.join(map(_option, theirs))}: leave it out)"
-        raise ArgumentError(message)
-    return method_columns(pairs)
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 def count_methods(
@@ -139,7 +70,7 @@ def count_methods(
     work: list[tuple[str, str | None, Protocol]] = [(method, place, protocol) for method, place in methods.items()]
     annotators = protocol.annotators_alone()
     if human and annotators is None:
-        raise ArgumentError("--human takes annotators of boundaries; add -p boundaries")
+        raise ArgumentError(f"--human compares annotators, which the {protocol.name} protocol cannot do")
     if human and annotators is not None:
         work.append(("human", None, annotators))
     protocol.prepare(lambda message: typer.echo(message, err=True))  # before workers start, each of which would do it

@@ -7,19 +7,20 @@ from typing import Annotated
 
 import typer
 
+from segbench.cli.benchmark import tell_saved
 from segbench.cli.choices import Form, print_results
-from segbench.cli.counting import count_methods, methods_of
-from segbench.cli.run import tell_kept
+from segbench.cli.counting import count_methods
+from segbench.cli.data import methods_of
 from segbench.cli.stopping import Stopped
 from segbench.core.errors import DataError
 
 
 def demo(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.")] = Path("segbench-demo"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="Write to this folder.")] = Path("segbench-demo"),
 ) -> None:
     """Benchmark four methods on nine photographs that ship.
 
-    It prints their figures and draws their curves.
+    It prints their metrics and draws their curves.
     """
     from segbench.loaders.shipped import shipped
     from segbench.protocols.pixels.settings import Pixels
@@ -32,7 +33,7 @@ def demo(
     data = shipped("demo") / "objects"
     methods = methods_of(sorted(str(folder) for folder in (data / "predictions").iterdir() if folder.is_dir()))
     kept = output / "results.segbench"
-    typer.echo(f"segbench run {data / 'ground_truth'} {data / 'predictions'}/* -o {kept}", err=True)
+    typer.echo(f"segbench pixels {data / 'ground_truth'} {data / 'predictions'}/* -o {kept}", err=True)
     try:
         results = count_methods(str(data / "ground_truth"), methods, Pixels(), patterns={}, output=kept)
     except (Stopped, KeyboardInterrupt) as stopped:
@@ -44,4 +45,4 @@ def demo(
         save_plot(results, picture, kind=kind)
         typer.echo(f"written: {picture}", err=True)
     print_results(results, Form.TABLE)
-    tell_kept(kept)
+    tell_saved(kept)

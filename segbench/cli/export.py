@@ -7,22 +7,22 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.selection import ONLY, chosen_results
+from segbench.cli.selection import ONLY, ResultsFile, chosen_results
 from segbench.core.errors import ArgumentError
 
 
 def export(
-    results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
+    results: ResultsFile,
     bsds: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder for the official files: *_ev1.txt, eval_bdry*.txt, eval_cover*.txt, eval_RI_VOI*.txt.",
+            help="Write official files to this folder: *_ev1.txt, eval_bdry*.txt, eval_cover*.txt, eval_RI_VOI*.txt.",
         ),
     ] = None,
     csv: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder for CSV: figures, image by image, threshold by threshold."),
+        typer.Option(metavar="DIR", help="Write CSV files to this folder: metrics, per image, per threshold."),
     ] = None,
     only: Annotated[str | None, ONLY] = None,
 ) -> None:

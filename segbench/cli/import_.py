@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from segbench.cli.benchmark import tell_saved
 from segbench.cli.choices import Form, print_results
-from segbench.cli.run import tell_kept
 
 
 def import_(
@@ -20,16 +20,16 @@ def import_(
     ],
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", help="Results file to write, or to add to (.segbench).", show_default=False),
+        typer.Option("-o", "--output", help="Write this results file (.segbench), or add to it.", show_default=False),
     ],
-    name: Annotated[str | None, typer.Option(help="Name of the method [default: that of its folder].")] = None,
-    form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
+    name: Annotated[str | None, typer.Option(help="Name the method.", show_default="that of its folder")] = None,
+    form: Annotated[Form, typer.Option("--format", help="Choose how metrics are printed.")] = Form.TABLE,
 ) -> None:
     """Read results of the official benchmarks.
 
-    They then stand beside ours in tables and plots.
+    Tables and plots then show them beside our own.
     """
     from segbench.aggregator.importing import import_bsds
 
     print_results(import_bsds(folder, method=name, results=output), form)
-    tell_kept(output)
+    tell_saved(output)

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.run import tell_kept
+from segbench.cli.benchmark import tell_saved
 
 
 def merge(
-    results: Annotated[list[Path], typer.Argument(help="Results files, as written by segbench run -o.")],
+    results: Annotated[list[Path], typer.Argument(help="Results files, as written with -o.")],
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Results file to write (.segbench).", show_default=False)
     ],
@@ -30,4 +30,4 @@ def merge(
         images = "a published curve" if result.published else f"{len(result.counts)} images"
         failed = f", {len(result.failed)} failed" if result.failed else ""
         typer.echo(f"{result.method}: {images}{failed}  {result.signature}", err=True)
-    tell_kept(output)
+    tell_saved(output)

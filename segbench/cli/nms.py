@@ -16,16 +16,22 @@ if TYPE_CHECKING:
 def nms(
     in_dir: Annotated[str, typer.Argument(help="Folder, archive or URL of soft boundary maps.")],
     out_dir: Annotated[Path, typer.Argument(help="Folder to write PNGs to, sub-folders kept; must not be the same.")],
-    radius: Annotated[int, typer.Option(min=0, help="Neighbours looked at along the normal, in pixels.")] = 1,
-    border: Annotated[int, typer.Option(min=0, help="Width of the margin that fades to 0, in pixels.")] = 5,
-    multiplier: Annotated[float, typer.Option(help="Above 1, near ties stay.")] = 1.01,
-    smoothing: Annotated[int, typer.Option(min=0, help="Radius of the triangle filter run first; 0 for none.")] = 1,
-    bits: Annotated[int, typer.Option(help="Depth of the PNGs: 8 as the field's scripts write, or 16.")] = 8,
-    invert: Annotated[bool, typer.Option("--invert", help="Low values mean boundary: black on white.")] = False,
+    radius: Annotated[
+        int, typer.Option(min=0, help="Compare with neighbours along the normal up to this distance.")
+    ] = 1,
+    border: Annotated[int, typer.Option(min=0, help="Fade a margin of so many pixels to 0.")] = 5,
+    multiplier: Annotated[
+        float, typer.Option(help="Multiply a score by this before it is compared; above 1, near ties are kept.")
+    ] = 1.01,
+    smoothing: Annotated[
+        int, typer.Option(min=0, help="Smooth first by a triangle filter of this radius; 0 for none.")
+    ] = 1,
+    bits: Annotated[int, typer.Option(help="Write PNGs of 8 bits, as most scripts do, or of 16.")] = 8,
+    invert: Annotated[bool, typer.Option("--invert", help="Take low values for boundary: black on white.")] = False,
 ) -> None:
     """Suppress all but the ridges of soft boundary maps.
 
-    This is what is done to networks' maps before they are evaluated.
+    The maps of networks are usually evaluated like this.
     """
     from segbench.aggregator.writing import refuse_inputs, write_file
     from segbench.cli.progress import progress_bar

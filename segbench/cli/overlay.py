@@ -7,24 +7,26 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.selection import ONLY, chosen_results
+from segbench.cli.selection import ONLY, ResultsFile, chosen_results
 
 
 def overlay(
-    results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the pictures, one folder a method in it.")],
+    results: ResultsFile,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Write the pictures to this folder, one folder per method.")
+    ],
     threshold: Annotated[
         float | None,
-        typer.Option(help="Draw at this threshold [default: each method's best over all images].", show_default=False),
+        typer.Option(help="Draw at this threshold.", show_default="each method's best over all images"),
     ] = None,
     image: Annotated[
-        list[str] | None, typer.Option(help="Only this image; may be given several times.", show_default=False)
+        list[str] | None, typer.Option(help="Draw only this image; may be given several times.", show_default=False)
     ] = None,
     only: Annotated[str | None, ONLY] = None,
 ) -> None:
     """Draw true, false and missed pixels on each image.
 
-    What was found, what was not there, and what was missed: one PNG an image.
+    It writes one PNG per image and method.
     """
     from segbench.aggregator.rereading import why_no_pictures
     from segbench.cli.progress import progress_bar

@@ -10,20 +10,20 @@ import typer
 
 from segbench.cli.choices import PlotKind
 from segbench.cli.resampling import INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
-from segbench.cli.selection import CLASS, ONLY, chosen_results, comparable
+from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results, comparable
 from segbench.core.errors import ArgumentError
 
 
 def plot(
     context: typer.Context,
-    results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Picture to write: .pdf, .svg or .png.")],
+    results: ResultsFile,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Write this picture: .pdf, .svg or .png.")],
     kind: Annotated[
         PlotKind | None,
         typer.Option(
-            help="Precision-recall, ROC, F against threshold, each image's F, the achievable curve beside the raw one, "
-            "or paired differences [default: pr; of regions f, their covering].",
-            show_default=False,
+            help="Draw precision and recall, ROC, F against threshold, each image's F, the achievable curve beside the "
+            "raw one, or paired differences.",
+            show_default="pr; of regions f, their covering",
         ),
     ] = None,
     intervals: Annotated[float | None, INTERVALS] = None,
@@ -33,8 +33,8 @@ def plot(
         str | None,
         typer.Option(
             metavar="WIDTHxHEIGHT",
-            help="Inches, as in 3.5x3 for one column of a paper [default: Matplotlib's, cropped].",
-            show_default=False,
+            help="Set the size in inches: 3.5x3 for one column of a paper.",
+            show_default="that of Matplotlib, cropped",
         ),
     ] = None,
     only: Annotated[str | None, ONLY] = None,

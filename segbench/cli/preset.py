@@ -1,41 +1,51 @@
-"""``--preset``: a data set's options, which those given by hand come before."""
+"""Presets on the command line: a data set's options, which those that are typed come before."""
 
 from __future__ import annotations
 
-from inspect import signature
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from segbench.core.errors import ArgumentError, DataError
 
+if TYPE_CHECKING:
+    from segbench.loaders.presets import Preset
 
-def _take_over(context: typer.Context, name: str | None) -> str | None:
-    """Make a preset's options the defaults of the command; those typed still come first.
 
-    What only ``segbench run`` knows is passed over by the other verbs.
+def defaults_of(preset: Preset, verb: str) -> dict[str, Any]:
+    """Give a preset's options as defaults of a verb's; a verb passes over those of the preset's other protocols.
+
+    Raises
+    ------
+    ArgumentError
+        If the preset is not for this verb.
+    DataError
+        If it holds an option that none of its verbs has.
     """
-    if name is None:
-        return None
-    from segbench.loaders.presets import load_preset
+    from segbench.cli.benchmark import option_names
 
-    options = load_preset(name).options
-    from segbench.cli.run import run
-
-    known = signature(run).parameters
-    strange = [option for option in options if option not in known]
+    if verb not in preset.protocols:
+        raise ArgumentError(
+            f"the preset {preset.name} is for {' and '.join(preset.protocols)}, not for {verb}; "
+            f"run: segbench run {preset.name} ROOT PRED"
+        )
+    known = {name for each in preset.protocols for name in option_names(each)}
+    strange = [option for option in preset.options if option not in known]
     if strange:
-        raise DataError(name, f"[options] holds {', '.join(strange)}, which is no option", "see: segbench run --help")
-    context.default_map = {**(context.default_map or {}), **options}
+        what = f"[options] holds {', '.join(strange)}, which is not an option of segbench {preset.protocols[0]}"
+        raise DataError(preset.name, what, f"see: segbench {preset.protocols[0]} --help")
+    return {name: value if isinstance(value, bool) else str(value) for name, value in preset.options.items()}
+
+
+def take_over(context: typer.Context, name: str | None) -> str | None:
+    """Make a preset's options the defaults of the command, as the callback of ``--preset``."""
+    if name is not None:
+        from segbench.loaders.presets import load_preset
+
+        options = defaults_of(load_preset(name), context.command.name or "")
+        context.default_map = {**(context.default_map or {}), **options}
     return name
-
-
-PRESET = typer.Option(
-    is_eager=True,
-    callback=_take_over,
-    help="A data set by name, or a .toml file; see: segbench presets. Other options come before those of the preset.",
-    show_default=False,
-)
 
 
 def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:

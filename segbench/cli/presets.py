@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def presets(
-    name: Annotated[str | None, typer.Argument(help="A preset, or a .toml file; all in short if left out.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Preset, or .toml file.", show_default="list all presets")] = None,
 ) -> None:
-    """Print what a preset stands for, or which there are."""
+    """List the presets, or describe one."""
     from segbench.loaders.presets import load_preset
     from segbench.loaders.presets import presets as shipped_presets
 
@@ -25,7 +25,7 @@ def presets(
     width = max(map(len, known))
     for preset in known.values():
         typer.echo(f"{preset.name:{width}}  {preset.title}")
-    typer.echo("all of one: segbench presets NAME; to use it: segbench run --preset NAME ROOT PREDICTION", err=True)
+    typer.echo("to describe one: segbench presets NAME; to run one: segbench run NAME ROOT PRED", err=True)
 
 
 def _described(preset: Preset) -> str:
@@ -33,7 +33,9 @@ def _described(preset: Preset) -> str:
     rows += [
         (place.replace("_", " "), " or ".join(f"ROOT/{f}" for f in where)) for place, where in preset.layout.items()
     ]
-    rows += [("the same as", f"segbench run ROOT/{preset.layout['ground_truth'][0]} PREDICTION{_flags(preset)}")]
+    rows += [("protocols", ", ".join(preset.protocols))]
+    folder = f"ROOT/{preset.layout['ground_truth'][0]}"
+    rows += [("the same as", f"segbench {preset.protocols[0]} {folder} PRED{_flags(preset)}")]
     rows += [("note", preset.note)] if preset.note else []
     width = max(len(word) for word, _ in rows)
     return "\n".join(f"{word:{width}}  {text}" for word, text in rows)

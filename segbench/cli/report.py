@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from segbench.cli.resampling import REPLICATES, SEED, interval_settings, refuse_idle
-from segbench.cli.selection import CLASS, ONLY, chosen_results
+from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results
+from segbench.cli.workers import Jobs
 
 _WORTH_PAIRS = 5
 """Drawing an image takes as long as counting so many."""
@@ -17,27 +18,30 @@ _WORTH_PAIRS = 5
 
 def report(
     context: typer.Context,
-    results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Page to write: .html.")],
+    results: ResultsFile,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Write this page: .html.")],
     images: Annotated[
         str | None,
-        typer.Option(help="Folder, archive or URL of the photographs, named as the images.", show_default=False),
+        typer.Option(
+            help="Show the photographs of this folder, archive or URL, named as the images.", show_default=False
+        ),
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Heading of the page.", show_default=False)] = None,
+    title: Annotated[str | None, typer.Option(help="Set the heading of the page.", show_default=False)] = None,
     panels: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="How many images get pictures, the worst before the best [default: as many as keep it below 25 MB].",
+            help="Draw so many images, the worst before the best.",
+            show_default="as many as keep the page below 25 MB",
         ),
     ] = None,
-    intervals: Annotated[float, typer.Option(help="Bootstrap intervals that hold so many per cent.")] = 95,
-    no_intervals: Annotated[bool, typer.Option("--no-intervals", help="No intervals, and no bands.")] = False,
+    intervals: Annotated[
+        float, typer.Option(help="Set the confidence level of the bootstrap intervals in percent.")
+    ] = 95,
+    no_intervals: Annotated[bool, typer.Option("--no-intervals", help="Leave out intervals and bands.")] = False,
     replicates: Annotated[int, REPLICATES] = 2000,
     seed: Annotated[int, SEED] = 0,
-    jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", min=1, help="Worker processes [default: as many as the work fills].")
-    ] = None,
+    jobs: Jobs = None,
     only: Annotated[str | None, ONLY] = None,
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:

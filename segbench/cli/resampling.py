@@ -1,4 +1,4 @@
-"""Options of the verbs that draw images anew."""
+"""Options of the verbs that resample images."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING, TypedDict
 
 import typer
 
-from segbench.cli.options import typed
+from segbench.cli.parameters import is_typed
 from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from segbench.statistics.intervals import IntervalMethod
 
-INTERVALS = typer.Option(help="Bootstrap intervals over images that hold so many per cent: 95.", show_default=False)
-REPLICATES = typer.Option(min=1, help="Bootstrap replicates.")
-SEED = typer.Option(min=0, help="Seed of what is drawn.")
-BCA = typer.Option("--bca", help="Bias-corrected and accelerated intervals instead of quantiles.")
+INTERVALS = typer.Option(
+    metavar="PERCENT",
+    help="Add bootstrap intervals over images at this confidence level: 95.",
+    show_default=False,
+    rich_help_panel="Output",
+)
+REPLICATES = typer.Option(min=1, help="Resample the images so many times.")
+SEED = typer.Option(min=0, help="Set the seed of the resamples.")
+BCA = typer.Option("--bca", help="Give bias-corrected and accelerated intervals instead of quantiles.")
 
 
 class IntervalSettings(TypedDict):
@@ -36,7 +41,7 @@ def interval_settings(per_cent: float, *, replicates: int = 2000, seed: int = 0,
         If the per cent are not between 0 and 100; 0.95 is taken for a slip, not for a level.
     """
     if not 1 <= per_cent < 100:
-        raise ArgumentError(f"--intervals {per_cent:g} is no level in per cent; write 95")
+        raise ArgumentError(f"--intervals {per_cent:g} is not a confidence level in percent; write 95")
     return {
         "level": per_cent / 100,
         "replicates": replicates,
@@ -60,7 +65,7 @@ def refuse_idle(context: typer.Context, where: str) -> None:
     ArgumentError
         If such an option was typed.
     """
-    idle = [f"--{name}" for name in ("bca", "replicates", "seed") if typed(context, name)]
+    idle = [f"--{name}" for name in ("bca", "replicates", "seed") if is_typed(context, name)]
     if idle:
         says = "says" if len(idle) == 1 else "say"
-        raise ArgumentError(f"{' and '.join(idle)} {says} how intervals are drawn; {where}")
+        raise ArgumentError(f"{' and '.join(idle)} {says} how images are resampled; {where}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,11 +13,14 @@ from segbench.core.errors import ArgumentError
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
 
+ResultsFile = Annotated[
+    Path, typer.Argument(help="Results file, as written with -o: segbench pixels GT PRED -o results.segbench.")
+]
 ONLY = typer.Option(
-    help="Only runs of the method called so, or whose signature holds this: protocol:pixels, thresholds:9.",
+    help="Take only runs of this method, or with this text in their signature: protocol:pixels, thresholds:9.",
     show_default=False,
 )
-CLASS = typer.Option("--class", help="Of runs with --classes this class alone, as pixels.", show_default=False)
+CLASS = typer.Option("--class", help="Take this class alone of runs with --classes, as pixels.", show_default=False)
 
 
 def chosen_results(path: Path, only: str | None, class_name: str | None = None) -> list[Result]:
@@ -56,7 +59,7 @@ def chosen_results(path: Path, only: str | None, class_name: str | None = None) 
 
 def _classes_in(path: Path, results: Sequence[Result]) -> str:
     if not any(result.classes for result in results):
-        return f"no run in {path} has classes; run with -p pixels --classes 0-18"
+        return f"no run in {path} has classes; make one with segbench pixels GT PRED --classes 0-18"
     names = dict.fromkeys(name for result in results for name in result.classes)
     if not names:
         return f"no image was counted in the runs with classes of {path}"

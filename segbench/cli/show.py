@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from segbench.cli.choices import DIGITS, Form, Lines, print_results
 from segbench.cli.resampling import BCA, INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
-from segbench.cli.selection import CLASS, ONLY, chosen_results
+from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results
 from segbench.core.errors import ArgumentError
 
 
 def show(
     context: typer.Context,
-    results: Annotated[Path, typer.Argument(help="Results file, as written by segbench run -o.")],
-    form: Annotated[Form, typer.Option("--format", help="How to print the figures.")] = Form.TABLE,
-    per_image: Annotated[bool, typer.Option("--per-image", help="A line for each image and method.")] = False,
-    per_class: Annotated[bool, typer.Option("--per-class", help="A line for each class and method.")] = False,
+    results: ResultsFile,
+    form: Annotated[Form, typer.Option("--format", help="Choose how metrics are printed.")] = Form.TABLE,
+    per_image: Annotated[bool, typer.Option("--per-image", help="Print one row per image and method.")] = False,
+    per_class: Annotated[bool, typer.Option("--per-class", help="Print one row per class and method.")] = False,
     per_threshold: Annotated[
         bool,
-        typer.Option("--per-threshold", help="A line for each threshold of the pooled curve; all in csv and json."),
+        typer.Option(
+            "--per-threshold", help="Print one row per threshold of the pooled curve; all of them in csv and json."
+        ),
     ] = False,
     digits: Annotated[int | None, DIGITS] = None,
     intervals: Annotated[float | None, INTERVALS] = None,
@@ -31,7 +32,7 @@ def show(
     only: Annotated[str | None, ONLY] = None,
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
-    """Print the figures of a results file."""
+    """Print the metrics of a results file."""
     if intervals is None:
         refuse_idle(context, "add --intervals 95")
     asked = {Lines.IMAGE: per_image, Lines.CLASS: per_class, Lines.THRESHOLD: per_threshold}

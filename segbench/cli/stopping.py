@@ -16,6 +16,10 @@ class Stopped(Exception):  # noqa: N818  a wish of the user's, not an error
 class Commands(TyperGroup):
     """All commands, which end in `Stopped` on Ctrl-C, where typer's own would exit without a message."""
 
+    def __init__(self, **given: Any) -> None:  # noqa: ANN401  what typer gives
+        super().__init__(**given)
+        self.rich_markup_mode = None  # errors are plain lines
+
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
         """Read the command line."""
         with _stopping():

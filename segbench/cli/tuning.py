@@ -1,10 +1,13 @@
-"""Thresholds chosen on a tuning set, for the methods of ``segbench run``."""
+"""Thresholds chosen on a tuning set, for the methods of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError, DataError
@@ -17,20 +20,51 @@ if TYPE_CHECKING:
     from segbench.loaders.repairs import Repairs
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """The tuning set, as given on the command line."""
+
+    tuning_set: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="GT PRED",
+            help="Take the thresholds of this set's hull instead of the scores themselves; for one method.",
+            rich_help_panel="Protocol",
+        ),
+    ] = None
+    tuning_field: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Leave out pixels of the tuning set by these masks.", rich_help_panel="Protocol"
+        ),
+    ] = None
+    tuning_results: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Take the thresholds of several methods from a results file with a run of each on the tuning set.",
+            rich_help_panel="Protocol",
+        ),
+    ] = None
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Name the options."""
+        return tuple(each.name for each in fields(cls))
+
+
 def thresholds_of(
-    folders: tuple[str, str] | None,
-    results: Path | None,
+    given: Tuning,
     where: Mapping[str, Inputs],
     protocol: Protocol,
     patterns: Mapping[str, str],
     *,
-    field: str | None,
     workers: Workers,
     repairs: Repairs,
 ) -> dict[str, Thresholds]:
     """Find each method's thresholds on its tuning set; empty where none is given.
 
-    `where` says where the images of each method's test set lie, `field` where the masks of the tuning set do.
+    `where` says where the images of each method's test set lie.
 
     Raises
     ------
@@ -40,6 +74,7 @@ def thresholds_of(
     DataError
         If the folders of the tuning set do not pair, or leave open which ground-truth values are positive.
     """
+    folders, results, field = given.tuning_set, given.tuning_results, given.tuning_field
     if folders is None and field is not None:
         raise ArgumentError("--tuning-field is for the masks of --tuning-set; give that, too")
     if folders is None and results is None:

@@ -1,4 +1,4 @@
-"""``segbench verify``: what the program promises, derived anew before one's eyes."""
+"""``segbench verify``: recomputes published numbers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _LEAST_WORKERS = 2
 def verify(
     bsds500: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where BSDS500 was unpacked: also its own examples and published figures."),
+        typer.Option(metavar="DIR", help="Check BSDS500 as unpacked here, too."),
     ] = None,
     curves: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder of METHOD_bdry_thr.txt and METHOD_bdry.txt: also published curves."),
+        typer.Option(metavar="DIR", help="Check published curves here, too: METHOD_bdry_thr.txt, METHOD_bdry.txt."),
     ] = None,
-    form: Annotated[ReportForm, typer.Option("--format", help="How to print the checks.")] = ReportForm.TABLE,
+    form: Annotated[ReportForm, typer.Option("--format", help="Choose how the checks are printed.")] = ReportForm.TABLE,
     jobs: Jobs = None,
 ) -> None:
-    """Derive known numbers anew; print expected and got.
+    """Recompute published numbers, and print what was expected and found.
 
-    The papers' examples and what must hold of any data, from what ships; exit 1 if any is off.
+    Examples of papers and general properties are checked on the data that ship. The exit code is 1 if one differs.
     """
     from rich.console import Console
 

@@ -1,10 +1,10 @@
-"""What is said of an option's value that cannot be read: in the words of this project, not those of a library."""
+"""What is wrong with an option, in the words of this project."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from typing import Any
+from typing import Any, cast
 
 import typer
 from typer.core import TyperCommand
@@ -20,6 +20,10 @@ _WORDS = {
 }
 
 
+_USAGE_ERROR = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
+"""Anything wrong with a command line: Typer names only this kind of it."""
+
+
 class Command(TyperCommand):
     """A verb of the command line."""
 
@@ -30,6 +34,20 @@ class Command(TyperCommand):
         except typer.BadParameter as error:
             error.message = in_plain_words(error.message)
             raise
+        except _USAGE_ERROR as error:
+            if option := getattr(error, "option_name", ""):  # there is no such option
+                error.message += "".join(f"; segbench {verb} has it" for verb in _verbs_with(option))
+            raise
+
+
+def _verbs_with(flag: str) -> list[str]:
+    """Name the verbs of which the protocol has an option."""
+    from segbench.core.options import options_of
+    from segbench.protocols.registry import protocols_of, verbs
+
+    return [
+        verb for verb in verbs() if any(flag == each.flag for kind in protocols_of(verb) for each in options_of(kind))
+    ]
 
 
 def in_plain_words(message: str) -> str:

@@ -16,20 +16,21 @@ if TYPE_CHECKING:
     from segbench.loaders.source import Source
 
 Jobs = Annotated[
-    int | None, typer.Option("-j", "--jobs", min=1, help="Worker processes [default: as many as the work fills].")
-]
-Threads = Annotated[bool, typer.Option("--threads", help="Workers are threads instead of processes.")]
-Dask = Annotated[
-    str | None,
+    int | None,
     typer.Option(
-        metavar="ADDRESS", help="Count on a Dask cluster, tcp://HOST:PORT; 'local' starts one of -j processes here."
+        "-j",
+        "--jobs",
+        min=1,
+        help="Use so many worker processes.",
+        show_default="as many as the work fills",
+        rich_help_panel="Workers",
     ),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workers:
-    """What the command line says of workers.
+    """Where images are counted, as given on the command line.
 
     Raises
     ------
@@ -37,9 +38,19 @@ class Workers:
         If options contradict each other.
     """
 
-    jobs: int | None = None
-    threads: bool = False
-    dask: str | None = None
+    jobs: Jobs = None
+    threads: Annotated[
+        bool,
+        typer.Option("--threads", help="Use threads instead of processes.", rich_help_panel="Workers"),
+    ] = False
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Count on a Dask cluster, tcp://HOST:PORT; 'local' starts one of -j processes here.",
+            rich_help_panel="Workers",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         if self.dask is not None and self.threads:

@@ -76,6 +76,8 @@ class Published(ABC):
 class Protocol(ABC):
     """How images are counted and counts become metrics: a frozen dataclass of settings, with these methods.
 
+    Fields with a help text (`segbench.core.options`) are options of the protocol's verb on the command line.
+
     `evaluate`, results files, workers, tables, comparisons, plots and the report ask the protocol and know none by
     name. A protocol of one's own derives from this class; see `segbench.protocols.registry` for the command line.
     """
@@ -88,6 +90,10 @@ class Protocol(ABC):
     """The type of the counts of an image."""
     title: ClassVar[str]
     """What it measures, in one sentence."""
+    variant_of: ClassVar[str] = ""
+    """The protocol under whose verb this one runs, if it has none of its own: its required options select it."""
+    examples: ClassVar[tuple[str, ...]] = ()
+    """Arguments that the help of the verb shows, without the verb."""
     competes: ClassVar[bool] = True
     """Whether its results are methods to be ranked; False for the agreement of annotators."""
     why_not_arrays: ClassVar[str] = ""

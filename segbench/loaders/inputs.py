@@ -13,8 +13,11 @@ from segbench.core.sample import Reads
 from segbench.loaders.file_list import has_fields
 from segbench.loaders.urls import is_url, masked
 
+WITHOUT_FIELD: frozenset[Reads] = frozenset({"boundaries", "annotators"})
+"""What is counted over whole images, without a field of view."""
+WITHOUT_NEGATIVES: frozenset[Reads] = frozenset({"classes", "regions"})
+"""What cannot be counted in an image without ground truth."""
 _BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing"})
-_WITHOUT_NEGATIVES = {"classes": ("--classes", "labels"), "regions": ("-p regions", "regions")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,13 +79,13 @@ class Inputs:
             raise ArgumentError("annotators are compared with each other: give no prediction beside them")
         if reads != "annotators" and self.alone:
             raise ArgumentError("no prediction is given; without one there are only Annotators(...) to compare")
-        if reads in ("boundaries", "annotators") and self.has_fields():
+        if reads in WITHOUT_FIELD and self.has_fields():
             given = "leave out --field (field=...)" if self.pairs is None else "take the column 'field' out of the list"
             raise ArgumentError(f"boundaries are counted over whole images, without a field of view: {given}")
-        if reads in _WITHOUT_NEGATIVES and self.negatives:
-            option, what = _WITHOUT_NEGATIVES[reads]
+        if reads in WITHOUT_NEGATIVES and self.negatives:
+            what = "labels" if reads == "classes" else reads
             hint = f"an image without ground truth has no {what}"
-            raise ArgumentError(f"--negatives has no meaning with {option} (negatives=...): {hint}")
+            raise ArgumentError(f"--negatives has no meaning for {reads} (negatives=...): {hint}")
 
     @property
     def alone(self) -> bool:

@@ -1,7 +1,8 @@
 """Named data sets: where their files lie below one folder, how names pair, and what counts as right.
 
-A preset is a TOML file: what it is, a ``[layout]`` of places below the root (of several the first that exists), and the
-``[options]`` of ``segbench run`` under their long names. Options given by hand come before those of the preset.
+A preset is a TOML file: what it is, the protocols it is for, a ``[layout]`` of places below the root (of several the
+first that exists), and ``[options]`` of their verbs under their long names. Options that are typed come before those
+of the preset.
 """
 
 from __future__ import annotations
@@ -37,15 +38,17 @@ class Preset:
     Parameters
     ----------
     name : str
-        What ``--preset`` takes.
+        What ``segbench run`` takes.
     title, home, cite, note : str
         What it is, its home page, whom to cite, and what to know.
     source : {"files", "documents", "memory"}
         What the layout is known from.
+    protocols : tuple of str
+        The protocols that the data set is for; ``segbench run`` takes the first.
     layout : mapping of str to tuple of str
         Places of ``ground_truth``, ``field`` and ``images`` below the root; of several the first that exists.
     options : mapping
-        Options of ``segbench run`` by long name, ``-`` written ``_``.
+        Options of the protocols' verbs by long name, ``-`` written ``_``.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Preset:
     cite: str
     note: str
     source: Source
+    protocols: tuple[str, ...]
     layout: Mapping[str, tuple[str, ...]]
     options: Mapping[str, str | float | bool]
 
@@ -104,7 +108,7 @@ def load_preset(name: str) -> Preset:
     ArgumentError
         For a name that there is not.
     DataError
-        For a file that is no preset.
+        For a file that is not a preset.
     """
     if not name.endswith(".toml"):
         known = presets()
@@ -112,7 +116,7 @@ def load_preset(name: str) -> Preset:
             close = nearest([name.lower()], list(known)).get(name.lower())
             hint = f"did you mean {close}? " if close else ""
             raise ArgumentError(
-                f"no preset is called {name!r}; {hint}there are {', '.join(known)}, or name a .toml file"
+                f"no preset is called {name!r}; {hint}there are {', '.join(known)}, or give the path of a .toml file"
             )
         return known[name]
     path = Path(name)
@@ -138,20 +142,26 @@ def _read(text: str, name: str, file: str) -> Preset:
     layout = {place: _as_tuple(where) for place, where in content["layout"].items()}
     texts: dict[str, Any] = {key: content.get(key, "") for key in _TEXTS}
     texts["source"] = content.get("source", "memory")
-    return Preset(name=name, layout=layout, options=content.get("options", {}), **texts)
+    protocols = _as_tuple(content.get("protocols", "pixels"))
+    return Preset(name=name, protocols=protocols, layout=layout, options=content.get("options", {}), **texts)
 
 
 def _problems(content: Mapping[str, Any]) -> list[str]:
     """Say all that keeps a TOML file from being a preset."""
-    problems = [f"unknown entry {key!r}" for key in content if key not in {*_TEXTS, "layout", "options"}]
+    problems = [f"unknown entry {key!r}" for key in content if key not in {*_TEXTS, "protocols", "layout", "options"}]
     problems += [
         f"{key} is {content[key]!r}, expected a text" for key in _TEXTS if not isinstance(content.get(key, ""), str)
     ]
     if content.get("source", "memory") not in get_args(Source):
         problems.append(f"source is {content['source']!r}, expected one of {', '.join(get_args(Source))}")
+    protocols = _as_tuple(content.get("protocols", "pixels"))
+    if not protocols or not all(isinstance(name, str) for name in protocols):
+        problems.append(f'protocols is {content["protocols"]!r}, expected names of protocols: ["boundaries"]')
     layout, options = content.get("layout", {}), content.get("options", {})
     if not isinstance(layout, dict) or not isinstance(options, dict):
         return [*problems, "layout and options are tables: [layout], [options]"]
+    if "protocol" in options:
+        problems.append(f"[options] holds protocol; write it above [layout]: protocols = [{options['protocol']!r}]")
     if "ground_truth" not in layout:
         problems.append("[layout] lacks ground_truth, the folder below the root")
     problems += [f"[layout] knows no {key!r}, only {', '.join(_PLACES)}" for key in layout if key not in _PLACES]

@@ -110,7 +110,7 @@ def mending(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) ->
             "if it has one"
         )
     if guess == _UCM2:
-        return "no option fixes that: save it as ucm2 in a .mat file, for -p boundaries or regions"
+        return "no option fixes that: save it as ucm2 in a .mat file, for segbench boundaries or segbench regions"
     how = "nearest or bilinear" if soft else "nearest"
     resize = f"--resize-predictions {how} brings it to that size (Repairs(resize=...))"
     if not nearly(shape, expected):

@@ -1,6 +1,7 @@
 """The protocols by name: one line for each that ships, and those that other packages add.
 
-A package adds a protocol by an entry point, and the command line, results files, tables and reports know it then::
+A package adds a protocol by an entry point. The command line (``segbench trimap GT PRED``), results files, tables and
+reports then know it::
 
     [project.entry-points."segbench.protocols"]
     trimap = "trimap_benchmark:Trimap"
@@ -13,20 +14,51 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
-from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.protocol import Protocol
+
+if TYPE_CHECKING:
+    from segbench.core.counts import Counts
+    from segbench.core.protocol import Protocol
 
 ENTRY_POINTS = "segbench.protocols"
 
 _SHIPPED = {
-    "pixels": "segbench.protocols.pixels.settings:Pixels",
-    "classes": "segbench.protocols.pixels.classes:Classes",
-    "boundaries": "segbench.protocols.boundaries.settings:Boundaries",
-    "regions": "segbench.protocols.regions.settings:Regions",
+    "pixels": ("pixels.settings:Pixels", "Score soft maps against masks: ROC and PR curves, ODS, OIS, AP."),
+    "classes": ("pixels.classes:Classes", ""),
+    "boundaries": ("boundaries.settings:Boundaries", "Match boundary maps with human boundaries, as BSDS500 does."),
+    "regions": (
+        "regions.settings:Regions",
+        "Compare segmentations with human ones as BSDS500 does: covering, PRI, VOI.",
+    ),
 }
+"""The class of each protocol, and the help of its verb; a protocol without a help text is a variant of another."""
+
+
+@cache
+def verbs() -> Mapping[str, str]:
+    """Give the help of each protocol's verb by name, without importing any protocol."""
+    shipped = {name: text for name, (_, text) in _SHIPPED.items() if text}
+    added = {entry.name: f"Run the protocol of {_package(entry)}." for entry in entry_points(group=ENTRY_POINTS)}
+    return {**added, **shipped}
+
+
+@cache
+def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
+    """Give the protocols that a verb runs: its own, then its variants.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such verb.
+    """
+    known = protocols()
+    if verb not in known or known[verb].variant_of:
+        names = ", ".join(name for name, kind in known.items() if not kind.variant_of)
+        raise ArgumentError(f"no protocol has the verb {verb!r}; there are {names}")
+    return (known[verb], *(kind for kind in known.values() if kind.variant_of == verb))
 
 
 @cache
@@ -38,12 +70,19 @@ def protocols() -> Mapping[str, type[Protocol]]:
     ArgumentError
         If a package adds something that is not a protocol, or takes the name of another.
     """
+    from segbench.core.protocol import Protocol
+
     found: dict[str, type[Protocol]] = {}
-    for name, place in _SHIPPED.items():
+    for name, (place, _) in _SHIPPED.items():
         module, _, kind = place.partition(":")
-        found[name] = getattr(import_module(module), kind)
+        found[name] = getattr(import_module(f"segbench.protocols.{module}"), kind)
     for entry in entry_points(group=ENTRY_POINTS):
-        added = entry.load()
+        try:
+            added = entry.load()
+        except (ImportError, AttributeError) as error:  # what a missing module or class raises
+            raise ArgumentError(
+                f"the protocol {entry.name} of {_package(entry)} cannot be loaded ({error}); reinstall or remove it"
+            ) from error
         if not (isinstance(added, type) and issubclass(added, Protocol)) or added.name != entry.name:
             raise ArgumentError(
                 f"the entry point {entry.name} = {entry.value!r} of the group {ENTRY_POINTS!r} is not a protocol of "
@@ -102,6 +141,8 @@ def as_protocol(protocol: object) -> Protocol:
     >>> as_protocol("boundaries").signature_fields()["max_dist"]
     '0.0075'
     """
+    from segbench.core.protocol import Protocol
+
     if isinstance(protocol, Protocol):
         return protocol
     names = ", ".join(protocols())
@@ -114,3 +155,8 @@ def as_protocol(protocol: object) -> Protocol:
     raise ArgumentError(
         f"protocol is {protocol!r}, expected one with its settings, such as Pixels(), or one of {names}"
     )
+
+
+def _package(entry: EntryPoint) -> str:
+    """Name the package that adds a protocol."""
+    return f"the package {entry.dist.name}" if entry.dist else "another package"

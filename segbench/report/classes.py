@@ -37,7 +37,7 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
     """
     if not any(result.classes for result in results):
         found = ", ".join(by_protocol(results))
-        raise ArgumentError(f"there are no classes in results of {found}; run with -p pixels --classes 0-18")
+        raise ArgumentError(f"results of {found} have no classes; run segbench pixels GT PRED --classes 0-18")
     drawn: list[Intervals | None] = [*intervals] or [None] * len(results)
     return [
         ClassResult(run, method, name, of_class, None if whole is None else _drawn_alike(of_class, whole))

@@ -55,7 +55,7 @@ def refusal(reports: Sequence[Report]) -> str:
         for (key, message, mend), found in places.items()
     ]
     or_count = ", --no-check counts what it can" if _some_count(reports) else ""
-    return f"nothing is counted (segbench check tells more{or_count})\n" + "\n".join(parts)
+    return f"nothing is counted (segbench check lists more{or_count})\n" + "\n".join(parts)
 
 
 def _some_count(reports: Sequence[Report]) -> bool:

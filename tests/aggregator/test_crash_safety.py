@@ -68,7 +68,7 @@ class TestSeveralWriters:
         file = tmp_path / "r.segbench"
         running = [
             subprocess.Popen(
-                [*PROGRAM, "run", gt, folder, "-j", "1", "-o", file, "--format", "json"],
+                [*PROGRAM, "pixels", gt, folder, "-j", "1", "-o", file, "--format", "json"],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             )
             for folder in (pred, pred, other)
@@ -231,7 +231,7 @@ class TestFullDisk:
     @pytest.mark.slow
     def test_is_said_and_the_same_command_goes_on(self, tmp_path):
         gt, pred = write_many(tmp_path, 150)
-        command = ["run", gt, pred, "-j", "1", "-o", tmp_path / "r.segbench", "--format", "json"]
+        command = ["pixels", gt, pred, "-j", "1", "-o", tmp_path / "r.segbench", "--format", "json"]
 
         def small_files():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -275,7 +275,7 @@ class TestKills:
     def test_a_run_killed_again_and_again_ends_as_one_never_disturbed(self, tmp_path, protocol, images, kills):
         gt, pred = write_many(tmp_path, images)
         file = tmp_path / "r.segbench"
-        command = [*PROGRAM, "run", gt, pred, "-p", protocol, "--format", "json"]
+        command = [*PROGRAM, protocol, gt, pred, "--format", "json"]
         subprocess.run([*command, "-j", "1"], check=True, capture_output=True)  # compiles, where that is to be done
         chance = random.Random(0)  # noqa: S311  no secret
         held = 0
@@ -300,7 +300,7 @@ class TestKills:
     def test_ctrl_c_says_how_far_it_came_and_how_to_go_on(self, tmp_path):
         gt, pred = write_many(tmp_path / "it's here", 900)
         file = tmp_path / "r.segbench"
-        command = ["run", gt, pred, "-j", "2", "-o", file, "--fresh", "-p", "boundaries"]
+        command = ["boundaries", gt, pred, "-j", "2", "-o", file, "--fresh"]
         process = subprocess.Popen(
             [*PROGRAM, *command],
             stdout=subprocess.PIPE,
@@ -340,7 +340,7 @@ def segbench_stopped(papers, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("segbench.aggregator.tasks.read", stop)
-    monkeypatch.setattr(sys, "argv", ["segbench", "run", *map(str, papers)])
+    monkeypatch.setattr(sys, "argv", ["segbench", "pixels", *map(str, papers)])
     with pytest.raises(SystemExit) as exit_:
         main()
     answer = Answer()

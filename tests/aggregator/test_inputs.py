@@ -38,10 +38,10 @@ class TestWhatHasNoMeaning:
         with pytest.raises(ArgumentError, match="no prediction beside them"):
             evaluate(*papers, Annotators(settings=Boundaries()))
 
-    @pytest.mark.parametrize(("protocol", "option"), [(Regions(), "-p regions"), (Classes(labels=[0, 1]), "--classes")])
+    @pytest.mark.parametrize(("protocol", "option"), [(Regions(), "regions"), (Classes(labels=[0, 1]), "classes")])
     def test_no_label_map_stands_for_a_missing_one(self, papers, protocol, option):
         for verb in (evaluate, check):
-            with pytest.raises(ArgumentError, match=f"--negatives has no meaning with {option}"):
+            with pytest.raises(ArgumentError, match=f"--negatives has no meaning for {option}"):
                 verb(*papers, protocol, negatives="good*")
 
 

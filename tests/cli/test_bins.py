@@ -32,14 +32,14 @@ def folders(tmp_path_factory):
 @pytest.fixture
 def results(segbench, folders, tmp_path):
     path = tmp_path / "b.segbench"
-    assert segbench("run", *folders, "--bins", "-o", path).code == 0
+    assert segbench("pixels", *folders, "--bins", "-o", path).code == 0
     return path
 
 
 @pytest.fixture
 def exact(segbench, folders, tmp_path):
     path = tmp_path / "e.segbench"
-    assert segbench("run", *folders, "-o", path).code == 0
+    assert segbench("pixels", *folders, "-o", path).code == 0
     return path
 
 
@@ -99,7 +99,7 @@ def test_a_method_that_bins_may_make_second_is_never_best(segbench, results, exa
 def test_a_method_that_is_certainly_best_is_marked(segbench, folders, tmp_path):
     path = tmp_path / "two.segbench"
     truth, good, _, poor = folders
-    segbench("run", truth, good, poor, "--bins", "-o", path)
+    segbench("pixels", truth, good, poor, "--bins", "-o", path)
     out = segbench("show", path, "--format", "markdown").out
     assert "| good     | **" in out
     assert "leave the order" not in out
@@ -144,7 +144,7 @@ def test_means_over_classes_have_bounds(segbench, tmp_path):
         np.save(tmp_path / f"gt/{k}.npy", labels)
         for label in (0, 1):
             np.save(tmp_path / f"pred/{label}/{k}.npy", 1 / (1 + np.exp(-rng.normal(labels == label, 1))))
-    arguments = ("run", tmp_path / "gt", tmp_path / "pred", "-p", "pixels", "--classes", "0-1", "--format", "json")
+    arguments = ("pixels", tmp_path / "gt", tmp_path / "pred", "--classes", "0-1", "--format", "json")
     binned, exact = (runs_of(segbench(*arguments, *more))["pred"] for more in (["--bins"], []))
     keys = {"macro_ods_f", "macro_average_precision", "micro_ods_f", "micro_ods_threshold", "micro_ods_precision"}
     assert keys <= set(binned["bounds"])

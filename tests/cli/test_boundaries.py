@@ -7,7 +7,7 @@ from cases import save_cell, write_folder, write_papers
 
 # A diagonal of 20 pixels: --max-dist .05 is one pixel.
 SHAPE = (12, 16)
-ONE_PIXEL = ("-p", "boundaries", "--max-dist", "0.05")
+ONE_PIXEL = ("--max-dist", "0.05")
 KEYS = [
     "ods_f",
     "ods_precision",
@@ -37,7 +37,7 @@ def folders(tmp_path):
 
 
 def run_of(segbench, *arguments):
-    answer = segbench("run", *arguments, "--format", "json")
+    answer = segbench("boundaries", *arguments, "--format", "json")
     assert answer.code == 0, answer
     return json.loads(answer.out)["runs"]
 
@@ -55,9 +55,9 @@ class TestRun:
         assert "max_dist:0.05|thresholds:99|thin:yes|nms:no" in run["signature"]
 
     def test_tolerance(self, segbench, folders):
-        (run,) = run_of(segbench, *folders, "-p", "boundaries", "--max-dist", "0")
+        (run,) = run_of(segbench, *folders, "--max-dist", "0")
         assert run["summary"]["ods_recall"] == 0.25
-        (run,) = run_of(segbench, *folders, "-p", "boundaries")
+        (run,) = run_of(segbench, *folders)
         assert "max_dist:0.0075" in run["signature"]
 
     def test_thresholds(self, segbench, folders):
@@ -75,7 +75,7 @@ class TestRun:
         soft = np.zeros(SHAPE)
         soft[:, 3:8] = [0.4, 0.8, 1.0, 0.8, 0.4]
         write_folder(folders[1], {"near.png": (255 * soft).astype(np.uint8), "half.png": column(5)})
-        every = ("-p", "boundaries", "--max-dist", "0", "--no-thin", "--thresholds", "0.1")
+        every = ("--max-dist", "0", "--no-thin", "--thresholds", "0.1")
         (thick,) = run_of(segbench, *folders, *every)
         (thin,) = run_of(segbench, *folders, *every, "--nms", "1,0,1.01")
         assert thick["summary"]["ods_precision"] < thin["summary"]["ods_precision"]
@@ -91,7 +91,7 @@ class TestRun:
         ):
             gt = write_folder(tmp_path / name / "gt", {"a.png": truth})
             pred = write_folder(tmp_path / name / "pred", {"a.png": predicted})
-            (run,) = run_of(segbench, gt, pred, "-p", "boundaries", "--max-dist", "0", *flags)
+            (run,) = run_of(segbench, gt, pred, "--max-dist", "0", *flags)
             assert run["summary"]["ods_f"] == 1.0
 
     def test_human(self, segbench, tmp_path):
@@ -117,7 +117,7 @@ class TestRun:
         assert alone["signature"] == first["signature"] == second["signature"]
 
     def test_the_table_says_what_matters(self, segbench, folders):
-        out = segbench("run", *folders, *ONE_PIXEL).out
+        out = segbench("boundaries", *folders, *ONE_PIXEL).out
         assert ".8571" in out
         assert "Area_PR as BSDS measures it" in out
         assert "protocol:boundaries|max_dist:0.05" in out
@@ -127,22 +127,22 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("flags", "said"),
         [
-            (("--void", "255"), "--void has no meaning for the boundaries protocol"),
-            (("--bins",), "--bins has no meaning for the boundaries protocol"),
+            (("--void", "255"), "No such option: --void; segbench pixels has it; segbench regions has it"),
+            (("--bins",), "No such option: --bins; segbench pixels has it"),
             (("--nms", "1,5"), "radius,border,multiplier"),
             (("--nms", "1.5,5,1.01"), "radius is 1.5"),
-            (("--nms", "a,b,c"), "no list of numbers"),
+            (("--nms", "a,b,c"), "is not a list of numbers"),
             (("--nms", "1,5,-1"), "multiplier is -1"),
             (("--thresholds", "0"), "from 1 to 65535"),
             (("--thresholds", "0.5,0.2"), "rising"),
-            (("--thresholds", "many"), "no list of numbers"),
+            (("--thresholds", "many"), "is not a list of numbers"),
             (("--max-dist", "-1"), "max_dist is -1"),
             (("--max-dist", "nan"), "max_dist is nan"),
             (("--positive", "1", "--label-maps"), "exclude each other"),
         ],
     )
     def test_wrong_options_are_exit_code_2(self, segbench, folders, flags, said):
-        answer = segbench("run", *folders, "-p", "boundaries", *flags)
+        answer = segbench("boundaries", *folders, *flags)
         assert answer.code == 2
         assert said in answer.err
         assert answer.out == ""
@@ -151,7 +151,7 @@ class TestRefused:
         "flags", [("--max-dist", "0.01"), ("--thresholds", "9"), ("--no-thin",), ("--nms", "1,5,1.01"), ("--human",)]
     )
     def test_options_of_boundaries_are_refused_for_pixels(self, segbench, folders, flags):
-        answer = segbench("run", *folders, *flags)
+        answer = segbench("pixels", *folders, *flags)
         assert answer.code == 2
         assert flags[0] in answer.err
 
@@ -160,7 +160,7 @@ class TestRefused:
     )
     def test_a_prediction_of_another_size_is_refused_with_a_reason(self, segbench, folders, shape, said):
         write_folder(folders[1], {"near.png": np.zeros(shape, np.uint8)})
-        answer = segbench("run", *folders, *ONE_PIXEL)
+        answer = segbench("boundaries", *folders, *ONE_PIXEL)
         assert answer.code == 1
         assert said in answer.out
         assert "near.png" in answer.out
@@ -168,7 +168,7 @@ class TestRefused:
     def test_where_every_image_fails_the_failures_are_listed(self, segbench, folders):
         write_folder(folders[1], {"near.png": column(6)[:5], "half.png": column(6)[:5]})
         kept = folders[0].parent / "r.segbench"
-        answer = segbench("run", *folders, "-p", "boundaries", "-o", kept, "--no-check")
+        answer = segbench("boundaries", *folders, "-o", kept, "--no-check")
         assert answer.code == 1
         assert segbench("plot", kept, "-o", kept.with_suffix(".svg")).code == 1
         assert "2 images failed" in answer.err + answer.out
@@ -176,7 +176,7 @@ class TestRefused:
 
     def test_a_ground_truth_that_is_no_boundary_map(self, segbench, folders):
         write_folder(folders[0], {"near.png": column(5, value=1) + column(9, value=2)})
-        answer = segbench("run", *folders, *ONE_PIXEL)
+        answer = segbench("boundaries", *folders, *ONE_PIXEL)
         assert answer.code == 1
         assert "--label-maps" in answer.out
 
@@ -185,7 +185,7 @@ class TestExportAndImport:
     @pytest.fixture
     def results(self, segbench, folders, tmp_path):
         file = tmp_path / "r.segbench"
-        assert segbench("run", *folders, *ONE_PIXEL, "-o", file).code == 0
+        assert segbench("boundaries", *folders, *ONE_PIXEL, "-o", file).code == 0
         return file
 
     def test_there_and_back(self, segbench, results, tmp_path):
@@ -240,7 +240,7 @@ class TestExportAndImport:
         assert segbench("export", results).code == 2
         assert segbench("import", tmp_path / "nowhere", "-o", results).code == 1
         pixels = tmp_path / "pixels.segbench"
-        assert segbench("run", *write_papers(tmp_path / "papers"), "-o", pixels).code == 0
+        assert segbench("pixels", *write_papers(tmp_path / "papers"), "-o", pixels).code == 0
         answer = segbench("export", pixels, "--bsds", tmp_path / "out")
         assert answer.code == 2
         assert "no result of the boundary protocol" in answer.err
@@ -252,7 +252,7 @@ def half_failed(segbench, folders, tmp_path):
     """Keep a sound method and one whose images are all of another size."""
     kept = tmp_path / "r.segbench"
     small = write_folder(tmp_path / "small", {name: column(5)[:4] for name in ("near.png", "half.png")})
-    assert segbench("run", *folders, small, *ONE_PIXEL, "--no-check", "-o", kept).code == 1
+    assert segbench("boundaries", *folders, small, *ONE_PIXEL, "--no-check", "-o", kept).code == 1
     return kept
 
 
@@ -272,8 +272,8 @@ def test_a_method_that_failed_keeps_no_other_from_being_exported(segbench, half_
 
 def test_export_of_some_runs_alone(segbench, folders, tmp_path):
     kept = tmp_path / "r.segbench"
-    assert segbench("run", *folders, *ONE_PIXEL, "-o", kept).code == 0
-    assert segbench("run", *folders, "-o", kept).code == 0
+    assert segbench("boundaries", *folders, *ONE_PIXEL, "-o", kept).code == 0
+    assert segbench("pixels", *folders, "-o", kept).code == 0
     assert segbench("export", kept, "--csv", tmp_path / "csv", "--only", "protocol:pixels").code == 0
     assert sorted(path.name for path in (tmp_path / "csv").iterdir()) == [
         "pred.csv",
@@ -285,7 +285,7 @@ def test_export_of_some_runs_alone(segbench, folders, tmp_path):
 
 def test_the_human_point_of_one_annotator_is_undefined_wherever_it_is_shown(segbench, folders, tmp_path):
     kept = tmp_path / "r.segbench"
-    answer = segbench("run", *folders, *ONE_PIXEL, "--human", "-o", kept)
+    answer = segbench("boundaries", *folders, *ONE_PIXEL, "--human", "-o", kept)
     assert answer.code == 1
     assert "no boundaries of two annotators" in answer.out + answer.err
     for kind in ("pr", "f", "images"):

@@ -40,11 +40,12 @@ class Case:
     run: str
     mend: str = ""
     options: tuple = ()
+    verb: str = "pixels"
     made: object = blobs
     files: object = None
 
 
-LINES = {"made": lines, "options": ("-p", "boundaries")}
+LINES = {"made": lines, "verb": "boundaries"}
 REFUSED, GOES_ON, FAILS = "refused", "goes on", "fails an image"
 
 CASES = {
@@ -62,7 +63,7 @@ CASES = {
     "one is off by one": Case(each("scores", lambda a: a[:-1], only=1), "size-near", FAILS, "--crop"),
     "half the size": Case(each("scores", lambda a: a[::2, ::2]), "size-factor", REFUSED, "--resize-predictions"),
     "another size": Case(each("scores", lambda a: a[:20, :30]), "size-differs", REFUSED, "--resize-predictions"),
-    "double size": Case(each("scores", doubled), "size-ucm2", REFUSED, "-p boundaries or"),
+    "double size": Case(each("scores", doubled), "size-ucm2", REFUSED, "segbench boundaries or"),
     "unreadable": Case(None, "unreadable", FAILS, "write the file anew", files=truncate),
     "scores turned around": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert"),
     "inverted by mistake": Case(None, "inverted", GOES_ON, "leave out --invert", options=("--invert",)),
@@ -86,7 +87,7 @@ CASES = {
     ),
     "clipped": Case(each("scores", clipped), "saturated", GOES_ON, "clipped"),
     "grey levels of JPEG": Case(each("truth", ringing), "grey-ground-truth", REFUSED, "--positive '>=128'"),
-    "soft maps for regions": Case(None, "soft-map", GOES_ON, "label maps", options=("-p", "regions")),
+    "soft maps for regions": Case(None, "soft-map", GOES_ON, "label maps", verb="regions"),
     "grey levels under a rule": Case(
         each("truth", ringing), "grey-ground-truth", GOES_ON, ">=128", options=("--positive", "255")
     ),
@@ -121,7 +122,7 @@ CASES = {
     "ground truth black on white": Case(
         each("truth", np.invert), "inverted-ground-truth", GOES_ON, "--positive 0", **LINES
     ),
-    "ground truth filled": Case(None, "thick-ground-truth", GOES_ON, "--label-maps"),
+    "ground truth filled": Case(None, "thick-ground-truth", GOES_ON, "--label-maps", verb="boundaries"),
 }
 
 
@@ -129,7 +130,6 @@ def broken(case, root):
     if case.key == "thick-ground-truth":
         filled, drawn = blobs(), lines()
         folders = type(drawn)(filled.truth, drawn.scores)
-        case.options = ("-p", "boundaries")
     else:
         folders = case.made()
     if case.break_:
@@ -144,7 +144,7 @@ def broken(case, root):
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 class TestOneThingWrong:
     def test_check_names_it_and_nothing_else(self, segbench, case, tmp_path):
-        answer = segbench("check", *broken(case, tmp_path), "--format", "json")
+        answer = segbench("check", case.verb, *broken(case, tmp_path), "--format", "json")
         (report,) = json.loads(answer.out)["reports"]
         (finding,) = report["findings"]
         assert finding["key"] == case.key
@@ -156,12 +156,12 @@ class TestOneThingWrong:
 
     def test_run_refuses_or_gives_the_same_number(self, segbench, case, tmp_path):
         arguments = broken(case, tmp_path)
-        checked = segbench("run", *arguments, "--format", "json")
+        checked = segbench(case.verb, *arguments, "--format", "json")
         if case.run == REFUSED:
             assert (checked.code, checked.out) == (1, "")
             assert f"{case.key}: " in checked.err
             return
-        unchecked = segbench("run", *arguments, "--format", "json", "--no-check")
+        unchecked = segbench(case.verb, *arguments, "--format", "json", "--no-check")
         assert checked.code == unchecked.code == int(case.run == FAILS)
         assert checked.out == unchecked.out
         seen_before_a_run = case.key not in ("duplicates", "is-ground-truth", "constant")
@@ -184,7 +184,7 @@ class TestHint:
     def test_is_silent_where_nothing_counts(self, segbench, tmp_path, change):
         folders = blobs()
         change(folders)
-        refused = segbench("run", *folders.write(tmp_path))
+        refused = segbench("pixels", *folders.write(tmp_path))
         assert (refused.code, refused.out) == (1, "")
         assert "--no-check" not in refused.err
 
@@ -194,17 +194,17 @@ class TestHint:
         for name in names[:33]:
             folders.scores[f"{name}.npy"] = holed(folders.scores.pop(name))
         where = folders.write(tmp_path)
-        refused = segbench("run", *where)
+        refused = segbench("pixels", *where)
         assert (refused.code, refused.out) == (1, "")
         assert "--no-check" in refused.err
-        (run,) = json.loads(segbench("run", *where, "--no-check", "--format", "json", "-j", 1).out)["runs"]
+        (run,) = json.loads(segbench("pixels", *where, "--no-check", "--format", "json", "-j", 1).out)["runs"]
         assert (run["images"], run["failed"]) == (1, 33)
 
 
 def test_of_many_files_a_run_names_a_few(segbench, tmp_path):
     made = blobs(names=tuple(f"n{k:02}" for k in range(30)))
     made.scores = {f"{name}_out": scores for name, scores in made.scores.items()}
-    err = segbench("run", *made.write(tmp_path)).err
+    err = segbench("pixels", *made.write(tmp_path)).err
     assert err.count(": no prediction") == 20
     assert err.endswith("  and 40 more\n  -> try --pred-pattern '*_out'\n")
 
@@ -213,7 +213,7 @@ def test_faults_of_a_list_are_said_once(segbench, tmp_path):
     blobs().write(tmp_path)
     rows = ["name,ground_truth,prediction:a,prediction:b", "ape,gt/none.png,pred/ape.png,pred/lost.png"]
     (tmp_path / "pairs.csv").write_text("\n".join(rows))
-    err = segbench("run", "--pairs", tmp_path / "pairs.csv").err
+    err = segbench("pixels", "--pairs", tmp_path / "pairs.csv").err
     heading, finding, *faults, mend = err.splitlines()
     assert heading.startswith(f"segbench: {tmp_path}/pairs.csv: nothing is counted")
     assert finding == f"list: {tmp_path}/pairs.csv: holds faulty lines"
@@ -221,14 +221,14 @@ def test_faults_of_a_list_are_said_once(segbench, tmp_path):
     assert mend.startswith("  -> correct the list")
     rows[0] = "name,gt,prediction:a,prediction:b"
     (tmp_path / "pairs.csv").write_text("\n".join(rows))
-    err = segbench("run", "--pairs", tmp_path / "pairs.csv").err
+    err = segbench("pixels", "--pairs", tmp_path / "pairs.csv").err
     assert err.count("no column 'ground_truth'") == 1
     assert "-> columns are name, ground_truth, prediction or prediction:METHOD" in err
 
 
 def test_folders_the_wrong_way_round(segbench, tmp_path):
     truth, scores = blobs().write(tmp_path)
-    refused = segbench("run", scores, truth)
+    refused = segbench("pixels", scores, truth)
     assert refused.code == 1
     assert "exchanged: the folders look exchanged" in refused.err.split("\n")[1]
     assert "JPEG" not in refused.err
@@ -254,5 +254,5 @@ def test_one_folder_given_twice(segbench, tmp_path, monkeypatch, again):
     truth, _ = blobs().write(tmp_path / "set")
     (truth.parent / "link").symlink_to(truth)
     monkeypatch.chdir(truth.parent)
-    said = segbench("run", truth, again).err
+    said = segbench("pixels", truth, again).err
     assert "is-ground-truth: 6 predictions of 6 are the ground truth itself, the same files" in said

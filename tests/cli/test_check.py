@@ -138,9 +138,8 @@ class TestReport:
     [
         (["--positive", "white"], 2, "is no rule"),
         (["--sample", "0"], 2, "--sample"),
-        (["--nms", "1,5,1.01"], 2, "has no meaning for the pixels protocol"),
+        (["--nms", "1,5,1.01"], 2, "No such option: --nms; segbench boundaries has it"),
         (["--gt-pattern", "x"], 2, "--gt-pattern"),
-        (["-p", "regions", "--scale", "minmax"], 2, "soft maps"),
         (["nowhere"], 1, ""),
     ],
 )
@@ -153,10 +152,16 @@ def test_wrong_use_is_one_clear_sentence(segbench, tmp_path, options, code, mess
         assert "folder: nowhere: there is no such folder" in answer.out
 
 
+def test_repairs_of_soft_maps_are_refused_for_regions(segbench, tmp_path):
+    answer = segbench("check", "regions", *folders(tmp_path), "--scale", "minmax")
+    assert answer.code == 2
+    assert "soft maps" in answer.err
+
+
 def test_a_run_that_goes_on_is_resumed_with_the_same_warnings(segbench, tmp_path):
     made = blobs()
     each("scores", np.invert)(made)
-    command = ("run", *folders(tmp_path, made), "-o", tmp_path / "r.segbench")
+    command = ("pixels", *folders(tmp_path, made), "-o", tmp_path / "r.segbench")
     first, again = segbench(*command), segbench(*command)
     assert first[:2] == again[:2]
     untimed = [[line for line in answer.err.splitlines() if not line[:1].isdigit()] for answer in (first, again)]
@@ -181,7 +186,7 @@ class TestExifOrientation:
         return truth, scores
 
     def test_is_noted_by_run(self, segbench, turned, tmp_path):
-        answer = segbench("run", *turned, "-o", tmp_path / "r.segbench")
+        answer = segbench("pixels", *turned, "-o", tmp_path / "r.segbench")
         assert answer.code == 0
         note = "prediction: EXIF orientation 6 was not applied: pixels are read as stored (2 of 6 images)"
         assert note in answer.out

@@ -131,6 +131,6 @@ def test_a_run_warns_in_a_line_for_all_classes(segbench, tmp_path):
     labels, soft = drawn()
     gt = write_folder(tmp_path / "gt", labels)
     pred = write_folder(tmp_path / "p", {name.replace("png", "npy"): 1 - stack for name, stack in soft.items()})
-    answer = segbench("run", gt, pred, *CLASSES)
+    answer = segbench("pixels", gt, pred, *CLASSES)
     assert answer.code == 0
     assert answer.err.count("higher on negatives") == 1

@@ -29,7 +29,7 @@ def folders(tmp_path):
 
 
 def test_every_form_gives_the_same_figures(segbench, folders):
-    answer = segbench("run", *folders, "--classes", "0-2", "--format", "json", "--per-class")
+    answer = segbench("pixels", *folders, "--classes", "0-2", "--format", "json", "--per-class")
     assert answer.code == 0, answer.err
     stacks, maps, wide = json.loads(answer.out)["runs"]
     assert stacks["summary"] == maps["summary"] == wide["summary"]
@@ -45,7 +45,7 @@ def test_every_form_gives_the_same_figures(segbench, folders):
 def test_few_classes_are_printed_below_the_run(segbench, folders, tmp_path):
     names = tmp_path / "names.txt"
     names.write_text("# of the drawing\n0 road\n1\tperson\n\n2, car or van\n")
-    answer = segbench("run", *folders[:2], "--classes", names)
+    answer = segbench("pixels", *folders[:2], "--classes", names)
     assert "macro ODS" in answer.out
     assert "\ncar or van stacks " in answer.out
     assert "road (label 0)" in answer.out
@@ -53,7 +53,7 @@ def test_few_classes_are_printed_below_the_run(segbench, folders, tmp_path):
 
 def test_show_compare_plot_export_of_classes(segbench, folders, tmp_path):
     kept = tmp_path / "r.segbench"
-    assert segbench("run", *folders[:3], "--classes", "road=0,person=1,car=2", "-o", kept).code == 0
+    assert segbench("pixels", *folders[:3], "--classes", "road=0,person=1,car=2", "-o", kept).code == 0
     rows = list(csv.DictReader(io.StringIO(segbench("show", kept, "--per-class", "--format", "csv").out)))
     assert [(row["method"], row["class"]) for row in rows[:3]] == [("stacks", c) for c in ("road", "person", "car")]
     one = segbench("show", kept, "--class", "car", "--format", "json")
@@ -79,21 +79,20 @@ def test_show_compare_plot_export_of_classes(segbench, folders, tmp_path):
         (["--classes", "road"], "'road' is no class"),
         (["--classes", "3-1"], "'3-1' is no run"),
         (["--classes", "0-2", "--positive", "1"], "--positive has no meaning with --classes"),
-        (["--classes", "0-2", "-p", "boundaries"], "--classes has no meaning for the boundaries"),
-        (["--classes", "0-2", "-p", "regions"], "--classes has no meaning for the regions"),
+        (["--classes", "0-2", "--nms", "1,5,1.01"], "No such option: --nms; segbench boundaries has it"),
         (["--classes", "0-2,255"], "both a class and void"),
         (["--per-class"], "add --classes"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(segbench, folders, options, message):
-    answer = segbench("run", *folders[:2], *options)
+    answer = segbench("pixels", *folders[:2], *options)
     assert answer.code == 2
     assert message in answer.err
 
 
 def test_what_a_results_file_lacks_is_said(segbench, folders, tmp_path):
     kept = tmp_path / "r.segbench"
-    assert segbench("run", folders[0], folders[2] / "class_001", "--positive", "1", "-o", kept).code == 0
+    assert segbench("pixels", folders[0], folders[2] / "class_001", "--positive", "1", "-o", kept).code == 0
     for option in (["--per-class"], ["--class", "car"]):
         answer = segbench("show", kept, *option)
         assert answer.code == 2
@@ -106,9 +105,9 @@ def mixed(segbench, folders, tmp_path):
     kept = tmp_path / "mixed.segbench"
     truth, stacks, maps, _ = folders
     broken = write_folder(tmp_path / "broken", {f"im {k}.npy": np.zeros((2, 10, 12), np.uint8) for k in range(3)})
-    assert segbench("run", truth, maps, "--classes", "0-2", "-o", kept).code == 0
-    assert segbench("run", truth, stacks, "--classes", "road=0,person=1,car=2", "-o", kept).code == 0
-    assert segbench("run", truth, broken, "--classes", "road=0,person=1,car=2", "-o", kept, "--no-check").code == 1
+    assert segbench("pixels", truth, maps, "--classes", "0-2", "-o", kept).code == 0
+    assert segbench("pixels", truth, stacks, "--classes", "road=0,person=1,car=2", "-o", kept).code == 0
+    assert segbench("pixels", truth, broken, "--classes", "road=0,person=1,car=2", "-o", kept, "--no-check").code == 1
     return kept
 
 
@@ -133,7 +132,7 @@ def test_one_class_has_no_line_a_class(segbench, mixed):
 @pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "achievable"])
 def test_classes_and_pixels_are_not_drawn_together(segbench, folders, mixed, tmp_path, kind):
     one = folders[2] / "class_001"
-    assert segbench("run", folders[0], one, "--positive", "1", "--void", "255", "-o", mixed).code == 0
+    assert segbench("pixels", folders[0], one, "--positive", "1", "--void", "255", "-o", mixed).code == 0
     answer = segbench("plot", mixed, "--kind", kind, "-o", tmp_path / "a.png")
     assert answer.code == 2
     assert "not comparable" in answer.err
@@ -143,10 +142,10 @@ def test_classes_and_pixels_are_not_drawn_together(segbench, folders, mixed, tmp
 def test_files_of_classes_that_cannot_be_read(segbench, folders, tmp_path):
     for text, message in ((b"road\n", "line 1 is 'road'"), (b"\xff\xfe\x00", "no plain text"), (b"", "names no class")):
         (tmp_path / "c.txt").write_bytes(text)
-        answer = segbench("run", *folders[:2], "--classes", tmp_path / "c.txt")
+        answer = segbench("pixels", *folders[:2], "--classes", tmp_path / "c.txt")
         assert answer.code in (1, 2)
         assert message in answer.err
-    assert "no such file" in segbench("run", *folders[:2], "--classes", "nowhere.txt").err
+    assert "no such file" in segbench("pixels", *folders[:2], "--classes", "nowhere.txt").err
 
 
 def test_check_looks_into_classes(segbench, folders):
@@ -164,7 +163,7 @@ def test_check_looks_into_classes(segbench, folders):
 
 
 def test_classes_take_no_predictions_without_ground_truth(segbench, folders):
-    for verb in ("check", "run"):
+    for verb in ("check", "pixels"):
         answer = segbench(verb, *folders[:2], "--classes", "0-2", "--negatives", "good*")
         assert answer.code == 2
-        assert "--negatives has no meaning with --classes" in answer.err
+        assert "--negatives has no meaning for classes" in answer.err

@@ -21,12 +21,12 @@ def strict_json(text):
 def results(segbench, tmp_path):
     """A results file of three methods on twelve images."""
     path = tmp_path / "r.segbench"
-    assert segbench("run", *write_methods(tmp_path, {"good": 2, "fair": 1, "none": 0}), "-o", path).code == 0
+    assert segbench("pixels", *write_methods(tmp_path, {"good": 2, "fair": 1, "none": 0}), "-o", path).code == 0
     return path
 
 
-def counted(segbench, path, *arguments):
-    assert segbench("run", *arguments, "-o", path).code == 0
+def counted(segbench, path, *arguments, verb="pixels"):
+    assert segbench(verb, *arguments, "-o", path).code == 0
     return path
 
 
@@ -83,7 +83,7 @@ class TestChoice:
             (["--methods", "good,gone"], "good, fair, none"),
             (["--figures", "dice"], "auc_roc"),
             (["--intervals", "0.95"], "write 95"),
-            (["--intervals", "100"], "no level"),
+            (["--intervals", "100"], "not a confidence level"),
             (["--only", "protocol:regions"], "protocol:pixels"),
         ],
     )
@@ -144,7 +144,7 @@ class TestDegenerate:
         folders = write_methods(tmp_path, {"a": 2, "b": 1}, images=3)
         write_folder(folders[0], {path.name: np.zeros((12, 17), np.uint8) for path in folders[0].iterdir()})
         results = tmp_path / "r.segbench"
-        assert segbench("run", *folders, "--positive", "255", "-o", results).code == 1
+        assert segbench("pixels", *folders, "--positive", "255", "-o", results).code == 1
         document = strict_json(segbench("compare", results, "--format", "json").out)
         assert {row["difference"] for row in document["differences"]} == {None}
         assert document["undefined"]["ods_f"] == "no positive pixels for a, b"
@@ -169,7 +169,7 @@ class TestDegenerate:
 
 def test_boundary_results_are_compared_without_the_annotators(segbench, tmp_path):
     folders = write_methods(tmp_path, {"a": 3, "b": 0}, images=10)
-    results = counted(segbench, tmp_path / "r.segbench", *folders, "-p", "boundaries", "--thresholds", "5")
+    results = counted(segbench, tmp_path / "r.segbench", *folders, "--thresholds", "5", verb="boundaries")
     answer = segbench("compare", results)
     assert answer.code == 0
     assert "area_pr" in answer.out

@@ -116,7 +116,7 @@ class TestGoingOn:
     def test_it_is_named(self, segbench, results, places, damage):
         DAMAGE[damage](results)
         truth, scores = places
-        answer = segbench("run", truth, f"one={scores}", "-o", results)
+        answer = segbench("pixels", truth, f"one={scores}", "-o", results)
         assert answer.code == 1
         assert str(results) in answer.err
 
@@ -125,13 +125,13 @@ class TestGoingOn:
         expected = segbench("show", results, "--format", "json").out
         DAMAGE[damage](results)
         truth, scores = places
-        assert segbench("run", truth, f"one={scores}", f"two={scores}", "-o", results, "--fresh").code == 0
+        assert segbench("pixels", truth, f"one={scores}", f"two={scores}", "-o", results, "--fresh").code == 0
         assert segbench("show", results, "--format", "json").out == expected
 
 
 def test_thresholds_that_differ_from_image_to_image(segbench, tmp_path, places):
     file = tmp_path / "edges.segbench"
-    assert segbench("run", *places, "-p", "boundaries", "--positive", "255", "-o", file).code == 0
+    assert segbench("boundaries", *places, "--positive", "255", "-o", file).code == 0
     counts(encode(BoundaryCounts([0.5], [1], [1], [1], [1])))(file)
     answer = segbench("show", file)
     assert answer.code == 1
@@ -140,7 +140,7 @@ def test_thresholds_that_differ_from_image_to_image(segbench, tmp_path, places):
 
 def test_settings_that_are_unknown(segbench, tmp_path, places):
     file = tmp_path / "r.segbench"
-    assert segbench("run", *places, "-o", file).code == 0
+    assert segbench("pixels", *places, "-o", file).code == 0
     change(file, "UPDATE runs SET protocol_json = replace(protocol_json, 'invert', 'inwert')")
     answer = segbench("overlay", file, "-o", tmp_path / "out")
     assert answer.code == 1

@@ -80,7 +80,7 @@ def test_damaged_files_are_named_and_the_others_counted(segbench, tmp_path, exte
     (unreadable,) = [finding for finding in findings if finding["key"] == "unreadable"]
     assert {Path(file["file"]).stem for file in unreadable["files"]} == set(broken)
     for options in ([], ["--no-check"]):
-        counted = segbench("run", tmp_path / "gt", tmp_path / "pred", "--format", "json", *options)
+        counted = segbench("pixels", tmp_path / "gt", tmp_path / "pred", "--format", "json", *options)
         assert counted.code == 1
         (run,) = json.loads(counted.out)["runs"]
         assert (run["images"], run["failed"]) == (1, len(broken))
@@ -94,7 +94,7 @@ def test_images_of_one_pixel_and_of_one_row(segbench, tmp_path, extension):
         name = f"{shape[0]}x{shape[1]}"
         write(tmp_path / "gt", f"{name}.npy", encoded(truth.astype(np.uint8), ".npy"))
         write(tmp_path / "pred", f"{name}{extension}", encoded(soft, extension))
-    counted = segbench("run", tmp_path / "gt", tmp_path / "pred", "--positive", "1", "--format", "json")
+    counted = segbench("pixels", tmp_path / "gt", tmp_path / "pred", "--positive", "1", "--format", "json")
     (run,) = json.loads(counted.out)["runs"]
     assert (counted.code, run["images"], run["failed"]) == (0, 3, 0)
     figures = run["summary"]
@@ -110,7 +110,7 @@ def test_one_pixel_and_one_row_by_the_other_protocols(segbench, tmp_path, protoc
         for side in ("gt", "pred"):
             drawn = labels if protocol == "regions" else (labels % 2).astype(np.uint8)
             write(tmp_path / side, f"{shape[0]}x{shape[1]}.npy", encoded(drawn, ".npy"))
-    answer = segbench("run", tmp_path / "gt", tmp_path / "pred", "-p", protocol, "--format", "json")
+    answer = segbench(protocol, tmp_path / "gt", tmp_path / "pred", "--format", "json")
     (run,) = json.loads(answer.out)["runs"]
     assert (answer.code, run["images"], run["failed"]) == (0, 3, 0)
 
@@ -141,7 +141,7 @@ def test_names_that_hold_anything_stay_names(segbench, tmp_path):
     out, file = tmp_path / "out", tmp_path / "out" / "r.segbench"
     out.mkdir()
     assert segbench("check", tmp_path / "gt", tmp_path / "pred").code == 0
-    assert segbench("run", tmp_path / "gt", tmp_path / "pred", "-o", file).code == 0
+    assert segbench("pixels", tmp_path / "gt", tmp_path / "pred", "-o", file).code == 0
     shown = segbench("show", file, "--per-image")
     assert "\x1b[2J" not in shown.out
     for words in (
@@ -170,6 +170,6 @@ def test_links_in_circles_to_nothing_and_to_devices(segbench, tmp_path):
     checked = segbench("check", tmp_path / "gt", tmp_path / "pred")
     assert checked.code == 1
     assert "self.png" in checked.out
-    counted = segbench("run", tmp_path / "gt", tmp_path / "pred", "--format", "json")
+    counted = segbench("pixels", tmp_path / "gt", tmp_path / "pred", "--format", "json")
     (run,) = json.loads(counted.out)["runs"]
     assert (counted.code, run["images"], run["failed"]) == (1, 1, 1)

@@ -13,7 +13,7 @@ from cases import write_folder
 
 PROGRAM = "import sys\nfrom segbench.cli.main import program\nprint('ready', file=sys.stderr, flush=True)\nprogram()"
 
-RUN = ("run", "gt", "pred", "--no-check")
+RUN = ("pixels", "gt", "pred", "--no-check")
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ def runs_of(answer, code=0):
 @pytest.fixture
 def results(segbench, tmp_path):
     path = tmp_path / "r.segbench"
-    assert segbench("run", *write_methods(tmp_path, {"a": 2, "b": 1}), "-o", path).code == 0
+    assert segbench("pixels", *write_methods(tmp_path, {"a": 2, "b": 1}), "-o", path).code == 0
     return path
 
 
@@ -56,14 +56,14 @@ class TestShow:
 
     def test_run_prints_what_show_prints(self, segbench, results, tmp_path):
         folders = [tmp_path / name for name in ("gt", "a", "b")]
-        at_once = runs_of(segbench("run", *folders, "--intervals", "95", "--format", "json"))
+        at_once = runs_of(segbench("pixels", *folders, "--intervals", "95", "--format", "json"))
         assert at_once == runs_of(segbench("show", results, "--intervals", "95", "--format", "json"))
 
     @pytest.mark.parametrize(
         ("options", "message"),
         [
             (["--intervals", "0.95"], "write 95"),
-            (["--intervals", "nan"], "no level"),
+            (["--intervals", "nan"], "not a confidence level"),
             (["--bca"], "add --intervals"),
             (["--intervals", "95", "--per-image"], "has no intervals"),
             (["--only", "nothing"], "protocol:pixels"),
@@ -78,18 +78,18 @@ class TestShow:
 class TestDegenerate:
     def test_one_image_has_null_with_a_reason(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2}, images=1)
-        (run,) = runs_of(segbench("run", *folders, "--intervals", "95", "--format", "json"))
+        (run,) = runs_of(segbench("pixels", *folders, "--intervals", "95", "--format", "json"))
         assert {tuple(ends) for ends in run["intervals"].values()} == {(None, None)}
         assert run["resampling"]["undefined"]["ods_f"] == "1 image: no intervals, for there is nothing to draw from"
-        text = segbench("run", *folders, "--intervals", "95", "--format", "markdown").out
+        text = segbench("pixels", *folders, "--intervals", "95", "--format", "markdown").out
         assert "[" not in text
-        (row,) = csv.DictReader(io.StringIO(segbench("run", *folders, "--intervals", "95", "--format", "csv").out))
+        (row,) = csv.DictReader(io.StringIO(segbench("pixels", *folders, "--intervals", "95", "--format", "csv").out))
         assert row["ods_f_low"] == ""
 
     def test_no_positives_has_null_with_the_reason_of_the_figure(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2}, images=10)
         write_folder(folders[0], {path.name: np.zeros((12, 17), np.uint8) for path in folders[0].iterdir()})
-        answer = segbench("run", *folders, "--positive", "255", "--intervals", "95", "--format", "json")
+        answer = segbench("pixels", *folders, "--positive", "255", "--intervals", "95", "--format", "json")
         (run,) = runs_of(answer, code=1)
         assert run["intervals"]["auc_pr"] == [None, None]
         assert run["resampling"]["undefined"]["auc_pr"] == "no positive pixels"
@@ -97,7 +97,7 @@ class TestDegenerate:
     def test_one_score_everywhere_predicts_every_pixel(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2}, images=10)
         write_folder(folders[1], {path.name: np.full((12, 17), 9, np.uint8) for path in folders[1].iterdir()})
-        (run,) = runs_of(segbench("run", *folders, "--intervals", "95", "--format", "json"))
+        (run,) = runs_of(segbench("pixels", *folders, "--intervals", "95", "--format", "json"))
         assert run["intervals"]["auc_roc"] == [None, None]
         assert run["resampling"]["undefined"]["auc_roc"] == "two-valued predictions"
         assert run["intervals"]["ods_recall"] == [1, 1]
@@ -114,7 +114,7 @@ class TestPlot:
 
     def test_two_protocols_are_no_one_plot(self, segbench, results, tmp_path):
         folders = [tmp_path / name for name in ("gt", "a")]
-        assert segbench("run", *folders, "-p", "boundaries", "--thresholds", "3", "-o", results).code == 0
+        assert segbench("boundaries", *folders, "--thresholds", "3", "-o", results).code == 0
         answer = segbench("plot", results, "-o", tmp_path / "pr.svg")
         assert answer.code == 2
         assert "--only" in answer.err
@@ -124,5 +124,5 @@ class TestPlot:
 
     def test_few_images_are_said_to_be_few(self, segbench, tmp_path):
         kept = tmp_path / "r.segbench"
-        segbench("run", *write_methods(tmp_path, {"a": 2}, images=3), "-o", kept)
+        segbench("pixels", *write_methods(tmp_path, {"a": 2}, images=3), "-o", kept)
         assert "3 images: intervals" in segbench("plot", kept, "-o", tmp_path / "p.svg", "--intervals", "95").err

@@ -77,7 +77,7 @@ class TestPixels:
         assert finding["files"][0]["detail"] == "values 0..18"
 
     def test_run_refuses(self, segbench, folders):
-        answer = segbench("run", *folders)
+        answer = segbench("pixels", *folders)
         assert answer.code == 1
         assert answer.out == ""
         assert "label maps" in answer.err
@@ -85,12 +85,12 @@ class TestPixels:
 
     @pytest.mark.parametrize("rule", ["16", "3,4", ">=16"])
     def test_a_chosen_label_is_refused_unless_unchecked(self, segbench, folders, rule):
-        for verb in ("check", "run"):
+        for verb in ("check", "pixels"):
             answer = segbench(verb, *folders, "--positive", rule)
             assert answer.code == 1
             assert "label-map: " in answer.out + answer.err
             assert "--no-check" in answer.out + answer.err
-        counted = segbench("run", *folders, "--positive", rule, "--no-check", "--format", "json")
+        counted = segbench("pixels", *folders, "--positive", rule, "--no-check", "--format", "json")
         assert counted.code == 0
         assert json.loads(counted.out)["runs"][0]["images"] == 4
 
@@ -224,7 +224,7 @@ class TestClasses:
         assert "stops  class-maps: 4 predictions of 4 are not one soft map per class" in checked.out
         assert "cannot be read" not in checked.out
         assert "maps of the classes, in this order" not in checked.out
-        run = segbench("run", *folders, "--classes", "0-18")
+        run = segbench("pixels", *folders, "--classes", "0-18")
         assert run.code == 1
         assert self.EXPECTED in run.err
 
@@ -246,7 +246,7 @@ class TestClasses:
         assert "is one map, expected one soft map per class: 19" in segbench("check", *where, "--classes", "0-18").out
 
     def test_one_class(self, segbench, folders, tmp_path):
-        for verb in ("check", "run"):
+        for verb in ("check", "pixels"):
             answer = segbench(verb, *folders, "--classes", "16")
             assert answer.code == 1
             assert "label-map: " in answer.out + answer.err

@@ -64,7 +64,7 @@ def pooled():
 @pytest.mark.parametrize("form", FORMS)
 def test_a_run_gives_what_scikit_learn_gives(segbench, folders, form):
     truth, masks = folders
-    answer = segbench("run", truth, masks[form], "--format", "json", "--intervals", "95")
+    answer = segbench("pixels", truth, masks[form], "--format", "json", "--intervals", "95")
     assert answer.code == 0
     assert "evaluated as masks" in answer.err
     (run,) = json.loads(answer.out)["runs"]
@@ -134,7 +134,7 @@ def test_a_hull_of_masks_is_refused(segbench, results, tmp_path):
 
 def test_tuning_on_masks_is_refused(segbench, folders):
     truth, masks = folders
-    answer = segbench("run", truth, masks["bool"], "--tuning-set", truth, masks["bool"])
+    answer = segbench("pixels", truth, masks["bool"], "--tuning-set", truth, masks["bool"])
     assert answer.code == 1
     assert "two-valued predictions, expected soft maps" in answer.err
 
@@ -174,7 +174,7 @@ def test_jpeg_masks_are_soft_maps(segbench, folders, tmp_path):
     for name in NAMES:
         (tmp_path / "jpeg").mkdir(exist_ok=True)
         Image.fromarray(mask_of(name).astype(np.uint8) * 255).save(tmp_path / f"jpeg/{name}.jpg")
-    (run,) = json.loads(segbench("run", truth, tmp_path / "jpeg", "--format", "json").out)["runs"]
+    (run,) = json.loads(segbench("pixels", truth, tmp_path / "jpeg", "--format", "json").out)["runs"]
     assert run["summary"]["auc_pr"] is not None
 
 
@@ -187,7 +187,7 @@ def test_soft_maps_that_do_best_by_calling_everything_positive_say_so(segbench, 
         Image.fromarray(soft).save(tmp_path / f"bad/{name}.png")
     note = "ODS: the best F is that of predicting every pixel positive"
     kept = tmp_path / "r.segbench"
-    answer = segbench("run", truth, tmp_path / "bad", "-o", kept)
+    answer = segbench("pixels", truth, tmp_path / "bad", "-o", kept)
     assert f"bad: {note}" in answer.out
     (run,) = json.loads(segbench("show", kept, "--format", "json").out)["runs"]
     assert note in run["notes"]
@@ -209,7 +209,7 @@ def test_masks_of_classes(segbench, tmp_path):
         Image.fromarray(labels).save(folders[0] / f"{k}.png")
         np.save(folders[1] / f"{k}.npy", predicted)
     kept = tmp_path / "r.segbench"
-    answer = segbench("run", *folders, "--classes", "0-2", "-o", kept, "--format", "json")
+    answer = segbench("pixels", *folders, "--classes", "0-2", "-o", kept, "--format", "json")
     (run,) = json.loads(answer.out)["runs"]
     each = [jaccard_score((labels == label).ravel(), predicted[label].ravel()) for label in range(3)]
     assert run["summary"]["macro_iou"] == pytest.approx(np.mean(each))

@@ -12,50 +12,50 @@ def places(tmp_path):
 @pytest.fixture
 def results(segbench, tmp_path, places):
     file = tmp_path / "r.segbench"
-    assert segbench("run", *places, "-o", file).code == 0
+    assert segbench("pixels", *places, "-o", file).code == 0
     return file
 
 
 RUN = [
-    ("-p", "boundaries", "--nms", "999999,5,1.01"),
-    ("-p", "boundaries", "--nms", "nan,5,1.01"),
-    ("-p", "boundaries", "--nms", "inf,5,1.01"),
-    ("-p", "boundaries", "--nms", "-1,5,1.01"),
-    ("-p", "boundaries", "--nms", "1,-5,1.01"),
-    ("-p", "boundaries", "--nms", "1,5,0"),
-    ("-p", "boundaries", "--nms", "1,5,nan"),
-    ("-p", "boundaries", "--nms", "1,5,inf"),
-    ("-p", "boundaries", "--max-dist", "nan"),
-    ("-p", "boundaries", "--max-dist", "-1"),
-    ("-p", "boundaries", "--max-dist", "1e200"),
-    ("-p", "boundaries", "--thresholds", "0"),
-    ("-p", "boundaries", "--thresholds", "-1"),
-    ("-p", "boundaries", "--thresholds", "nan"),
-    ("-p", "boundaries", "--thresholds", "99999999999"),
-    ("-p", "boundaries", "--thresholds", "²"),
-    ("-p", "boundaries", "--category", "0"),
-    ("-p", "regions", "--void", "nan"),
-    ("-p", "regions", "--void", "inf"),
-    ("-p", "regions", "--void", "-1"),
-    ("-p", "regions", "--thresholds", "x"),
-    ("--void", "nan"),
-    ("--void", "x"),
-    ("--classes", "0-x"),
-    ("--classes", "0-1", "--void", "nan"),
-    ("--positive", "nan"),
-    ("--positive", ">=x"),
-    ("--scale", "nan"),
-    ("--scale", "-1"),
-    ("--scale", "1e400"),
-    ("-j", "0"),
-    ("-j", "-1"),
-    ("--intervals", "nan"),
-    ("--intervals", "0"),
-    ("--intervals", "100"),
-    ("--intervals", "x"),
-    ("--intervals", "95", "--seed", "-1"),
-    ("--intervals", "95", "--replicates", "0"),
-    ("--intervals", "95", "--replicates", "99999999999"),
+    ("boundaries", "--nms", "999999,5,1.01"),
+    ("boundaries", "--nms", "nan,5,1.01"),
+    ("boundaries", "--nms", "inf,5,1.01"),
+    ("boundaries", "--nms", "-1,5,1.01"),
+    ("boundaries", "--nms", "1,-5,1.01"),
+    ("boundaries", "--nms", "1,5,0"),
+    ("boundaries", "--nms", "1,5,nan"),
+    ("boundaries", "--nms", "1,5,inf"),
+    ("boundaries", "--max-dist", "nan"),
+    ("boundaries", "--max-dist", "-1"),
+    ("boundaries", "--max-dist", "1e200"),
+    ("boundaries", "--thresholds", "0"),
+    ("boundaries", "--thresholds", "-1"),
+    ("boundaries", "--thresholds", "nan"),
+    ("boundaries", "--thresholds", "99999999999"),
+    ("boundaries", "--thresholds", "²"),
+    ("boundaries", "--category", "0"),
+    ("regions", "--void", "nan"),
+    ("regions", "--void", "inf"),
+    ("regions", "--void", "-1"),
+    ("regions", "--thresholds", "x"),
+    ("pixels", "--void", "nan"),
+    ("pixels", "--void", "x"),
+    ("pixels", "--classes", "0-x"),
+    ("pixels", "--classes", "0-1", "--void", "nan"),
+    ("pixels", "--positive", "nan"),
+    ("pixels", "--positive", ">=x"),
+    ("pixels", "--scale", "nan"),
+    ("pixels", "--scale", "-1"),
+    ("pixels", "--scale", "1e400"),
+    ("pixels", "-j", "0"),
+    ("pixels", "-j", "-1"),
+    ("pixels", "--intervals", "nan"),
+    ("pixels", "--intervals", "0"),
+    ("pixels", "--intervals", "100"),
+    ("pixels", "--intervals", "x"),
+    ("pixels", "--intervals", "95", "--seed", "-1"),
+    ("pixels", "--intervals", "95", "--replicates", "0"),
+    ("pixels", "--intervals", "95", "--replicates", "99999999999"),
 ]
 SHOW = [
     ("show", "--intervals", "95", "--seed", "-1"),
@@ -89,7 +89,8 @@ def refused(answer):
 
 @pytest.mark.parametrize("options", RUN, ids=" ".join)
 def test_of_a_run(segbench, places, options):
-    refused(segbench("run", *places, *options))
+    verb, *others = options
+    refused(segbench(verb, *places, *others))
 
 
 @pytest.mark.parametrize("options", SHOW, ids=" ".join)
@@ -110,5 +111,5 @@ def test_of_suppression(segbench, places, tmp_path, options):
 
 def test_the_line_names_the_option(segbench, places):
     assert "radius is 999999, expected a whole number from 0 to 100" in (
-        segbench("run", *places, "-p", "boundaries", "--nms", "999999,5,1.01").err
+        segbench("boundaries", *places, "--nms", "999999,5,1.01").err
     )

@@ -31,7 +31,7 @@ def here(tmp_path, monkeypatch, segbench):
     soft = {"first.png": FIRST_SCORES, "second.png": SECOND_SCORES}
     write_folder(root / "pred", {name: (scores * 255).astype("uint8") for name, scores in soft.items()})
     for protocol in ("pixels", "boundaries"):
-        assert segbench("run", "gt", "pred", "-o", "r.segbench", "-p", protocol).code == 0
+        assert segbench(protocol, "gt", "pred", "-o", "r.segbench").code == 0
     database = sqlite3.connect("r.segbench")
     database.execute("PRAGMA journal_mode = DELETE")  # with a write-ahead log, even readers write
     database.close()

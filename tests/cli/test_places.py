@@ -16,7 +16,7 @@ from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 
 from segbench import Classes, check, evaluate, load_results
 from segbench.aggregator.pools import process_pool
-from segbench.cli.counting import methods_of
+from segbench.cli.data import methods_of
 from segbench.core.errors import ArgumentError
 from segbench.loaders import listing
 from segbench.loaders.inputs import Inputs
@@ -37,23 +37,23 @@ def test_a_file_list_gives_the_figures_of_its_folders(tmp_path, segbench):
     assert listed.signature == folders.signature
     assert listed.inputs == Inputs(pairs=str(place), column="prediction:rcf")
     results = tmp_path / "r.segbench"
-    answer = segbench("run", "--pairs", place, "-o", results)
+    answer = segbench("pixels", "--pairs", place, "-o", results)
     assert answer.code == 0, answer.err
     runs = load_results(results)
     assert [run.method for run in runs] == ["hed", "rcf"]
     assert runs[1].signature == listed.signature
     assert runs[1].inputs == listed.inputs
-    assert "all files" in segbench("run", tmp_path / "g", tmp_path / "hed", "--pairs", place).err
-    for wrong in (["run"], ["run", tmp_path / "g"], ["run", tmp_path, tmp_path, "--pairs", place]):
+    assert "all files" in segbench("pixels", tmp_path / "g", tmp_path / "hed", "--pairs", place).err
+    for wrong in (["pixels"], ["pixels", tmp_path / "g"], ["pixels", tmp_path, tmp_path, "--pairs", place]):
         assert segbench(*wrong).code == 2
-    assert "--pairs" in segbench("run").err
-    assert segbench("run", "--pairs", tmp_path / "none.csv").code == 1
+    assert "--pairs" in segbench("pixels").err
+    assert segbench("pixels", "--pairs", tmp_path / "none.csv").code == 1
     for wrong in ({}, {"ground_truth": "g", "pairs": place}, {"pairs": place}):
         with pytest.raises(ArgumentError):
             evaluate(**wrong)
 
 
-@pytest.mark.parametrize("verb", ["run", "check"])
+@pytest.mark.parametrize("verb", ["pixels", "check"])
 def test_what_a_file_list_takes_the_place_of_is_named(papers, segbench, verb):
     place = papers / "list.csv"
     place.write_text("name,ground_truth,prediction:hed\n1,gt/first.png,pred/first.npy\n")
@@ -127,13 +127,13 @@ def test_a_run_goes_on_with_the_same_images_packed(papers, monkeypatch):
 
 
 def test_archives_on_the_command_line(segbench, papers):
-    folders = segbench("run", papers / "gt", papers / "pred", "--format", "json")
-    archives = segbench("run", papers / "gt.zip", papers / "pred.tar.gz", "--format", "json", "-j", 2)
+    folders = segbench("pixels", papers / "gt", papers / "pred", "--format", "json")
+    archives = segbench("pixels", papers / "gt.zip", papers / "pred.tar.gz", "--format", "json", "-j", 2)
     assert (archives.code, re.sub("2 images in .* per image\n", "", archives.err)) == (0, "")
     assert archives.out == folders.out
-    assert segbench("run", papers / "gt.zip", papers / "none.zip").code == 1
+    assert segbench("pixels", papers / "gt.zip", papers / "none.zip").code == 1
     (papers / "bad.zip").write_bytes(b"junk")
-    answer = segbench("run", papers / "gt.zip", papers / "bad.zip")
+    answer = segbench("pixels", papers / "gt.zip", papers / "bad.zip")
     assert answer.code == 1
     assert "bad.zip: damaged or truncated archive" in answer.err
 
@@ -171,7 +171,7 @@ def test_folders_whose_name_is_no_text(segbench, papers):
         (first,) = folder.glob("first.*")
         first.rename(folder / f"\udcfe{first.suffix}")
     file = papers / "r.segbench"
-    answer = segbench("run", papers / "gt", odd, "-o", file)
+    answer = segbench("pixels", papers / "gt", odd, "-o", file)
     assert answer.code == 0, answer.err
     (run,) = load_results(file)
     assert run.method == r"m\udcff"
@@ -195,7 +195,7 @@ def test_an_archive_is_counted_whose_first_images_do_not_fit(segbench, tmp_path)
     for name in ("gt", "pred"):
         shutil.make_archive(str(tmp_path / name), "zip", tmp_path / name)
     for form in ("", ".zip"):
-        answer = segbench("run", tmp_path / f"gt{form}", tmp_path / f"pred{form}", "--format", "json", "-j", 1)
+        answer = segbench("pixels", tmp_path / f"gt{form}", tmp_path / f"pred{form}", "--format", "json", "-j", 1)
         assert answer.code == 1
         (run,) = json.loads(answer.out)["runs"]
         assert (run["images"], run["failed"]) == (3, 3)
@@ -207,7 +207,7 @@ def test_each_place_is_listed_once_a_run(segbench, tmp_path, monkeypatch):
     a, b = (write_folder(tmp_path / name, maps) for name in "ab")
     seen = []
     monkeypatch.setattr(listing, "list_folder", lambda folder: (seen.append(folder.name), list_folder(folder))[1])
-    assert segbench("run", gt, a, b, "--classes", "0,1", "-j", 1).code == 0
+    assert segbench("pixels", gt, a, b, "--classes", "0,1", "-j", 1).code == 0
     assert sorted(seen) == ["a", "b", "gt"]
     seen.clear()
     evaluate(gt, a, Classes(labels=[0, 1]))
@@ -219,7 +219,7 @@ class TestAListFromAPipe:
     LIST = "name,ground_truth,prediction,prediction:inverse\n1,gt/first.png,pred/first.npy,gt/first.png\n"
 
     def shell(self, command, folder):
-        program = re.sub("segbench (?=run|check|overlay)", f"{sys.executable} -m segbench ", command)
+        program = re.sub("segbench (?=pixels|check|overlay)", f"{sys.executable} -m segbench ", command)
         return subprocess.run(
             ["bash", "-c", program],
             cwd=folder,
@@ -236,7 +236,7 @@ class TestAListFromAPipe:
         return papers
 
     @pytest.mark.parametrize("place", ["/dev/stdin", "<(cat list.csv)", "/dev/stdin < list.csv", "/proc/self/fd/0"])
-    @pytest.mark.parametrize("verb", ["check", "run"])
+    @pytest.mark.parametrize("verb", ["check", "pixels"])
     def test_is_read_once(self, listed, verb, place):
         answer = self.shell(f"segbench {verb} --format json --pairs {place}", listed)
         assert answer.returncode == 0, answer.stderr
@@ -244,7 +244,7 @@ class TestAListFromAPipe:
         assert [each["method"] for each in found.get("runs") or found["reports"]] == ["stdin", "inverse"]
 
     def test_is_read_once_where_the_pipe_has_a_name(self, listed):
-        answer = self.shell("mkfifo a.csv; cat list.csv > a.csv & segbench run --format json --pairs a.csv", listed)
+        answer = self.shell("mkfifo a.csv; cat list.csv > a.csv & segbench pixels --format json --pairs a.csv", listed)
         assert [run["method"] for run in json.loads(answer.stdout)["runs"]] == ["a", "inverse"]
 
     def test_is_read_once_by_python(self, listed):
@@ -256,14 +256,14 @@ class TestAListFromAPipe:
             writer.join()
 
     def test_its_pictures_say_why_there_are_none(self, listed):
-        self.shell("segbench run --pairs /dev/stdin -o r.segbench", listed)
+        self.shell("segbench pixels --pairs /dev/stdin -o r.segbench", listed)
         answer = self.shell("segbench overlay r.segbench -o out", listed)
         assert answer.returncode == 1
         assert "was counted from a file list in a pipe" in answer.stderr
-        command = "segbench run gt stdin=pred gt --tuning-results r.segbench"
+        command = "segbench pixels gt stdin=pred gt --tuning-results r.segbench"
         assert "Traceback" not in self.shell(command, listed).stderr
 
     def test_an_empty_one_is_said(self, listed):
-        answer = self.shell("segbench run --pairs <(true)", listed)
+        answer = self.shell("segbench pixels --pairs <(true)", listed)
         assert answer.returncode == 1
         assert "is empty" in answer.stderr

@@ -16,7 +16,7 @@ def folders(tmp_path):
     return truth, good, halves
 
 
-REGIONS = ("-p", "regions", "--gt-pattern", "*.#")
+REGIONS = ("--gt-pattern", "*.#")
 
 
 def runs(answer):
@@ -25,7 +25,7 @@ def runs(answer):
 
 
 def test_run(segbench, folders):
-    good, halves = runs(segbench("run", *folders, *REGIONS, "--format", "json"))
+    good, halves = runs(segbench("regions", *folders, *REGIONS, "--format", "json"))
     assert list(good["summary"])[:4] == ["covering_ods", "covering_ods_threshold", "covering_ois", "covering_best"]
     assert good["summary"]["covering_ods"] == good["summary"]["pri_ods"] == 1
     assert good["summary"]["voi_ods"] == good["summary"]["are_ods"] == 0
@@ -35,22 +35,22 @@ def test_run(segbench, folders):
 
 
 def test_void(segbench, folders):
-    (run,) = runs(segbench("run", folders[0], folders[2], *REGIONS, "--void", "0", "--format", "json"))
+    (run,) = runs(segbench("regions", folders[0], folders[2], *REGIONS, "--void", "0", "--format", "json"))
     assert run["summary"]["covering_ods"] == pytest.approx((8 + 6 + 6 - 2) / 20)
     assert "|void:0|" in run["signature"]
-    assert segbench("run", folders[0], folders[2], *REGIONS, "--void", "0.5").code == 2
+    assert segbench("regions", folders[0], folders[2], *REGIONS, "--void", "0.5").code == 2
 
 
 def test_options_of_others_are_refused(segbench, folders):
     for option in (["--bins"], ["--no-thin"], ["--max-dist", "0.01"], ["--invert"], ["--positive", "1"], ["--human"]):
-        answer = segbench("run", *folders, *REGIONS, *option)
+        answer = segbench("regions", *folders, *REGIONS, *option)
         assert answer.code == 2, option
         assert option[0] in answer.err
 
 
 def test_show_compare_plot_export(segbench, folders, tmp_path):
     kept = tmp_path / "r.segbench"
-    assert segbench("run", *folders, *REGIONS, "-o", kept, "--intervals", "95").code == 0
+    assert segbench("regions", *folders, *REGIONS, "-o", kept, "--intervals", "95").code == 0
     table = segbench("show", kept).out
     assert table.index("good") < table.index("halves")
     assert "cover ODS" in table
@@ -68,6 +68,6 @@ def test_show_compare_plot_export(segbench, folders, tmp_path):
 
 def test_a_failed_image_is_told(segbench, folders):
     np.save(folders[1] / "b.npy", TRUTH / 2)
-    answer = segbench("run", *folders[:2], *REGIONS)
+    answer = segbench("regions", *folders[:2], *REGIONS)
     assert answer.code == 1
     assert "float" in answer.out

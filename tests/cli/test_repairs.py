@@ -28,7 +28,7 @@ def the_run(answer):
 
 @pytest.mark.parametrize("rule", ["any", "all", "majority", "each"])
 def test_annotators_count_by_the_rule(segbench, folders, rule):
-    run = the_run(segbench("run", *folders, "--annotators", rule, "--format", "json"))
+    run = the_run(segbench("pixels", *folders, "--annotators", rule, "--format", "json"))
     expected = count_pixels([FIRST_TRUTH, SECOND_TRUTH], FIRST_SCORES, annotators=rule)
     expected += count_pixels(SECOND_TRUTH, SECOND_SCORES)
     assert run["summary"]["positives"] == expected.total_positives
@@ -37,7 +37,7 @@ def test_annotators_count_by_the_rule(segbench, folders, rule):
 
 
 def test_without_a_rule_the_flag_is_named(segbench, folders):
-    answer = segbench("run", *folders)
+    answer = segbench("pixels", *folders)
     assert answer.code == 1
     assert "first: 2 annotators" in answer.out
     assert "--annotators any, all, majority or each" in answer.out
@@ -46,7 +46,7 @@ def test_without_a_rule_the_flag_is_named(segbench, folders):
 def test_repairs_reach_the_run(segbench, folders):
     write_folder(folders[1], {"second.npy": np.pad(SECOND_SCORES * 100, ((0, 1), (0, 2)))})
     write_folder(folders[1], {"first.npy": FIRST_SCORES * 100})
-    run = the_run(segbench("run", *folders, "--annotators", "any", "--crop", "--scale", "100", "--format", "json"))
+    run = the_run(segbench("pixels", *folders, "--annotators", "any", "--crop", "--scale", "100", "--format", "json"))
     assert (run["settings"]["crop"], run["settings"]["scale"]) == ("lower right", "100")
     assert run["notes"] == [
         "prediction: score = value / 100 (2 of 2 images)",
@@ -54,7 +54,7 @@ def test_repairs_reach_the_run(segbench, folders):
     ]
     assert run["summary"]["positives"] == 12
     run = the_run(
-        segbench("run", *folders, "--annotators", "all", "--resize-predictions", "bilinear", "--format", "json")
+        segbench("pixels", *folders, "--annotators", "all", "--resize-predictions", "bilinear", "--format", "json")
     )
     assert "|resize:bilinear|" in run["signature"]
     assert run["notes"] == ["prediction resized, bilinear (1 of 2 images)"]
@@ -66,15 +66,15 @@ def test_a_tuning_set_is_repaired_alike(segbench, folders, tmp_path):
     )
     options = [*folders[2:], "--annotators", "any", "--resize-predictions", "nearest"]
     run = the_run(
-        segbench("run", folders[0], smaller, *options, "--tuning-set", folders[0], smaller, "--format", "json")
+        segbench("pixels", folders[0], smaller, *options, "--tuning-set", folders[0], smaller, "--format", "json")
     )
     assert run["settings"]["resize"] == "nearest"
     assert run["settings"]["thresholds"].startswith("tuning set of 2 images")
     kept = tmp_path / "tuned.segbench"
-    segbench("run", folders[0], f"m={smaller}", *options, "-o", kept)
-    assert segbench("run", folders[0], f"m={smaller}", *options, "--tuning-results", kept).code == 0
+    segbench("pixels", folders[0], f"m={smaller}", *options, "-o", kept)
+    assert segbench("pixels", folders[0], f"m={smaller}", *options, "--tuning-results", kept).code == 0
     other = [*options[:-1], "bilinear"]
-    answer = segbench("run", folders[0], f"m={smaller}", *other, "--tuning-results", kept)
+    answer = segbench("pixels", folders[0], f"m={smaller}", *other, "--tuning-results", kept)
     assert (answer.code, "no run of m under the settings of this one" in answer.err) == (2, True)
 
 
@@ -83,7 +83,7 @@ def test_the_human_point_stands_beside_repaired_predictions(segbench, folders, t
         tmp_path / "other", {"first.npy": FIRST_SCORES[::2, ::2], "second.npy": SECOND_SCORES[::2, ::2]}
     )
     answer = segbench(
-        "run", "-p", "boundaries", folders[0], smaller, *folders[2:], "--thresholds", "3", "--human",
+        "boundaries", folders[0], smaller, *folders[2:], "--thresholds", "3", "--human",
         "--resize-predictions", "nearest", "--format", "json",
     )  # fmt: skip
     runs = json.loads(answer.out)["runs"]
@@ -93,17 +93,29 @@ def test_the_human_point_stands_beside_repaired_predictions(segbench, folders, t
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--annotators", "most"], "choose any, all, majority or each"),
-        (["--annotators", "any", "-p", "boundaries"], "--annotators has no meaning for the boundaries protocol"),
-        (["--annotators", "any", "-p", "regions"], "--annotators has no meaning for the regions protocol"),
+        (["--annotators", "most"], "'most' is not one of 'any', 'all', 'majority', 'each'"),
         (["--resize-predictions", "cubic"], "choose nearest or bilinear"),
         (["--resize-predictions", "nearest", "--crop"], "give one of them"),
-        (["--resize-predictions", "bilinear", "-p", "regions"], "label maps are resized 'nearest'"),
         (["--scale", "much"], "minmax or sigmoid"),
         (["--scale", "0"], "a number above 0"),
     ],
 )
 def test_wrong_use_is_one_clear_sentence(segbench, folders, arguments, message):
-    answer = segbench("run", *folders, *arguments)
+    answer = segbench("pixels", *folders, *arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert message in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["boundaries", "--annotators", "any"], "No such option: --annotators; segbench pixels has it"),
+        (["regions", "--annotators", "any"], "No such option: --annotators; segbench pixels has it"),
+        (["regions", "--resize-predictions", "bilinear"], "label maps are resized 'nearest'"),
+    ],
+)
+def test_what_a_protocol_cannot_do_is_refused(segbench, folders, arguments, message):
+    verb, *options = arguments
+    answer = segbench(verb, *folders, *options)
     assert (answer.code, answer.out) == (2, "")
     assert message in answer.err

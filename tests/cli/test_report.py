@@ -9,7 +9,7 @@ from segbench import load_results
 def test_report(segbench, tmp_path):
     folders = write_methods(tmp_path, {"one": 0.5, "two": 2}, images=4)
     results, page = tmp_path / "r.segbench", tmp_path / "r.html"
-    segbench("run", *folders, "-o", results)
+    segbench("pixels", *folders, "-o", results)
     answer = segbench("report", results, "-o", page, "--title", "Mine & yours", "--panels", 1, "--no-intervals")
     assert answer.code == 0
     assert f"written: {page}" in answer.err
@@ -21,7 +21,7 @@ def test_report(segbench, tmp_path):
 def test_a_name_that_is_no_page(segbench, tmp_path):
     folders = write_methods(tmp_path, {"one": 1}, images=2)
     results = tmp_path / "r.segbench"
-    segbench("run", *folders, "-o", results)
+    segbench("pixels", *folders, "-o", results)
     answer = segbench("report", results, "-o", tmp_path / "r.txt")
     assert (answer.code, ".html" in answer.err) == (2, True)
 
@@ -29,7 +29,7 @@ def test_a_name_that_is_no_page(segbench, tmp_path):
 def test_levels_are_per_cent(segbench, tmp_path):
     folders = write_methods(tmp_path, {"one": 1}, images=2)
     results = tmp_path / "r.segbench"
-    segbench("run", *folders, "-o", results)
+    segbench("pixels", *folders, "-o", results)
     answer = segbench("report", results, "-o", tmp_path / "r.html", "--intervals", 0.95)
     assert (answer.code, "write 95" in answer.err) == (2, True)
 
@@ -38,7 +38,7 @@ def test_photographs_lie_where_folders_may(segbench, tmp_path):
     pytest.importorskip("fsspec", reason="fsspec is not installed: pip install segbench[remote]")
     folders = write_methods(tmp_path, {"one": 1}, images=2)
     results = tmp_path / "r.segbench"
-    segbench("run", *folders, "-o", results)
+    segbench("pixels", *folders, "-o", results)
     pages = []
     for place in (folders[0], folders[0].as_uri()):
         page = tmp_path / f"{len(pages)}.html"
@@ -51,7 +51,7 @@ def test_photographs_lie_where_folders_may(segbench, tmp_path):
 def test_images_that_have_gone_are_told(segbench, tmp_path):
     gt, one = write_methods(tmp_path, {"one": 1}, images=2)
     results = tmp_path / "r.segbench"
-    segbench("run", gt, one, "-o", results)
+    segbench("pixels", gt, one, "-o", results)
     one.rename(tmp_path / "elsewhere")
     answer = segbench("report", results, "-o", tmp_path / "r.html", "--no-intervals")
     assert answer.code == 0

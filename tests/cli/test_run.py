@@ -34,7 +34,7 @@ def papers(tmp_path):
 
 class TestRun:
     def test_json_is_the_contract(self, segbench, papers):
-        answer = segbench("run", *papers, "--format", "json")
+        answer = segbench("pixels", *papers, "--format", "json")
         document = json.loads(answer.out)
         assert (answer.code, document["schema"]) == (0, 1)
         (run,) = document["runs"]
@@ -45,7 +45,7 @@ class TestRun:
         assert (run["method"], run["images"], run["failed"]) == ("pred", 2, 0)
 
     def test_the_table_says_what_matters(self, segbench, papers):
-        answer = segbench("run", *papers)
+        answer = segbench("pixels", *papers)
         assert ".7368" in answer.out
         assert "optimistic" in answer.out
         assert "protocol:pixels|positive:larger" in answer.out
@@ -54,7 +54,7 @@ class TestRun:
     def test_several_methods_in_one_file_best_first(self, segbench, papers, tmp_path):
         worse = write_folder(tmp_path / "worse", {"first.npy": 1 - FIRST_SCORES, "second.npy": 1 - SECOND_SCORES})
         file = tmp_path / "r.segbench"
-        assert segbench("run", papers[0], f"bad={worse}", papers[1], "-o", file, "-j", 2).code == 0
+        assert segbench("pixels", papers[0], f"bad={worse}", papers[1], "-o", file, "-j", 2).code == 0
         shown = segbench("show", file)
         assert shown.out.index("pred") < shown.out.index("bad")
         assert [run["method"] for run in json.loads(segbench("show", file, "--format", "json").out)["runs"]] == [
@@ -64,7 +64,7 @@ class TestRun:
 
     def test_a_failed_image_is_listed_and_the_exit_code_says_so(self, segbench, papers):
         (papers[1] / "first.npy").write_bytes(b"junk")
-        answer = segbench("run", *papers)
+        answer = segbench("pixels", *papers)
         assert answer.code == 1
         assert "1 image failed" in answer.out
         assert "first.npy" in answer.out
@@ -72,7 +72,7 @@ class TestRun:
     def test_what_mends_several_failed_images_is_said_once(self, segbench, papers):
         small = {"first.npy": FIRST_SCORES[::2, ::2], "second.npy": SECOND_SCORES[::2, ::2]}
         write_folder(papers[1], small)
-        out = segbench("run", *papers, "--no-check").out
+        out = segbench("pixels", *papers, "--no-check").out
         first, second, mend = out.split("2 images failed, in no figure:\n")[1].splitlines()[:3]
         assert "first.npy: 2 x 2" in first
         assert "second.npy: 2 x 2" in second
@@ -80,32 +80,32 @@ class TestRun:
         assert out.count("--crop") == 1
 
     def test_undefined_figures_are_null_with_a_reason(self, segbench, papers):
-        answer = segbench("run", *papers, "--positive", "7", "--format", "json")
+        answer = segbench("pixels", *papers, "--positive", "7", "--format", "json")
         (run,) = json.loads(answer.out)["runs"]
         assert run["summary"]["ods_f"] is None
         assert "no positive" in run["undefined"]["ods_f"]
         assert "NaN" not in answer.out
-        assert "undefined (no positive" in segbench("run", *papers, "--positive", "7").out
+        assert "undefined (no positive" in segbench("pixels", *papers, "--positive", "7").out
 
     def test_bounds_stand_in_json_and_table(self, segbench, tmp_path):
         rng = np.random.default_rng(0)
         truth = (rng.random((300, 300)) < 0.3).astype(np.uint8)
         gt = write_folder(tmp_path / "gt", {"a.png": truth * 255})
         pred = write_folder(tmp_path / "pred", {"a.npy": np.clip(rng.normal(0.4, 0.2, truth.shape) + truth / 5, 0, 1)})
-        (run,) = json.loads(segbench("run", gt, pred, "--format", "json", "--bins").out)["runs"]
+        (run,) = json.loads(segbench("pixels", gt, pred, "--format", "json", "--bins").out)["runs"]
         low, high = run["bounds"]["auc_pr"]
-        (exact,) = json.loads(segbench("run", gt, pred, "--format", "json").out)["runs"]
+        (exact,) = json.loads(segbench("pixels", gt, pred, "--format", "json").out)["runs"]
         assert low <= exact["summary"]["auc_pr"] <= high
         assert low < high
         assert exact["bounds"] == {}
-        assert "±" in segbench("run", gt, pred, "--bins").out
+        assert "±" in segbench("pixels", gt, pred, "--bins").out
 
     def test_options_reach_the_protocol(self, segbench, papers, tmp_path):
         field = np.ones((4, 4), np.uint8)
         field[0] = 0
         masks = write_folder(tmp_path / "m", {"first_m.png": field, "second_m.png": field})
         answer = segbench(
-            "run", *papers, "--positive", ">=128", "--void", "7,9", "--field", masks, "--field-pattern", "*_m",
+            "pixels", *papers, "--positive", ">=128", "--void", "7,9", "--field", masks, "--field-pattern", "*_m",
             "--invert", "--bins", "--format", "json",
         )  # fmt: skip
         (run,) = json.loads(answer.out)["runs"]
@@ -113,22 +113,20 @@ class TestRun:
         assert run["summary"]["ignored"] == 8
 
     def test_negatives_that_fit_nothing_are_said(self, segbench, papers):
-        assert "fits 'zz/*' (--negatives" in segbench("run", *papers, "--negatives", "zz/*").out
+        assert "fits 'zz/*' (--negatives" in segbench("pixels", *papers, "--negatives", "zz/*").out
 
     def test_wide_integers_are_levels_and_it_is_said(self, segbench, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": FIRST_TRUTH * 255})
         pred = write_folder(tmp_path / "pred", {"a.npy": (FIRST_SCORES * 100).astype(np.int32)})
         for protocol in ("pixels", "boundaries"):
-            assert (
-                "int32 values are levels: score = value / 2147483647" in segbench("run", gt, pred, "-p", protocol).out
-            )
+            assert "int32 values are levels: score = value / 2147483647" in segbench(protocol, gt, pred).out
 
 
 class TestShow:
     @pytest.fixture
     def file(self, segbench, papers, tmp_path):
         file = tmp_path / "r.segbench"
-        segbench("run", *papers, "-o", file)
+        segbench("pixels", *papers, "-o", file)
         return file
 
     def test_csv_holds_every_digit(self, segbench, file):
@@ -158,27 +156,27 @@ class TestWrongUse:
     @pytest.mark.parametrize(
         ("arguments", "code", "message"),
         [
-            (["run"], 2, "give GROUND_TRUTH and PREDICTION"),
-            (["run", "{gt}"], 2, "give GROUND_TRUTH and PREDICTION"),
-            (["run", "{gt}", "{pred}", "--frobnicate"], 2, "No such option"),
-            (["run", "{gt}", "{pred}", "-p", "voxels"], 2, "voxels"),
-            (["run", "{gt}", "{pred}", "-p", "boundries"], 2, "Did you mean 'boundaries'?"),
-            (["run", "{gt}", "{pred}", "-j", "0"], 2, "'--jobs': expected 1 or more"),
-            (["run", "{gt}", "{pred}", "-j", "two"], 2, "'--jobs': expected a whole number\n"),
-            (["run", "{gt}", "{pred}", "--intervals", "many"], 2, "'--intervals': expected a number\n"),
+            (["pixels"], 2, "give GT and PRED"),
+            (["pixels", "{gt}"], 2, "give GT and PRED"),
+            (["pixels", "{gt}", "{pred}", "--frobnicate"], 2, "No such option"),
+            (["voxels", "{gt}", "{pred}"], 2, "voxels"),
+            (["boundries", "{gt}", "{pred}"], 2, "Did you mean 'boundaries'?"),
+            (["pixels", "{gt}", "{pred}", "-j", "0"], 2, "'--jobs': expected 1 or more"),
+            (["pixels", "{gt}", "{pred}", "-j", "two"], 2, "'--jobs': expected a whole number\n"),
+            (["pixels", "{gt}", "{pred}", "--intervals", "many"], 2, "'--intervals': expected a number\n"),
             (["show", "r.segbench", "--format", "tabel"], 2, "'--format': 'tabel' is not one of 'table'"),
-            (["run", "{gt}", "{pred}", "--positive", "white"], 2, "is no rule"),
-            (["run", "{gt}", "{pred}", "--void", "sky"], 2, "no list of numbers"),
-            (["run", "{gt}", "{pred}", "{pred}"], 2, "two methods are called 'pred'"),
-            (["run", "{gt}", "{pred}", "--field-pattern", "*_m"], 2, "name their folder with --field"),
-            (["run", "{gt}", "{pred}", "-p", "boundaries", "--max-dist", "7"], 2, "fraction of the diagonal"),
-            (["run", "{gt}", "nowhere"], 1, "nowhere"),
-            (["run", "nowhere", "{pred}"], 1, "nowhere"),
-            (["run", "{gt}", "{empty}"], 1, "empty"),
-            (["run", "{empty}", "{pred}"], 1, "empty"),
-            (["run", "{gt}", "{short}"], 1, "second"),
-            (["run", "{short}", "{pred}"], 1, "second"),
-            (["run", "{gt}/first.png", "{pred}"], 1, "folder"),
+            (["pixels", "{gt}", "{pred}", "--positive", "white"], 2, "is no rule"),
+            (["pixels", "{gt}", "{pred}", "--void", "sky"], 2, "is not a list of numbers"),
+            (["pixels", "{gt}", "{pred}", "{pred}"], 2, "two methods are called 'pred'"),
+            (["pixels", "{gt}", "{pred}", "--field-pattern", "*_m"], 2, "name their folder with --field"),
+            (["boundaries", "{gt}", "{pred}", "--max-dist", "7"], 2, "fraction of the diagonal"),
+            (["pixels", "{gt}", "nowhere"], 1, "nowhere"),
+            (["pixels", "nowhere", "{pred}"], 1, "nowhere"),
+            (["pixels", "{gt}", "{empty}"], 1, "empty"),
+            (["pixels", "{empty}", "{pred}"], 1, "empty"),
+            (["pixels", "{gt}", "{short}"], 1, "second"),
+            (["pixels", "{short}", "{pred}"], 1, "second"),
+            (["pixels", "{gt}/first.png", "{pred}"], 1, "folder"),
             (["show", "nowhere.segbench"], 1, "no such results file"),
             (["show", "{gt}/first.png"], 1, "results file"),
             (["plot", "nowhere.segbench", "-o", "pr.pdf"], 1, "no such results file"),
@@ -198,7 +196,7 @@ class TestWrongUse:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--intervals", "0.95"], "--intervals 0.95 is no level in per cent; write 95"),
+            (["--intervals", "0.95"], "--intervals 0.95 is not a confidence level in percent; write 95"),
             (["-o", "r.csv"], "segbench show FILE --format csv"),
             (["-o", "r.HTML"], "segbench report FILE -o page.html"),
             (["-o", "r.png"], "segbench plot FILE -o pr.png"),
@@ -207,7 +205,7 @@ class TestWrongUse:
     )
     def test_is_found_before_an_image_is_looked_at(self, segbench, tmp_path, monkeypatch, arguments, message):
         monkeypatch.chdir(tmp_path)
-        answer = segbench("run", "no-gt", "no-pred", *arguments)
+        answer = segbench("pixels", "no-gt", "no-pred", *arguments)
         assert (answer.code, answer.out) == (2, "")
         assert message in answer.err
         assert list(tmp_path.iterdir()) == []
@@ -219,18 +217,18 @@ class TestWrongUse:
         gt = write_folder(tmp_path / "gt", dict.fromkeys(names, FIRST_TRUTH * 255))
         pred = write_folder(tmp_path / "pred", dict.fromkeys(names, (FIRST_SCORES * 255).astype(np.uint8)))
         given = "255" if option == "--void" else gt
-        answer = segbench("run", gt, pred, option, given)
+        answer = segbench("pixels", gt, pred, option, given)
         assert answer.code == 1
         assert "nothing but" in answer.err.splitlines()[0]
         assert f"perhaps {option} {given} left out every other value" in answer.err
         assert "--positive" not in answer.err
 
     def test_values_that_occur_are_listed(self, segbench, papers):
-        assert "--positive with a value that occurs (0, 255)" in segbench("run", *papers, "--positive", "7").err
+        assert "--positive with a value that occurs (0, 255)" in segbench("pixels", *papers, "--positive", "7").err
 
     def test_three_values_show_the_flag_that_mends_it(self, segbench, papers):
         write_folder(papers[0], {"first.png": FIRST_TRUTH})
-        answer = segbench("run", *papers)
+        answer = segbench("pixels", *papers)
         assert answer.code == 1
         assert "--positive '>=1'" in answer.err
 
@@ -251,7 +249,7 @@ class TestStartUp:
         assert segbench("--version").out.strip() == f"segbench {library.__version__}"
 
     def test_output_cut_short_is_no_error(self, papers):
-        command = f"{sys.executable} -m segbench run {papers[0]} {papers[1]} --format json | head -1"
+        command = f"{sys.executable} -m segbench pixels {papers[0]} {papers[1]} --format json | head -1"
         answer = subprocess.run(
             ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False
         )

@@ -26,7 +26,7 @@ def test_a_folder_of_label_maps_counts_as_segs_do(segbench, folders, protocol):
     truth, scales, segs = folders
     summaries = []
     for folder, pattern in ((scales, ["--pred-pattern", "*/#"]), (segs, [])):
-        answer = segbench("run", truth, folder, "-p", *protocol, *pattern, "--format", "json")
+        answer = segbench(*protocol, truth, folder, *pattern, "--format", "json")
         assert answer.code == 0, answer.err
         summaries.append(json.loads(answer.out)["runs"][0]["summary"])
     assert summaries[0] == summaries[1]
@@ -36,14 +36,14 @@ def test_a_folder_of_label_maps_counts_as_segs_do(segbench, folders, protocol):
 
 def test_pixels_take_one_prediction(segbench, folders):
     truth, scales, _ = folders
-    answer = segbench("run", truth, scales, "--pred-pattern", "*/#", "--positive", "4")
+    answer = segbench("pixels", truth, scales, "--pred-pattern", "*/#", "--positive", "4")
     assert answer.code == 1
     assert "3 predictions of one image, expected one" in answer.err
 
 
 def test_a_changed_scale_is_counted_again(segbench, folders, tmp_path):
     truth, scales, _ = folders
-    line = ("run", truth, scales, "-p", "regions", "--pred-pattern", "*/#", "-o", tmp_path / "r.segbench")
+    line = ("regions", truth, scales, "--pred-pattern", "*/#", "-o", tmp_path / "r.segbench")
     before = json.loads(segbench(*line, "--format", "json").out)["runs"][0]["summary"]
     write_folder(scales, {"a/2.png": COARSE})
     after = json.loads(segbench(*line, "--format", "json").out)["runs"][0]["summary"]
@@ -56,5 +56,5 @@ def test_one_segmentation_is_no_soft_map(segbench, folders, tmp_path):
     cell[0, 0] = FINE
     (tmp_path / "one").mkdir()
     scipy.io.savemat(tmp_path / "one" / "a.mat", {"segs": cell})
-    answer = segbench("run", truth, tmp_path / "one", "-p", "boundaries", "--label-maps", "--format", "json")
+    answer = segbench("boundaries", truth, tmp_path / "one", "--label-maps", "--format", "json")
     assert json.loads(answer.out)["runs"][0]["summary"]["ods_f"] == pytest.approx(1)

@@ -13,7 +13,7 @@ from segbench import load_results
 @pytest.fixture
 def kept(segbench, tmp_path):
     folders = write_methods(tmp_path, {"good": 3.0, "poor": 1.0, "a|b_c": 2.0}, images=3)
-    assert segbench("run", *folders, "-o", tmp_path / "my results.segbench").code == 0
+    assert segbench("pixels", *folders, "-o", tmp_path / "my results.segbench").code == 0
     return tmp_path / "my results.segbench"
 
 
@@ -47,7 +47,7 @@ def test_per_threshold(segbench, kept):
 def test_thresholds_are_listed_in_all_digits(segbench, tmp_path):
     places = write_methods(tmp_path, {"one": 3.0}, images=2)
     results = tmp_path / "edges.segbench"
-    assert segbench("run", *places, "-p", "boundaries", "--positive", "255", "-o", results).code == 0
+    assert segbench("boundaries", *places, "--positive", "255", "-o", results).code == 0
     used = np.linspace(0.01, 0.99, 99).tolist()
     (run,) = json.loads(segbench("show", results, "--per-threshold", "--format", "json").out)["runs"]
     assert run["per_threshold"]["threshold"] == used
@@ -67,7 +67,7 @@ def test_a_folder_is_told_from_a_missing_file(segbench, tmp_path):
 
 
 def test_the_hint_after_a_run_can_be_typed(segbench, kept, tmp_path):
-    err = segbench("run", tmp_path / "gt", tmp_path / "good", "-o", kept).err
+    err = segbench("pixels", tmp_path / "gt", tmp_path / "good", "-o", kept).err
     hint = err.split("segbench show ")[1].split(", segbench plot ")[0]
     assert shlex.split(hint) == [str(kept)]
 
@@ -105,13 +105,13 @@ def test_bands_are_refused_where_there_are_none(segbench, kept, tmp_path):
 def test_no_option_about_intervals_is_passed_over(segbench, kept, verb, options, mend):
     answer = segbench(verb, kept, *options)
     assert answer.code == 2
-    assert "how intervals are drawn; " + mend in answer.err
+    assert "how images are resampled; " + mend in answer.err
 
 
 def test_only_takes_a_method_by_its_name(segbench, tmp_path):
     gt, one, two = write_methods(tmp_path, {"one": 1, "two": 2}, images=2)
     results = tmp_path / "r.segbench"
-    assert segbench("run", gt, one, two, "-o", results).code == 0
+    assert segbench("pixels", gt, one, two, "-o", results).code == 0
     shown = segbench("show", results, "--only", "two", "--format", "json")
     assert [run["method"] for run in json.loads(shown.out)["runs"]] == ["two"]
     refused = segbench("show", results, "--only", "three")

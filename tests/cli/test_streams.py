@@ -23,7 +23,7 @@ COMMANDS = [
     ["show", "é日.segbench"],
     ["compare", "r.segbench"],
     ["compare", "r.segbench", "--format", "csv"],
-    ["run", "gt", "né日", "-j", "1"],
+    ["pixels", "gt", "né日", "-j", "1"],
     ["check", "gt", "né日"],
     ["check", "gt", "né日", "--format", "json"],
     ["presets"],
@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
     write_folder(root / "bytes", {"é first 日.npy": FIRST_SCORES, "second.npy": 1 - SECOND_SCORES})
     (root / "bytes").rename(root / os.fsdecode(b"\xff\xfe"))
     places = ["gt", "né日", os.fsdecode(b"\xff\xfe"), "b±=né日"]
-    counted = program(root, ["run", *places, "-o", "r.segbench", "-j", "1"], LC_ALL="C.UTF-8")
+    counted = program(root, ["pixels", *places, "-o", "r.segbench", "-j", "1"], LC_ALL="C.UTF-8")
     assert counted.returncode == 0, counted.stderr.decode()
     return root
 
@@ -88,7 +88,7 @@ def test_any_encoding_will_do(printed, arguments, encoding):
         assert len(set(map(len, rows))) == 1
 
 
-@pytest.mark.parametrize("arguments", [["show", "r.segbench"], ["check", "gt", "né日"], ["run", "gt", "né日"]])
+@pytest.mark.parametrize("arguments", [["show", "r.segbench"], ["check", "gt", "né日"], ["pixels", "gt", "né日"]])
 def test_so_will_the_c_locale(folder, arguments):
     answer = program(folder, arguments, **C_LOCALE)
     assert b"Traceback" not in answer.stderr
@@ -96,7 +96,7 @@ def test_so_will_the_c_locale(folder, arguments):
 
 
 def test_names_that_are_no_text_are_printed_in_utf_8(folder):
-    answer = program(folder, ["run", "gt", os.fsdecode(b"\xff\xfe"), "-o", os.fsdecode(b"\xff.segbench"), "-j", "1"])
+    answer = program(folder, ["pixels", "gt", os.fsdecode(b"\xff\xfe"), "-o", os.fsdecode(b"\xff.segbench"), "-j", "1"])
     assert answer.returncode == 0, answer.stderr.decode()
     assert b"Traceback" not in answer.stderr
     assert "\\udcff" in answer.stderr.decode()

@@ -29,7 +29,7 @@ def listed(folder):
 class TestTuningSet:
     def test_the_test_set_is_measured_at_the_tuning_set_s_hull(self, segbench, sets):
         (tune_truth, tune_a, _), (truth, a, _) = sets
-        run = run_of(segbench("run", truth, a, "--tuning-set", tune_truth, tune_a, "--format", "json"))
+        run = run_of(segbench("pixels", truth, a, "--tuning-set", tune_truth, tune_a, "--format", "json"))
         tuned = evaluate(truth, a).pooled.at(thresholds_from(evaluate(tune_truth, tune_a).pooled))
         assert run["summary"]["auc_pr"] == pr_curve(tuned).area
         assert run["summary"]["ods_threshold"] in thresholds_from(evaluate(tune_truth, tune_a).pooled).values
@@ -38,20 +38,20 @@ class TestTuningSet:
 
     def test_the_same_set_twice_is_said_to_be_optimistic(self, segbench, sets):
         truth, a, _ = sets[0]
-        answer = segbench("run", truth, a, "--tuning-set", truth, a)
+        answer = segbench("pixels", truth, a, "--tuning-set", truth, a)
         assert "the tuning set is the test set" in answer.out
 
     def test_the_results_file_keeps_the_thresholds(self, segbench, sets, tmp_path):
         (tune_truth, tune_a, _), (truth, a, _) = sets
         kept = tmp_path / "r.segbench"
-        first = run_of(segbench("run", truth, a, "--tuning-set", tune_truth, tune_a, "-o", kept, "--format", "json"))
+        first = run_of(segbench("pixels", truth, a, "--tuning-set", tune_truth, tune_a, "-o", kept, "--format", "json"))
         assert run_of(segbench("show", kept, "--format", "json")) == first
 
     def test_a_tuned_and_an_untuned_run_are_told_apart(self, segbench, sets, tmp_path):
         (tune_truth, tune_a, _), (truth, a, _) = sets
         kept = tmp_path / "r.segbench"
-        segbench("run", truth, a, "-o", kept)
-        segbench("run", truth, a, "--tuning-set", tune_truth, tune_a, "-o", kept)
+        segbench("pixels", truth, a, "-o", kept)
+        segbench("pixels", truth, a, "--tuning-set", tune_truth, tune_a, "-o", kept)
         text = segbench("show", kept).out
         assert "a (thresholds:none)" in text
         assert "a (thresholds:tuning set of 4 images, data" in text
@@ -59,9 +59,9 @@ class TestTuningSet:
     def test_bins_are_tuned_at_their_edges(self, segbench, tmp_path):
         tune = write_methods(tmp_path / "tune", {"a": 2}, images=2, levels=False)
         test = write_methods(tmp_path / "test", {"a": 2}, images=1, levels=False, shape=(270, 270))
-        run = run_of(segbench("run", *test, "--bins", "--tuning-set", *tune, "--format", "json"))
+        run = run_of(segbench("pixels", *test, "--bins", "--tuning-set", *tune, "--format", "json"))
         assert (run["bounds"], run["notes"]) == ({}, [])
-        exact = run_of(segbench("run", *test, "--tuning-set", *tune, "--format", "json"))
+        exact = run_of(segbench("pixels", *test, "--tuning-set", *tune, "--format", "json"))
         assert exact["notes"] == []
         assert exact["summary"]["auc_pr"] == pytest.approx(run["summary"]["auc_pr"], abs=0.01)
 
@@ -75,60 +75,60 @@ class TestTuningSet:
         tune_field, field = tmp_path / "fields" / "tune", tmp_path / "fields" / "test"
         tuned = ["--tuning-set", tune_truth, tune_a]
         run = run_of(
-            segbench("run", truth, a, "--field", field, *tuned, "--tuning-field", tune_field, "--format", "json")
+            segbench("pixels", truth, a, "--field", field, *tuned, "--tuning-field", tune_field, "--format", "json")
         )
         hull = thresholds_from(evaluate(tune_truth, tune_a, field=tune_field).pooled)
         assert run["summary"]["auc_pr"] == pr_curve(evaluate(truth, a, field=field).pooled.at(hull)).area
-        twice = segbench("run", truth, a, "--field", field, "--tuning-set", truth, a, "--tuning-field", field)
+        twice = segbench("pixels", truth, a, "--field", field, "--tuning-set", truth, a, "--tuning-field", field)
         assert "the tuning set is the test set" in twice.out
         for wrong, said in (
             ([*tuned, "--field", field], "test set is with a field of view, the tuning set without"),
             ([*tuned, "--tuning-field", tune_field], "test set is without a field of view, the tuning set with"),
             (["--tuning-field", tune_field], "masks of --tuning-set"),
         ):
-            answer = segbench("run", truth, a, *wrong)
+            answer = segbench("pixels", truth, a, *wrong)
             assert (answer.code, said in " ".join(answer.err.split())) == (2, True)
         place = tmp_path / "list.csv"
         rows = [f"{n},{truth}/{n},{a}/{n},{field}/{n}" for n in listed(truth)]
         place.write_text("\n".join(["name,ground_truth,prediction,field", *rows]))
-        assert "--tuning-field" in segbench("run", "--pairs", place, *tuned).err
+        assert "--tuning-field" in segbench("pixels", "--pairs", place, *tuned).err
 
     def test_a_preset_brings_a_field_of_view(self, segbench, sets, tmp_path):
         (tune_truth, tune_a, _), (truth, a, _) = sets
         write_folder(tmp_path / "test" / "masks", dict.fromkeys(listed(truth), np.ones((12, 17), np.uint8)))
         preset = tmp_path / "own.toml"
         preset.write_text(f"title = 'own'\n[layout]\nground_truth = '{truth.name}'\nfield = 'masks'\n")
-        answer = segbench("run", truth.parent, a, "--preset", preset, "--tuning-set", tune_truth, tune_a)
+        answer = segbench("run", preset, truth.parent, a, "--tuning-set", tune_truth, tune_a)
         assert (answer.code, "--tuning-field" in answer.err) == (2, True)
 
     @pytest.mark.parametrize(
         ("options", "code", "message"),
         [
             (["--tuning-results", "gone.segbench"], 1, "no such results file"),
-            (["-p", "boundaries"], 2, "only the pixels protocol"),
+            (["--classes", "0,1", "--no-check"], 2, "only the pixels protocol"),
         ],
     )
     def test_wrong_options(self, segbench, sets, options, code, message):
         (tune_truth, tune_a, _), (truth, a, _) = sets
         given = [] if "--tuning-results" in options else ["--tuning-set", tune_truth, tune_a]
-        answer = segbench("run", truth, a, *given, *options)
+        answer = segbench("pixels", truth, a, *given, *options)
         assert answer.code == code
         assert message in answer.err
 
     def test_a_tuning_set_without_positives_is_refused(self, segbench, sets):
         (tune_truth, tune_a, _), (truth, a, _) = sets
         write_folder(tune_truth, {path.name: np.zeros((12, 17), np.uint8) for path in tune_truth.iterdir()})
-        answer = segbench("run", truth, a, "--positive", "255", "--tuning-set", tune_truth, tune_a)
+        answer = segbench("pixels", truth, a, "--positive", "255", "--tuning-set", tune_truth, tune_a)
         assert answer.code == 1
         assert "tuning set: 0 positives and 816 negatives" in answer.err
 
     def test_what_is_wrong_with_the_tuning_set_is_said_of_it(self, segbench, sets):
         (tune_truth, tune_a, _), (truth, a, _) = sets
-        answer = segbench("run", truth, a, "--tuning-set", tune_truth, tune_a / "gone")
+        answer = segbench("pixels", truth, a, "--tuning-set", tune_truth, tune_a / "gone")
         assert answer.code == 1
         assert f"tuning set, {tune_a / 'gone'}: there is no such folder" in answer.err
         next(tune_a.iterdir()).write_bytes(b"no picture")
-        answer = segbench("run", truth, a, "--tuning-set", tune_truth, tune_a)
+        answer = segbench("pixels", truth, a, "--tuning-set", tune_truth, tune_a)
         assert answer.code == 1
         assert "tuning set: 1 image failed; the first: " in answer.err
 
@@ -137,47 +137,47 @@ class TestTuningResults:
     @pytest.fixture
     def tuned(self, segbench, sets, tmp_path):
         kept = tmp_path / "tune.segbench"
-        assert segbench("run", *sets[0], "-o", kept).code == 0
+        assert segbench("pixels", *sets[0], "-o", kept).code == 0
         return kept
 
     def test_each_method_has_its_own_thresholds(self, segbench, sets, tuned):
-        answer = segbench("run", *sets[1], "--tuning-results", tuned, "--format", "json")
+        answer = segbench("pixels", *sets[1], "--tuning-results", tuned, "--format", "json")
         for method, folder in zip("ab", sets[1][1:], strict=True):
             own = thresholds_from(evaluate(sets[0][0], sets[0][0].parent / method, Pixels()).pooled)
             expected = pr_curve(evaluate(sets[1][0], folder).pooled.at(own)).area
             assert run_of(answer, method)["summary"]["auc_pr"] == expected
 
     def test_a_method_that_was_not_tuned_is_refused(self, segbench, sets, tuned):
-        answer = segbench("run", sets[1][0], f"c={sets[1][1]}", "--tuning-results", tuned)
+        answer = segbench("pixels", sets[1][0], f"c={sets[1][1]}", "--tuning-results", tuned)
         assert answer.code == 2
         assert "no run of c" in answer.err
         assert "with them: a, b" in answer.err
 
     def test_other_settings_are_refused(self, segbench, sets, tuned):
-        answer = segbench("run", *sets[1], "--void", "3", "--tuning-results", tuned)
+        answer = segbench("pixels", *sets[1], "--void", "3", "--tuning-results", tuned)
         assert answer.code == 2
         assert "with them: none" in answer.err
 
     def test_a_field_of_view_that_only_one_of_them_has_is_refused(self, segbench, sets, tuned, tmp_path):
         truth, a, _ = sets[1]
         masks = write_folder(tmp_path / "masks", dict.fromkeys(listed(truth), np.ones((12, 17), np.uint8)))
-        answer = segbench("run", truth, a, "--field", masks, "--tuning-results", tuned)
+        answer = segbench("pixels", truth, a, "--field", masks, "--tuning-results", tuned)
         assert answer.code == 2
         assert "a was tuned without a field of view, and this run is with a field of view" in " ".join(
             answer.err.split()
         )
 
     def test_folders_are_for_one_method(self, segbench, sets, tuned):
-        answer = segbench("run", *sets[1], "--tuning-set", *sets[0][:2])
+        answer = segbench("pixels", *sets[1], "--tuning-set", *sets[0][:2])
         assert answer.code == 2
         assert "--tuning-results" in answer.err
-        assert segbench("run", *sets[1], "--tuning-set", *sets[0][:2], "--tuning-results", tuned).code == 2
+        assert segbench("pixels", *sets[1], "--tuning-set", *sets[0][:2], "--tuning-results", tuned).code == 2
 
 
 def test_other_thresholds_are_another_run(segbench, sets, tmp_path):
     truth, first, second = sets[0]
     for tuning in (first, second):
-        kept = segbench("run", sets[1][0], f"m={sets[1][1]}", "--tuning-set", truth, tuning, "-o", tmp_path / "r")
+        kept = segbench("pixels", sets[1][0], f"m={sets[1][1]}", "--tuning-set", truth, tuning, "-o", tmp_path / "r")
         assert kept.code == 0, kept.err
     runs = json.loads(segbench("show", tmp_path / "r", "--format", "json").out)["runs"]
     assert len({run["signature"] for run in runs}) == len(runs) == 2

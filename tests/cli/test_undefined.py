@@ -19,7 +19,7 @@ WHY = "no boundaries of two annotators"
 EMPTY = "no boundary pixel in the ground truth or the prediction"
 COLUMNS = ["f", "precision", "recall", "threshold", "area_pr"]
 # A diagonal of 20 pixels: --max-dist .05 is one pixel.
-ONE_PIXEL = ("-p", "boundaries", "--max-dist", "0.05", "--thresholds", "3")
+ONE_PIXEL = ("--max-dist", "0.05", "--thresholds", "3")
 
 
 def column(*places):
@@ -43,7 +43,7 @@ def kept(segbench, tmp_path):
     predictions = {"alone": column(5), "apart": column(5), "blank": column(), "same": column(12)}
     pred = write_folder(tmp_path / "pred", {f"{name}.png": map_ for name, map_ in predictions.items()})
     kept = tmp_path / "r.segbench"
-    answer = segbench("run", truth, pred, *ONE_PIXEL, "--gt-pattern", "*.#", "--human", "-o", kept)
+    answer = segbench("boundaries", truth, pred, *ONE_PIXEL, "--gt-pattern", "*.#", "--human", "-o", kept)
     assert answer.code == 0, answer.err
     assert f"human: {ALONE} (2 of 4 images)" in answer.out
     return kept
@@ -160,7 +160,7 @@ class TestSets:
         truth = write_folder(tmp_path / "gt", {"a.png": column(5), "b.png": column(7)})
         pred = write_folder(tmp_path / "pred", {"a.png": column(5), "b.png": column(7)})
         kept = tmp_path / "r.segbench"
-        assert segbench("run", truth, pred, *ONE_PIXEL, "--human", "-o", kept).code == 1
+        assert segbench("boundaries", truth, pred, *ONE_PIXEL, "--human", "-o", kept).code == 1
         human = results_of(kept)["human"]
         (folder,) = export_bsds([human], tmp_path / "human")
         assert set((folder / "eval_bdry.txt").read_text().split()) == {"nan"}

@@ -17,8 +17,8 @@ class TestWhereImagesAreCounted:
     def test_makes_no_difference_to_the_last_byte(self, segbench, papers, options):
         if "--dask" in options:
             pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
-        alone = segbench("run", *papers, "--format", "json", "-j", "1")
-        spread = segbench("run", *papers, "--format", "json", *options)
+        alone = segbench("pixels", *papers, "--format", "json", "-j", "1")
+        spread = segbench("pixels", *papers, "--format", "json", *options)
         assert (spread.code, spread.out) == (0, alone.out)
 
     @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ class TestWhereImagesAreCounted:
     def test_wrong_options(self, segbench, papers, options, code, message):
         if options == ["--dask", "nonsense"]:
             pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
-        answer = segbench("run", *papers, *options)
+        answer = segbench("pixels", *papers, *options)
         assert (answer.code, answer.out) == (code, "")
         assert message in answer.err
 
@@ -46,18 +46,18 @@ def test_a_damaged_first_image_is_no_fault_of_a_dask_worker(segbench, papers, tm
         for path in sorted(papers[1].iterdir()):
             stored.write(path, path.name)
     archive.write_bytes(archive.read_bytes().replace(b"NUMPY", b"NUMBY", 1))
-    answer = segbench("run", papers[0], archive, "--positive", 255, "--dask", "local", "-j", 1)
+    answer = segbench("pixels", papers[0], archive, "--positive", 255, "--dask", "local", "-j", 1)
     assert answer.code == 1
     assert "first.npy: damaged in the archive" in " ".join(answer.out.split())
 
 
 def test_fresh_counts_anew_and_shows_the_same(segbench, papers, tmp_path):
-    command = ["run", *papers, "-o", tmp_path / "r.segbench", "--format", "json"]
+    command = ["pixels", *papers, "-o", tmp_path / "r.segbench", "--format", "json"]
     assert segbench(*command, "--fresh").out == segbench(*command).out == segbench(*command, "--fresh").out
 
 
 def test_images_counted_before_are_told_from_those_counted_now(segbench, papers, tmp_path):
-    command = ["run", *papers, "-o", tmp_path / "r.segbench"]
+    command = ["pixels", *papers, "-o", tmp_path / "r.segbench"]
     assert "already" not in segbench(*command).err
     assert "2 images: all already counted with the same settings\n" in segbench(*command).err
     write_folder(papers[0], {"third.png": FIRST_TRUTH * 255})
@@ -71,7 +71,7 @@ def test_images_counted_before_are_told_from_those_counted_now(segbench, papers,
 def test_merged_files_show_all_methods(segbench, papers, tmp_path):
     worse = write_folder(tmp_path / "worse", {"first.npy": 1 - FIRST_SCORES, "second.npy": 1 - FIRST_SCORES})
     for name, folder in (("a", papers[1]), ("b", worse)):
-        segbench("run", papers[0], f"{name}={folder}", "-o", tmp_path / name)
+        segbench("pixels", papers[0], f"{name}={folder}", "-o", tmp_path / name)
     merged = segbench("merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "all")
     assert merged.code == 0
     runs = json.loads(segbench("show", tmp_path / "all", "--format", "json").out)["runs"]
@@ -84,7 +84,7 @@ class TestNothingToShow:
     def test_where_every_image_failed_the_reason_stands_once(self, segbench, papers, protocol):
         for path in (papers[0] / "first.png", papers[0] / "second.png"):
             path.write_bytes(b"junk")
-        answer = segbench("run", *papers, "-p", protocol, "--no-check")
+        answer = segbench(protocol, *papers, "--no-check")
         assert answer.code == 1
         assert re.search(r"2 images: is no PNG file .*\(first: .*first\.png\)", answer.out)
         assert answer.out.count("is no PNG file") == 1
@@ -92,11 +92,11 @@ class TestNothingToShow:
     def test_different_reasons_stand_apart(self, segbench, papers):
         (papers[0] / "first.png").write_bytes(b"junk")
         (papers[1] / "second.npy").write_bytes(b"")
-        out = segbench("run", *papers, "--no-check").out
+        out = segbench("pixels", *papers, "--no-check").out
         assert "2 images failed" in out
         assert "first.png: is no PNG" in out
         assert re.search(r"\n  \S*second\.npy: ", out)
 
     def test_where_no_figure_is_defined_the_exit_code_says_so(self, segbench, papers):
-        assert segbench("run", *papers, "--positive", "7").code == 1
-        assert segbench("run", *papers, "--positive", "255").code == 0
+        assert segbench("pixels", *papers, "--positive", "7").code == 1
+        assert segbench("pixels", *papers, "--positive", "255").code == 0

@@ -132,7 +132,7 @@ def test_a_preset_fits_its_layout(name, tmp_path):
     images = make(tmp_path / "root")
     for stem in images:
         image(tmp_path / f"pred/{stem}.png", SOFT)
-    ended = run("--preset", name, tmp_path / "root", tmp_path / "pred", "-o", tmp_path / "r.segbench", *further)
+    ended = run(name, tmp_path / "root", tmp_path / "pred", "-o", tmp_path / "r.segbench", *further)
     assert ended.exit_code == 0, ended.output
     (result,) = segbench.load_results(tmp_path / "r.segbench")
     assert not result.failed
@@ -153,7 +153,7 @@ def test_cityscapes_is_many_classes(tmp_path):
             np.save(tmp_path / name / file, stack)
     for label, soft in enumerate(stack):
         image(tmp_path / f"apart/class_{label}/{stem}.png", soft)
-    ended = run("--preset", "cityscapes", tmp_path / "root", tmp_path / "one", tmp_path / "apart", "--format", "json")
+    ended = run("cityscapes", tmp_path / "root", tmp_path / "one", tmp_path / "apart", "--format", "json")
     assert ended.exit_code == 0, ended.output
     one, apart = json.loads(ended.stdout)["runs"]
     assert one["summary"] == apart["summary"]
@@ -164,9 +164,7 @@ def test_cityscapes_is_many_classes(tmp_path):
 def test_presets_are_printed_whole():
     ended = CliRunner().invoke(app, ["presets", "drive"])
     assert ended.exit_code == 0
-    assert (
-        "segbench run ROOT/test/1st_manual PREDICTION --field ROOT/test/mask --gt-pattern '*_manual1'" in ended.stdout
-    )
+    assert "segbench pixels ROOT/test/1st_manual PRED --field ROOT/test/mask --gt-pattern '*_manual1'" in ended.stdout
     assert "from the data set's public documents" in ended.stdout
     listed = CliRunner().invoke(app, ["presets"]).stdout
     assert [line.split()[0] for line in listed.splitlines()] == sorted(MINIATURES)
@@ -175,12 +173,12 @@ def test_presets_are_printed_whole():
 def test_options_by_hand_come_before_those_of_the_preset(tmp_path):
     bsds(tmp_path / "root/groundTruth/100007.mat")
     image(tmp_path / "pred/100007.png", SOFT)
-    ended = run(
-        "--preset", "bsds500", tmp_path / "root", tmp_path / "pred", "-p", "pixels", "--gt-pattern", "*", "--no-check"
-    )
-    assert "protocol:pixels" in ended.output
-    assert "2 annotators" in ended.output
-    ended = run("--preset", "nyudv2", tmp_path / "root", tmp_path / "pred", "--max-dist", "0.1")
+    where = [tmp_path / "root", tmp_path / "pred"]
+    ended = CliRunner().invoke(app, ["regions", "--preset", "bsds500", *map(str, where), "--no-check"])
+    assert "protocol:regions" in ended.output
+    ended = CliRunner().invoke(app, ["pixels", "--preset", "bsds500", *map(str, where)])
+    assert "the preset bsds500 is for boundaries and regions, not for pixels" in str(ended.exception)
+    ended = run("nyudv2", tmp_path / "root", tmp_path / "pred", "--max-dist", "0.1")
     assert "max_dist:0.1|" in ended.output
 
 
@@ -203,7 +201,7 @@ class TestOnesOwn:
         image(tmp_path / "pred/a.png", SOFT)
         file = tmp_path / "mine.toml"
         file.write_text('title = "Mine"\n[layout]\nground_truth = "truth"\n[options]\ngt_pattern = "*_gt"\n')
-        ended = run("--preset", file, tmp_path / "root", tmp_path / "pred")
+        ended = run(file, tmp_path / "root", tmp_path / "pred")
         assert ended.exit_code == 0, ended.output
         assert "from memory; check it against your files" in ended.stderr
 
@@ -213,12 +211,12 @@ class TestOnesOwn:
         file = tmp_path / "mine.toml"
         file.write_text('title = "Mine"\n[layout]\nground_truth = "truth"\n[options]\nbins = true\nno_check = true\n')
         for verb in ("run", "check"):
-            ended = CliRunner().invoke(app, [verb, "--preset", *map(str, (file, tmp_path / "root", tmp_path / "pred"))])
+            ended = CliRunner().invoke(app, [verb, *map(str, (file, tmp_path / "root", tmp_path / "pred"))])
             assert ended.exit_code == 0, ended.output
 
     @pytest.mark.parametrize(("root", "kind"), [("s3://bucket/drive", "a URL"), ("drive.zip", "an archive")])
     def test_its_folders_are_looked_for_on_disk(self, tmp_path, root, kind):
-        ended = run("--preset", "drive", root, tmp_path)
+        ended = run("drive", root, tmp_path)
         assert isinstance(ended.exception, segbench.ArgumentError)
         assert f"{root} is {kind}" in str(ended.exception)
 
@@ -242,8 +240,8 @@ class TestOnesOwn:
     def test_an_option_that_is_none_is_refused(self, tmp_path):
         file = tmp_path / "mine.toml"
         file.write_text('[layout]\nground_truth = "."\n[options]\npositives = "1"\n')
-        ended = run("--preset", file, tmp_path, tmp_path)
-        assert "holds positives, which is no option" in str(ended.exception)
+        ended = run(file, tmp_path, tmp_path)
+        assert "holds positives, which is not an option of segbench pixels" in str(ended.exception)
 
 
 def test_names_that_are_none_and_folders_that_are_not_there(tmp_path):

@@ -276,7 +276,7 @@ class TestRepeating:
         gt, one = write_methods(tmp_path, {"a=b": 1})
         page = write_page(tmp_path, [evaluate(gt, one)]).read_text()
         words = shlex.split(html.unescape(re.search(r"<code>(.*?)</code>", page)[1]))
-        assert words[:4] == ["segbench", "run", str(gt), str(one)]
+        assert words[:4] == ["segbench", "pixels", str(gt), str(one)]
 
     def test_boundaries_and_their_settings(self, tmp_path):
         drawn = np.eye(12, dtype=np.uint8)
@@ -285,9 +285,8 @@ class TestRepeating:
         settings = Boundaries(max_dist=0.02, thresholds=5, nms=(1, 5, 1.01), thin=False)
         page = write_page(tmp_path, [evaluate(gt, prediction, settings)]).read_text()
         words = shlex.split(html.unescape(re.search(r"<code>(.*?)</code>", page)[1]))
-        assert words[4:] == shlex.split(
-            "-p boundaries --max-dist 0.02 --thresholds 5 --no-thin --nms 1,5,1.01 -o results.segbench"
-        )
+        assert words[:2] == ["segbench", "boundaries"]
+        assert words[4:] == shlex.split("--max-dist 0.02 --thresholds 5 --no-thin --nms 1,5,1.01 -o results.segbench")
 
     def test_arrays_are_not_kept(self, tmp_path):
         accumulator = Accumulator(method="loop")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +16,7 @@ from segbench.core.levels import like_levels
 
 _MOST_THRESHOLDS = 65_535
 _ROUNDING = 1e-6
+_LARGEST_RADIUS = 100
 
 
 def as_mask(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
@@ -191,3 +193,26 @@ def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
 def _size(array: NDArray[Any]) -> str:
     height, width = array.shape
     return f"{height} rows x {width} columns"
+
+
+def as_suppression(radius: float, border: float, multiplier: float) -> tuple[int, int, float]:
+    """Read the settings of suppression.
+
+    Raises
+    ------
+    ArgumentError
+        If one is out of range.
+    """
+    above_zero = as_real(multiplier, "multiplier", "a number above 0", least=0, most=math.inf, open_ends=True)
+    return as_radius(radius, "radius"), as_whole(border, "border"), above_zero
+
+
+def as_radius(radius: float, name: str) -> int:
+    """Read a radius in pixels.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not a whole number from 0 to 100: methods use 1 or 2, and the time grows with it.
+    """
+    return as_whole(radius, name, most=_LARGEST_RADIUS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -15,26 +15,38 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import INVERTED, as_shares, mirrored
 from segbench.core.metric import Metric
+from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.pictures import Pictures, scores_of
 from segbench.core.protocol import Counted, Protocol, Published
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import boundary_curve
-from segbench.protocols.boundaries.inputs import as_scores, as_share_of_diagonal, number_or_list
+from segbench.protocols.boundaries.inputs import (
+    as_radius,
+    as_scores,
+    as_share_of_diagonal,
+    as_suppression,
+    number_or_list,
+)
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
 from segbench.protocols.boundaries.metrics import METRICS, BoundaryTable
 from segbench.protocols.boundaries.published import PublishedCurve
-from segbench.protocols.boundaries.states import boundary_states
-from segbench.protocols.boundaries.suppression import as_radius, as_suppression, nms
-from segbench.protocols.boundaries.warm_up import compile_kernels, kernels_cached
 from segbench.protocols.labels import LabelRule, describe
 from segbench.protocols.states import State
 from segbench.protocols.written import written
 
 TIES = "hash1"
 """Version of the rule that settles ties between matchings; see `match_boundaries`."""
+_DEMO = "--gt-pattern '*.#' datasets/demo/edges/ground_truth datasets/demo/edges/predictions/gradient"
+
+
+def _read_nms(text: str) -> tuple[float, ...]:
+    """Read radius, border and multiplier."""
+    values = read_numbers(text)
+    if len(values) != 3:
+        raise ValueError("is not radius,border,multiplier; write 1,5,1.01")
+    return values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,16 +101,44 @@ class Boundaries(Protocol):
         }
     )
     title: ClassVar[str] = "Boundary pixels are matched one to one with each annotator's, within a tolerance."
+    examples: ClassVar[tuple[str, ...]] = (
+        f"{_DEMO} --nms 1,5,1.01",
+        f"{_DEMO} --thresholds 9 --human",
+    )
 
-    max_dist: float = 0.0075
-    thresholds: int | tuple[float, ...] = 99
-    thin: bool = True
-    nms: tuple[int, int, float] | None = None
+    max_dist: float = field(default=0.0075, metadata=option("Set the tolerance as a fraction of the image's diagonal."))
+    thresholds: int | tuple[float, ...] = field(
+        default=99,
+        metadata=option("Use so many thresholds, or these: 0.25,0.5.", metavar="NUMBER|LIST", read=read_thresholds),
+    )
+    thin: bool = field(default=True, metadata=option("Leave out the thinning of thresholded maps."))
+    nms: tuple[int, int, float] | None = field(
+        default=None,
+        metadata=option(
+            "Apply non-maximum suppression to thick maps first: radius,border,multiplier, as in 1,5,1.01.",
+            metavar="R,B,M",
+            read=_read_nms,
+        ),
+    )
     smoothing: int = 1
-    positive: str | None = None
-    label_maps: bool = False
-    invert: bool = False
-    category: int | None = None
+    positive: str | None = field(
+        default=None,
+        metadata=option(
+            "Name the ground-truth values that are boundary: 255, '>=128' or 1,3.",
+            metavar="VALUES",
+            panel="Ground truth",
+            default="all but 0",
+        ),
+    )
+    label_maps: bool = field(
+        default=False,
+        metadata=option("Take the boundaries between the labels of ground-truth label maps.", panel="Ground truth"),
+    )
+    invert: bool = field(default=False, metadata=option("Take low predictions for boundary: black edges on white."))
+    category: int | None = field(
+        default=None,
+        metadata=option("Count the boundaries of one category of an SBD ground truth, from 1.", panel="Ground truth"),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "max_dist", as_share_of_diagonal(self.max_dist))
@@ -155,6 +195,8 @@ class Boundaries(Protocol):
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile every kernel, or load it from disk."""
+        from segbench.protocols.boundaries.warm_up import compile_kernels, kernels_cached
+
         if not kernels_cached():
             say("compiling for this machine, once ...")
             compile_kernels()
@@ -171,6 +213,8 @@ class Boundaries(Protocol):
         DataError
             If scores are not finite or outside [0, 1], or a ground truth is no boundary map.
         """
+        from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
+
         truths = self.boundary_maps(sample)
         if sample.labels_predicted:
             maps = [label_boundaries(segmentation) for segmentation in sample.predictions]
@@ -201,6 +245,8 @@ class Boundaries(Protocol):
 
         Of label maps the threshold is the place of one of them, from 1.
         """
+        from segbench.protocols.boundaries.states import boundary_states
+
         del counts
         if sample.labels_predicted:
             predicted = label_boundaries(sample.predictions[int(threshold) - 1])
@@ -218,6 +264,8 @@ class Boundaries(Protocol):
             prediction = mirrored(prediction)
         if self.nms is None:
             return prediction
+        from segbench.protocols.boundaries.suppression import nms
+
         radius, border, multiplier = self.nms
         return nms(prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing)
 
@@ -302,6 +350,8 @@ class Annotators(Protocol):
 
     def count(self, sample: Sample) -> Counted:
         """Count every annotator of an image against the others; an image of one annotator counts nothing."""
+        from segbench.protocols.boundaries.counting import count_boundary_maps
+
         truths = self.settings.boundary_maps(sample)
         nothing = BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))
         each = (

@@ -24,12 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.errors import DataError
-from segbench.protocols.boundaries.inputs import as_scores
+from segbench.protocols.boundaries.inputs import as_radius, as_scores, as_suppression
 from segbench.protocols.boundaries.jit import kernel
 
-_LARGEST_RADIUS = 100
 _ORIENTATION_RADIUS = 4
 _LARGEST_SCORE = 1e100  # second derivatives of larger ones could overflow
 
@@ -89,29 +87,6 @@ def nms(
             fade[side - margin :] = fade[:margin][::-1]
         kept *= np.expand_dims(fade, 1 - axis)
     return kept
-
-
-def as_suppression(radius: float, border: float, multiplier: float) -> tuple[int, int, float]:
-    """Read the settings of suppression.
-
-    Raises
-    ------
-    ArgumentError
-        If one is out of range.
-    """
-    above_zero = as_real(multiplier, "multiplier", "a number above 0", least=0, most=math.inf, open_ends=True)
-    return as_radius(radius, "radius"), as_whole(border, "border"), above_zero
-
-
-def as_radius(radius: float, name: str) -> int:
-    """Read a radius in pixels.
-
-    Raises
-    ------
-    ArgumentError
-        If it is not a whole number from 0 to 100: methods use 1 or 2, and the time grows with it.
-    """
-    return as_whole(radius, name, most=_LARGEST_RADIUS)
 
 
 def _triangle(soft: NDArray[np.float64], radius: int) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -28,14 +28,15 @@ from segbench.core.arguments import as_whole, listed
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.metric import Metric
+from segbench.core.options import option
 from segbench.core.protocol import Counted, Part, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.labels import equals_any
 from segbench.protocols.pixels.class_counts import ClassCounts
 from segbench.protocols.pixels.class_metrics import MACRO, MICRO, PRESENT, TOTALS, ClassTable, micro_of, of_class
-from segbench.protocols.pixels.class_names import RESERVED, read_classes, written_classes
-from segbench.protocols.pixels.settings import Pixels
+from segbench.protocols.pixels.class_names import RESERVED, classes_of, read_classes, written_classes
+from segbench.protocols.pixels.settings import BINS, INVERT, VOID, Pixels
 from segbench.protocols.predicted_labels import distinct, is_coloured, is_whole
 
 _TOLD_ONE_BY_ONE = 8
@@ -80,6 +81,7 @@ class Classes(Protocol):
     """
 
     name: ClassVar[str] = "classes"
+    variant_of: ClassVar[str] = Pixels.name
     reads: ClassVar[Reads] = "classes"
     counts: ClassVar[type[ClassCounts]] = ClassCounts
     by_set: ClassVar[bool] = True
@@ -90,16 +92,24 @@ class Classes(Protocol):
     without_pictures: ClassVar[str] = "was counted with many classes, of which there are no pictures"
     title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
 
-    labels: Sequence[int]
+    labels: Sequence[int] = field(
+        metadata=option(
+            "Score many classes against label maps: 0-18, road=0,car=13, or a file with a label and a name per line.",
+            flag="--classes",
+            metavar="CLASSES",
+            read=classes_of,
+            also=("names",),
+        )
+    )
     names: Sequence[str] | None = None
-    void: Sequence[int] = (255,)
-    invert: bool = False
-    bins: bool = False
+    void: Sequence[int] = field(default=(255,), metadata=VOID | {"default": "255"})
+    invert: bool = field(default=False, metadata=INVERT)
+    bins: bool = field(default=False, metadata=BINS)
 
     def __post_init__(self) -> None:
-        for option in ("labels", "void"):
-            values = listed(getattr(self, option), option, "(0, 1)")
-            object.__setattr__(self, option, tuple(as_whole(value, option, least=None) for value in values))
+        for name in ("labels", "void"):
+            values = listed(getattr(self, name), name, "(0, 1)")
+            object.__setattr__(self, name, tuple(as_whole(value, name, least=None) for value in values))
         object.__setattr__(self, "void", tuple(sorted(set(self.void))))
         object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
         _refuse_unfit(tuple(self.labels), self.class_names, tuple(self.void))

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, cast
 
@@ -34,6 +34,7 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import INVERTED, as_shares
 from segbench.core.metric import Metric
+from segbench.core.options import option, read_void
 from segbench.core.pictures import Pictures, scores_of
 from segbench.core.protocol import Counted, Facts, Protocol, Settled
 from segbench.core.sample import Reads, Sample
@@ -53,6 +54,17 @@ _ANNOTATORS_HINT = (
 
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
 _LABEL_MAP_HINT = instead_of_label_maps("0-18", "16")
+
+
+VOID = option(
+    "Leave out pixels with these ground-truth values: 255, or 254,255, or none.",
+    metavar="VALUES",
+    panel="Ground truth",
+    read=read_void,
+)
+INVERT = option("Take low predictions for positive: black edges on white.")
+BINS = option("Keep float scores in bins: constant memory per image, metrics with bounds instead of exact ones.")
+"""Metadata of fields that the protocol for many classes shares."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,12 +110,31 @@ class Pixels(Protocol):
         {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed", State.IGNORED: "left out"}
     )
     title: ClassVar[str] = "Each pixel is scored separately against the ground truth."
+    examples: ClassVar[tuple[str, ...]] = (
+        "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/*",
+        "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu --intervals 95",
+        "--annotators any --gt-pattern '*.#' datasets/demo/edges/ground_truth datasets/demo/edges/predictions/gradient",
+    )
 
-    positive: str | None = None
-    void: tuple[float, ...] = ()
-    invert: bool = False
-    bins: bool = False
-    annotators: AnnotatorRule | None = None
+    positive: str | None = field(
+        default=None,
+        metadata=option(
+            "Name the ground-truth values that are positive: 255, '>=128' or 1,3.",
+            metavar="VALUES",
+            panel="Ground truth",
+            default="the larger of two",
+        ),
+    )
+    void: tuple[float, ...] = field(default=(), metadata=VOID | {"default": "none"})
+    invert: bool = field(default=False, metadata=INVERT)
+    bins: bool = field(default=False, metadata=BINS)
+    annotators: AnnotatorRule | None = field(
+        default=None,
+        metadata=option(
+            "Combine several annotators: positive where any, all or most of them say so; or count each.",
+            panel="Ground truth",
+        ),
+    )
 
     def __post_init__(self) -> None:
         void = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
+from segbench.core.options import option, read_thresholds, read_void
 from segbench.core.pictures import Pictures, outline
 from segbench.core.protocol import Counted, Protocol, Published
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.boundaries.inputs import number_or_list
-from segbench.protocols.regions.counting import count_regions
 from segbench.protocols.regions.counts import RegionCounts
 from segbench.protocols.regions.curve import region_curve
-from segbench.protocols.regions.hierarchy import dense, hierarchies_of, regions_at
 from segbench.protocols.regions.inputs import as_void
 from segbench.protocols.regions.metrics import METRICS, RegionTable
 from segbench.protocols.regions.published import PublishedRegions
@@ -65,9 +64,24 @@ class Regions(Protocol):
         }
     )
     title: ClassVar[str] = "Predicted regions against each annotator's: covering, Rand index, variation of information."
+    examples: ClassVar[tuple[str, ...]] = ("datasets/demo/objects/ground_truth datasets/demo/objects/ground_truth",)
 
-    thresholds: int | tuple[float, ...] = 99
-    void: tuple[int, ...] = ()
+    thresholds: int | tuple[float, ...] = field(
+        default=99,
+        metadata=option(
+            "Cut a ucm2 at so many thresholds, or at these: 0.25,0.5.", metavar="NUMBER|LIST", read=read_thresholds
+        ),
+    )
+    void: tuple[int, ...] = field(
+        default=(),
+        metadata=option(
+            "Leave out pixels with these ground-truth labels: 0, or 0,255.",
+            metavar="LABELS",
+            panel="Ground truth",
+            read=read_void,
+            default="none",
+        ),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
@@ -107,6 +121,8 @@ class Regions(Protocol):
         DataError
             If labels are floats or negative, sizes differ, or a ``ucm2`` is none.
         """
+        from segbench.protocols.regions.counting import count_regions
+
         prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions
         try:
             return Counted(
@@ -146,12 +162,16 @@ class Regions(Protocol):
 
     def states_of(self, sample: Sample, regions: NDArray[Any], annotator: int = 0) -> NDArray[np.uint8]:
         """Tell where an annotator's regions were found, of regions that `regions` gave."""
+        from segbench.protocols.regions.hierarchy import dense
+
         truth, _ = dense(sample.ground_truths[annotator])
         kept = ~np.isin(sample.ground_truths[annotator], np.asarray(self.void))
         return region_states(regions, truth, kept if sample.field is None else kept & sample.field)
 
     def regions(self, sample: Sample, thresholds: Sequence[float]) -> list[NDArray[Any]]:
         """Give the predicted regions at each of some thresholds, as labels from 0; raises as `states`."""
+        from segbench.protocols.regions.hierarchy import hierarchies_of, regions_at
+
         prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions
         hierarchies, cuts = hierarchies_of(prediction, sample.ground_truths[0].shape, self.thresholds)
         return [regions_at(hierarchies, cuts, threshold) for threshold in thresholds]
@@ -168,4 +188,6 @@ def _file_of(sample: Sample, name: str) -> str:
 
 def compile_kernels() -> None:
     """Compile every kernel, or load it from disk."""
+    from segbench.protocols.regions.counting import count_regions
+
     count_regions(np.zeros((5, 5)), np.ones((2, 2), np.int64), thresholds=2)

@@ -9,51 +9,12 @@ from pathlib import Path
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result
+from segbench.core.options import typed_options
 
-Options = Callable[[str], list[str]]
-
-
-def _valued(option: str) -> Options:
-    return lambda value: [option, value]
-
-
-def _flag(option: str, when: str = "yes") -> Options:
-    return lambda value: [option] if value == when else []
-
-
-def _suppression(value: str) -> list[str]:
-    numbers, _, smoothing = value.partition(",smoothing ")
-    return ["--nms", numbers] if smoothing == "1" else []
-
-
-_DEFAULTS: Mapping[str, Mapping[str, str]] = {
-    "pixels": {"positive": "larger", "void": "none", "invert": "no", "floats": "exact"},
-    "boundaries": {
-        "max_dist": "0.0075",
-        "thresholds": "99",
-        "thin": "yes",
-        "nms": "no",
-        "ground_truth": "nonzero",
-        "invert": "no",
-        "ties": "hash1",
-    },
-    "regions": {"thresholds": "99", "void": "none"},
-}
-_OPTIONS: Mapping[str, Options] = {
-    "positive": _valued("--positive"),
-    "void": _valued("--void"),
-    "invert": _flag("--invert"),
-    "floats": _flag("--bins", "bins"),
-    "max_dist": _valued("--max-dist"),
-    "thresholds": _valued("--thresholds"),
-    "thin": _flag("--no-thin", "no"),
-    "nms": _suppression,
-    "ground_truth": lambda value: ["--label-maps"] if value == "label maps" else ["--positive", value],
-    "annotators": _valued("--annotators"),
-    "category": _valued("--category"),
-    "resize": _valued("--resize-predictions"),
-    "crop": _flag("--crop", "lower right"),
-    "scale": lambda value: ["--scale", value.removesuffix(" per image")],
+_REPAIRS: Mapping[str, Callable[[str], list[str]]] = {
+    "resize": lambda text: ["--resize-predictions", text],
+    "crop": lambda _: ["--crop"],
+    "scale": lambda text: ["--scale", text.removesuffix(" per image")],
 }
 
 
@@ -102,12 +63,11 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     if "class" in first.settings:
         remark = f"one class of a run with --classes, shown with --class {shlex.quote(first.settings['class'])}"
         return Repetition(methods, "", (remark,))
-    words = ["segbench", "run"]
+    words = ["segbench", first.rules.variant_of or first.protocol]
     if inputs.pairs:
         words += ["--pairs", inputs.pairs]
     else:
         words += [inputs.ground_truth, *(_prediction(result) for result in group)]
-    words += ["-p", first.protocol] if first.protocol != "pixels" else []
     options, remarks = _options(first)
     words += options
     words += ["--field", inputs.field] if inputs.field else []
@@ -127,16 +87,11 @@ def _prediction(result: Result) -> str:
 
 
 def _options(result: Result) -> tuple[list[str], list[str]]:
-    defaults, words, remarks = _DEFAULTS[result.protocol], [], []
-    for name, value in result.settings.items():
-        if value == defaults.get(name):
-            continue
-        tuned = name == "thresholds" and result.protocol == "pixels"
-        option = [] if tuned or name not in _OPTIONS else _OPTIONS[name](value)
-        words += option
-        if not option:
-            remarks.append(f"not in the command: {name} {value}")
-    return words, remarks
+    """Give the options that a run was counted with, and remarks on settings that no option gives."""
+    words, left = typed_options(type(result.rules), {k: v for k, v in result.settings.items() if k not in _REPAIRS})
+    for name, option in _REPAIRS.items():
+        words += option(result.settings[name]) if name in result.settings else []
+    return words, [f"not in the command: {name} {result.settings[name]}" for name in left]
 
 
 def _version(result: Result) -> str:

@@ -1,0 +1,228 @@
+"""``segbench pixels``, ``segbench boundaries`` and so on: folders to metrics, by one protocol each."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from segbench.cli.choices import Form, print_run
+from segbench.cli.counting import count_methods
+from segbench.cli.data import Data, without_meaning
+from segbench.cli.parameters import Group, command, group, protocol_group
+from segbench.cli.preset import defaults_of
+from segbench.cli.resampling import INTERVALS, interval_settings
+from segbench.cli.stopping import Stopped
+from segbench.cli.tuning import Tuning, thresholds_of
+from segbench.cli.wording import Command
+from segbench.cli.workers import Workers
+from segbench.core.errors import ArgumentError, DataError
+
+if TYPE_CHECKING:
+    from segbench.core.protocol import Protocol
+    from segbench.loaders.inputs import Inputs
+    from segbench.loaders.repairs import Repairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What is counted and what is printed, as given on the command line."""
+
+    human: Annotated[
+        bool,
+        typer.Option(
+            "--human",
+            help="Compare each annotator with the others, too, as a method 'human'.",
+            rich_help_panel="Protocol",
+        ),
+    ] = False
+    no_check: Annotated[
+        bool,
+        typer.Option(
+            "--no-check", help="Skip the quick form of segbench check before counting.", rich_help_panel="Data"
+        ),
+    ] = False
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Write this results file (.segbench), or continue it.", rich_help_panel="Output"
+        ),
+    ] = None
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Count again what the results file holds of this run.", rich_help_panel="Output"),
+    ] = False
+    intervals: Annotated[float | None, INTERVALS] = None
+    per_class: Annotated[
+        bool, typer.Option("--per-class", help="Print every class, however many.", rich_help_panel="Output")
+    ] = False
+    form: Annotated[
+        Form, typer.Option("--format", help="Choose how metrics are printed.", rich_help_panel="Output")
+    ] = Form.TABLE
+
+
+def benchmark_command(verb: str) -> Command:
+    """Make the command of a protocol's verb.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such verb.
+    """
+    from segbench.protocols.registry import protocols_of, verbs
+
+    protocol = protocols_of(verb)[0]
+    examples = [f"segbench {verb} {words}" for words in protocol.examples or ("GT PRED -o results.segbench",)]
+    text = f"{verbs()[verb]}\n\n{protocol.title}"
+    return command(count, _groups(verb), name=verb, help=text, examples=examples)
+
+
+def preset_command(name: str) -> Command:
+    """Make the command that runs the first protocol of a preset.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such preset, or no such protocol.
+    DataError
+        If its file is not a preset.
+    """
+    from segbench.loaders.presets import load_preset
+
+    preset = load_preset(name)
+    verb = preset.protocols[0]
+    text = f"Run segbench {verb} on {preset.title}." + (f"\n\n{preset.note}" if preset.note else "")
+    examples = [f"segbench run {name} ROOT PRED -o results.segbench", f"segbench presets {name}"]
+    defaults = defaults_of(preset, verb)
+    return command(count, _groups(verb, name), name=name, help=text, examples=examples, defaults=defaults)
+
+
+@cache
+def option_names(verb: str) -> frozenset[str]:
+    """Name the parameters of a verb, by which presets give options."""
+    return frozenset(parameter.name for each in _groups(verb).values() for parameter in each.parameters)
+
+
+def _groups(verb: str, preset: str | None = None) -> Mapping[str, Group]:
+    """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
+    from segbench.core.protocol import Protocol
+    from segbench.core.scores import ScoreCounts
+    from segbench.protocols.registry import protocols_of
+
+    kinds = protocols_of(verb)
+    first = kinds[0]
+    unused = [] if first.annotators_alone is not Protocol.annotators_alone else ["human"]
+    unused += [] if any(map(has_parts, kinds)) else ["per_class"]
+    return {
+        "data": data_group(first, preset),
+        "protocol": protocol_group(kinds),
+        "tuning": group(Tuning, without=() if first.counts is ScoreCounts else Tuning.names()),
+        "run": group(Run, without=unused),
+        "workers": group(Workers),
+    }
+
+
+def has_parts(protocol: type[Protocol]) -> bool:
+    """Tell whether a protocol gives results of parts, such as classes."""
+    from segbench.core.protocol import Protocol
+
+    return protocol.parts is not Protocol.parts
+
+
+def data_group(protocol: type[Protocol], preset: str | None) -> Group:
+    """Give the options that say where images lie, as far as they apply to a protocol."""
+    fixed = {} if preset is None else {"preset": preset}
+    return group(Data, without=without_meaning(protocol), **fixed)
+
+
+def count(
+    context: typer.Context, *, data: Data, protocol: Protocol, tuning: Tuning, run: Run, workers: Workers
+) -> None:
+    """Count the images of each method, print the metrics and save the counts."""
+    from segbench.loaders.listing import listed_once
+
+    if run.per_class and not has_parts(type(protocol)):
+        raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
+    if run.fresh and run.output is None:
+        raise ArgumentError("--fresh is about a results file; name it with -o")
+    if run.output is not None:
+        from segbench.aggregator.database import require_results_name
+
+        require_results_name(run.output)
+    resampling = None if run.intervals is None else interval_settings(run.intervals)
+    repairs = data.repairs()
+    context.with_resource(listed_once())
+    methods = data.methods()
+    data = data.located(context)
+    where = data.inputs(methods)
+    try:
+        if not run.no_check:
+            quick_check(where, protocol, repairs)
+        results = count_methods(
+            data.ground_truth,
+            methods,
+            protocol,
+            pairs=data.pairs,
+            field=data.field,
+            patterns=data.patterns,
+            output=run.output,
+            fresh=run.fresh,
+            workers=workers,
+            human=run.human,
+            repairs=repairs,
+            tuning=thresholds_of(tuning, where, protocol, data.patterns, workers=workers, repairs=repairs),
+        )
+    except (Stopped, KeyboardInterrupt) as stopped:
+        raise Stopped(f"{str(stopped) or 'stopped'}; {_how_to_continue(run.output)}") from None
+    intervals = [] if resampling is None else [result.intervals(**resampling) for result in results]
+    print_run(results, run.form, per_class=run.per_class, intervals=intervals)
+    if run.output:
+        tell_saved(run.output)
+    if any(result.failed or result.summary.empty for result in results):
+        raise typer.Exit(1)
+
+
+def quick_check(methods: dict[str, Inputs], protocol: Protocol, repairs: Repairs) -> None:
+    """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error.
+
+    Raises
+    ------
+    ArgumentError
+        If repairs have no meaning for the protocol.
+    DataError
+        With everything that was found, if there is a method of which no image could be counted.
+    """
+    from segbench.checks.checking import quick_check as checked
+    from segbench.report.findings import refusal, warnings_of
+
+    reports = checked(methods, protocol, repairs)
+    if any(report.refused for report in reports):
+        where = ", ".join(dict.fromkeys(_where(methods[report.method]) for report in reports if report.refused))
+        raise DataError(where, refusal(reports))
+    for line in warnings_of(reports):
+        typer.secho(line, fg="yellow", err=True)
+
+
+def _where(inputs: Inputs) -> str:
+    from segbench.loaders.urls import masked
+
+    return masked(str(inputs.prediction or inputs.pairs))
+
+
+def tell_saved(output: Path) -> None:
+    """Say where results are saved, and what can be done with them."""
+    typed = shlex.quote(str(output))
+    typer.echo(f"Saved to {output}. Next: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
+
+
+def _how_to_continue(output: Path | None) -> str:
+    if output is None:
+        return "nothing was saved, because no results file was named (-o)"
+    line = shlex.join(["segbench", *(argument for argument in sys.argv[1:] if argument != "--fresh")])
+    return f"what was counted is saved in {output}; to continue:\n  {line}"

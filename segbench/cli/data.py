@@ -1,0 +1,258 @@
+"""Options of verbs that read folders: where images lie, how names pair, and what may be done to predictions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+import typer
+
+from segbench.cli.parameters import is_typed
+from segbench.cli.preset import placed, take_over
+from segbench.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from segbench.core.protocol import Protocol
+    from segbench.loaders.inputs import Inputs
+    from segbench.loaders.repairs import Repairs
+
+_PANEL = "Data"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """The images of a run, as given on the command line."""
+
+    ground_truth: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="GT",
+            help="Folder of ground truth, archive (.zip, .tar, .tar.gz), folder of archives, URL, or one file; with "
+            "--preset the data set's top folder.",
+            show_default=False,
+        ),
+    ] = None
+    prediction: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PRED",
+            help="The same for predictions, one per method; may be name=FOLDER.",
+            show_default=False,
+        ),
+    ] = None
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CSV",
+            help="Read a list of files instead of GT and PRED: columns name, ground_truth, prediction[:METHOD], field.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            is_eager=True,
+            callback=take_over,
+            metavar="NAME",
+            help="Take layout and options of a data set, or of a .toml file; see segbench presets. Options that are "
+            "typed come first.",
+            show_default=False,
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    gt_pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help="Say how ground-truth names hold the image's name, *, and an annotator, #: '*_manual1', '*.#'.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = "*"
+    pred_pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help="Say the same for predictions, # being one of several label maps or a class: '*_pred', '*/#', "
+            "'class_#/*'.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = "*"
+    field: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Leave out pixels where a mask (field of view) of this folder is 0.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    field_pattern: Annotated[
+        str, typer.Option(metavar="PATTERN", help="Say how masks are named: '*_mask'.", rich_help_panel=_PANEL)
+    ] = "*"
+    negatives: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help="Count all pixels of these predictions as negative; they need no ground truth: 'good/*'.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = ""
+    resize_predictions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="nearest|bilinear",
+            help="Bring predictions of another size to that of the ground truth.",
+            show_default="refuse them",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    crop: Annotated[
+        bool,
+        typer.Option(
+            "--crop",
+            help="Cut the larger of prediction and ground truth at the lower right, by a tenth or 2 pixels at most.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = False
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|sigmoid|minmax",
+            help="Divide stored values by a number such as 255; or apply sigmoid to logits; or stretch each image by "
+            "itself with minmax, which changes pooled metrics.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+
+    @property
+    def patterns(self) -> dict[str, str]:
+        """How names pair, as keywords of `Inputs`."""
+        return {
+            "gt_pattern": self.gt_pattern,
+            "pred_pattern": self.pred_pattern,
+            "field_pattern": self.field_pattern,
+            "negatives": self.negatives,
+        }
+
+    def methods(self) -> dict[str, str]:
+        """Give the methods to count, as `count_methods` takes them.
+
+        Raises
+        ------
+        ArgumentError
+            If neither folders nor a file list is given, or anything beside a list.
+        """
+        if self.pairs is None:
+            if self.ground_truth is None or not self.prediction:
+                raise ArgumentError("give GT and PRED, or a list of files with --pairs")
+            return methods_of(self.prediction)
+        if self.ground_truth is not None:
+            raise ArgumentError("--pairs names all files: give no folders beside it")
+        from segbench.loaders.file_list import method_columns
+        from segbench.loaders.inputs import Inputs
+        from segbench.loaders.presets import load_preset
+
+        beside = Inputs(field=self.field, **self.patterns).beside_list()  # type: ignore[arg-type]  # all are text
+        if beside:
+            message = f"--pairs names all files: give no {', '.join(map(_option, beside))} beside it"
+            theirs = [name for name in beside if self.preset and name in load_preset(self.preset).options]
+            if theirs:
+                message += f" (the preset {self.preset} gives {', '.join(map(_option, theirs))}: leave it out)"
+            raise ArgumentError(message)
+        return method_columns(self.pairs)
+
+    def located(self, context: typer.Context) -> Self:
+        """Give the places of a preset's ground truth and masks below its folder.
+
+        Raises
+        ------
+        ArgumentError
+            If a pattern for masks was typed and there are none; a preset's may wait for masks.
+        """
+        if self.preset is None or self.ground_truth is None:
+            found = self
+        else:
+            ground_truth, field = placed(self.preset, self.ground_truth, self.field)
+            found = replace(self, ground_truth=ground_truth, field=field)
+        if found.field is None and is_typed(context, "field_pattern"):
+            raise ArgumentError("--field-pattern says how masks are named; name their folder with --field")
+        return found
+
+    def inputs(self, methods: Mapping[str, str]) -> dict[str, Inputs]:
+        """Say where the images of each method lie."""
+        return inputs_of(self.ground_truth, methods, field=self.field, patterns=self.patterns, pairs=self.pairs)
+
+    def repairs(self) -> Repairs:
+        """Read what may be done to predictions.
+
+        Raises
+        ------
+        ArgumentError
+            For an option that is not what it should be.
+        """
+        from segbench.loaders.repairs import Repairs, as_resize
+        from segbench.loaders.scaling import as_scale
+
+        return Repairs(
+            resize=None if self.resize_predictions is None else as_resize(self.resize_predictions),
+            crop=self.crop,
+            scale=None if self.scale is None else as_scale(self.scale),
+        )
+
+
+def without_meaning(protocol: type[Protocol]) -> set[str]:
+    """Name the options that have no meaning for what a protocol reads."""
+    from segbench.loaders.inputs import WITHOUT_FIELD, WITHOUT_NEGATIVES
+
+    unused = {"field", "field_pattern"} if protocol.reads in WITHOUT_FIELD else set()
+    return unused | ({"negatives"} if protocol.reads in WITHOUT_NEGATIVES else set())
+
+
+def methods_of(predictions: list[str]) -> dict[str, str]:
+    """Read ``PLACE`` and ``name=PLACE`` into methods by name; a place is a folder, an archive, a file or a URL.
+
+    Raises
+    ------
+    ArgumentError
+        If two methods have one name.
+    """
+    from segbench.loaders.archives import method_name
+    from segbench.loaders.decoded import shown
+    from segbench.loaders.urls import is_url, masked
+
+    methods: dict[str, str] = {}
+    for text in predictions:
+        name, equals, place = text.partition("=")
+        named = bool(equals) and not is_url(text) and not os.path.lexists(text)
+        place = place if named else text
+        method = shown(name) if named else method_name(place)
+        if not method or not place:
+            raise ArgumentError(f"{masked(text)!r} gives no name; write name=FOLDER")
+        if method in methods:
+            raise ArgumentError(
+                f"two methods are called {method!r}; give one another name: other={shown(masked(place))}"
+            )
+        methods[method] = place
+    return methods
+
+
+def inputs_of(
+    ground_truth: str | None,
+    methods: Mapping[str, str],
+    *,
+    field: str | None,
+    patterns: Mapping[str, Any],
+    pairs: str | None = None,
+) -> dict[str, Inputs]:
+    """Say where the images of each method lie."""
+    from segbench.loaders.inputs import Inputs
+
+    where = Inputs(ground_truth=ground_truth or "", field=field, **patterns, pairs=pairs)
+    key = "prediction" if pairs is None else "column"
+    at: dict[str, dict[str, Any]] = {method: {key: place} for method, place in methods.items()}
+    return {method: replace(where, **place) for method, place in at.items()}
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")

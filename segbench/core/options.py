@@ -1,0 +1,283 @@
+"""Fields of a protocol as options of the command line.
+
+A field whose metadata has a help text is an option: its name, type and default are those of the field. Nothing else has
+to be touched for it to appear in the help of the protocol's verb, in presets and in the commands of the report::
+
+    max_dist: float = field(default=0.0075, metadata=option("Set the tolerance as a fraction of the diagonal."))
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from segbench.core.errors import ArgumentError, SegbenchError
+
+Panel = Literal["Ground truth", "Protocol"]
+Read = Callable[[str], Any]
+_READ_BY_TYPER = (bool, int, float, str)
+
+
+def option(
+    help: str,  # noqa: A002  the name that command-line libraries and argparse use
+    *,
+    flag: str = "",
+    metavar: str = "",
+    panel: Panel = "Protocol",
+    read: Read | None = None,
+    also: tuple[str, ...] = (),
+    default: str = "",
+) -> dict[str, Any]:
+    """Give the metadata of a field that is an option of the command line.
+
+    Parameters
+    ----------
+    help : str
+        What the option does, starting with a verb.
+    flag : str
+        Its name; by default that of the field, ``--max-dist`` of ``max_dist``. A field that is True by default becomes
+        a flag that turns it off: ``--no-thin`` of ``thin``.
+    metavar : str
+        What the help shows in place of a value; by default its type.
+    panel : {"Ground truth", "Protocol"}
+        Where the help lists it.
+    read : callable, optional
+        Makes the value of the text that is typed; raises ValueError with the end of the sentence that begins with
+        option and text: "is not a list of numbers". Needed for a type other than bool, int, float, str and Literal.
+    also : tuple of str
+        Further fields that the text gives; `read` then gives a tuple of the values of all.
+    default : str
+        The default in words, where its value says too little.
+    """
+    return {
+        "help": help,
+        "flag": flag,
+        "metavar": metavar,
+        "panel": panel,
+        "read": read,
+        "also": also,
+        "default": default,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """A field of a protocol as an option of the command line.
+
+    Parameters
+    ----------
+    name : str
+        The parameter of the command, ``no_thin`` for ``--no-thin``; presets use it, too.
+    fields : tuple of str
+        The field of the protocol, and further ones that the same text gives.
+    flag : str
+        What is typed.
+    kind : type
+        bool for a flag; else what the text is read as: int, float or str.
+    choices : tuple of str
+        The values there are, if these are few.
+    read : callable, optional
+        Makes the value of a text.
+    default : object
+        The default of the field; `dataclasses.MISSING` if there is none.
+    default_text : str
+        The default as the help shows it; empty where it is not shown.
+    default_in_words : bool
+        Whether this is not a text that can be typed.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    flag: str
+    help: str
+    kind: type
+    choices: tuple[str, ...]
+    metavar: str
+    panel: str
+    read: Read | None
+    default: Any
+    default_text: str
+    default_in_words: bool
+
+    @property
+    def required(self) -> bool:
+        """Whether the field has no default."""
+        return self.default is MISSING
+
+    def values(self, given: Any) -> dict[str, Any]:  # noqa: ANN401  text, or what Typer made of it
+        """Make the values of the fields from what was typed; a flag turns its field to the other value.
+
+        Raises
+        ------
+        ArgumentError
+            If the text cannot be read: it names the option.
+        """
+        if self.kind is bool:
+            return {self.fields[0]: not self.default}
+        if self.choices and given not in self.choices:
+            raise ArgumentError(f"{self.flag} {given!r} is not one of {', '.join(self.choices)}")
+        try:
+            value = (self.read or self.kind)(given)
+        except ArgumentError:
+            raise
+        except ValueError as error:
+            raise ArgumentError(f"{self.flag} {given!r} {error}") from None
+        return dict(zip(self.fields, value, strict=True)) if len(self.fields) > 1 else {self.fields[0]: value}
+
+
+@cache
+def options_of(protocol: type) -> tuple[Option, ...]:
+    """Give the options of a protocol, in the order of its fields.
+
+    Raises
+    ------
+    ArgumentError
+        If the type of a field cannot be read from text.
+    """
+    hints = get_type_hints(protocol)
+    return tuple(
+        _option(protocol, each.name, hints[each.name], each.default, each.metadata)
+        for each in fields(protocol)
+        if each.metadata.get("help")
+    )
+
+
+def _option(protocol: type, name: str, hint: Any, default: Any, metadata: Mapping[str, Any]) -> Option:  # noqa: ANN401
+    plain = _without_none(hint)
+    choices = tuple(map(str, get_args(plain))) if get_origin(plain) is Literal else ()
+    read = metadata.get("read")
+    kind = str if choices or read else plain
+    if kind not in _READ_BY_TYPER:
+        raise ArgumentError(
+            f"the option {name!r} of {protocol.__name__} has the type {hint}; add read=..., which makes it from text"
+        )
+    flag = metadata.get("flag") or f"--{'no-' if default is True else ''}{name.replace('_', '-')}"
+    shown = metadata.get("default", "")
+    if not shown and default not in (MISSING, None, (), "") and kind is not bool:
+        shown = str(default)
+    return Option(
+        name=flag.lstrip("-").replace("-", "_"),
+        fields=(name, *metadata.get("also", ())),
+        flag=flag,
+        help=metadata["help"],
+        kind=kind,
+        choices=choices,
+        metavar=metadata.get("metavar", ""),
+        panel=metadata.get("panel", "Protocol"),
+        read=read,
+        default=default,
+        default_text=shown,
+        default_in_words=bool(metadata.get("default")),
+    )
+
+
+def _without_none(hint: Any) -> Any:  # noqa: ANN401  a type, as typing gives it
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return kinds[0] if get_origin(hint) in (Union, UnionType) and len(kinds) == 1 else hint
+
+
+def protocol_from(protocol: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  an instance of it
+    """Make a protocol from what was typed, by the names of its options; fields that are not among them keep defaults.
+
+    Raises
+    ------
+    ArgumentError
+        If a text cannot be read, a value is out of range, or a field without default is missing.
+    """
+    options = options_of(protocol)
+    missing = [each.flag for each in options if each.required and each.name not in given]
+    if missing:
+        raise ArgumentError(f"the {getattr(protocol, 'name', protocol.__name__)} protocol needs {', '.join(missing)}")
+    values = [each.values(given[each.name]) for each in options if each.name in given]
+    return protocol(**{field: value for some in values for field, value in some.items()})
+
+
+def typed_options(protocol: type, settings: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Find the options that give a protocol the settings of a signature.
+
+    An option is taken only if a protocol made with it has that setting: nothing is known here of how a protocol writes
+    its settings.
+
+    Returns
+    -------
+    words : list of str
+        As typed on the command line.
+    left : list of str
+        Names of settings that no option gives.
+    """
+    typed: dict[str, Any] = {}
+    left = dict(settings)
+    while left:
+        has = _fields(protocol, typed)
+        left = {key: text for key, text in left.items() if has.get(key) != text}
+        found = next((trial for key, text in left.items() for trial in _trials(protocol, typed, key, text)), None)
+        if found is None:
+            break
+        typed = found
+    words: list[str] = []
+    for each in options_of(protocol):
+        if each.name in typed:
+            words += [each.flag] if each.kind is bool else [each.flag, typed[each.name]]
+    return words, list(left)
+
+
+def _trials(protocol: type, typed: Mapping[str, Any], key: str, text: str) -> list[dict[str, Any]]:
+    """Give what has to be typed beside the rest for one setting to have this text, the simplest first."""
+    parts = text.split(",")
+    # A setting may end with what no option says: "1,5,1.01,smoothing 1".
+    texts = [",".join(parts[:end]) for end in range(len(parts), 0, -1)]
+    trials = [
+        {**typed, each.name: given}
+        for each in options_of(protocol)
+        if each.name not in typed
+        for given in ([True] if each.kind is bool else texts)
+    ]
+    return [trial for trial in trials if _fields(protocol, trial).get(key) == text]
+
+
+def _fields(protocol: type, typed: Mapping[str, Any]) -> Mapping[str, str]:
+    """Give the signature of a protocol made like this; empty if it cannot be made."""
+    try:
+        fields_: Mapping[str, str] = protocol_from(protocol, typed).signature_fields()
+    except (SegbenchError, ValueError):
+        return {}
+    return fields_
+
+
+def read_numbers(text: str) -> tuple[float, ...]:
+    """Read numbers between commas.
+
+    Raises
+    ------
+    ValueError
+        If one is not a number.
+
+    Examples
+    --------
+    >>> read_numbers("1,2.5")
+    (1.0, 2.5)
+    """
+    try:
+        return tuple(float(number) for number in text.split(","))
+    except ValueError:
+        raise ValueError("is not a list of numbers; write them with commas, as in 1,2.5") from None
+
+
+def read_void(text: str) -> tuple[float, ...]:
+    """Read values to leave out; "none" and an empty text for none."""
+    return () if text in ("", "none") else read_numbers(text)
+
+
+def read_thresholds(text: str) -> int | tuple[float, ...]:
+    """Read a number of thresholds, or a list; -1 is a slip for the former, and -1.0 a list of one.
+
+    Examples
+    --------
+    >>> read_thresholds("99"), read_thresholds("0.1,0.5")
+    (99, (0.1, 0.5))
+    """
+    return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else read_numbers(text)

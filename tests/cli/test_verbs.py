@@ -1,0 +1,245 @@
+"""One verb per protocol: where its options come from, its help, and protocols that other packages add."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import typer
+from cases import write_papers
+
+from segbench.cli.commands import app
+from segbench.core.options import options_of
+from segbench.protocols.registry import protocols, protocols_of, verbs
+
+ROOT = Path(__file__).parents[2]
+FIXED = "show compare plot report overlay export import merge nms presets verify demo".split()
+HELPED = [[verb] for verb in (*verbs(), "run", "check", *FIXED)]
+HELPED += [["check", "boundaries"], ["run", "drive"], ["check", "bsds500"], []]
+
+
+def command_of(words):
+    """Give a command as Typer makes it, and its context."""
+    context = typer.main.get_command(app).make_context("segbench", ["nothing"], resilient_parsing=True)
+    command = context.command
+    for word in words:
+        command = command.get_command(context, word)
+        context = command.make_context(word, [], parent=context, resilient_parsing=True)
+        command = context.command
+    return command, context
+
+
+@pytest.mark.parametrize("words", HELPED, ids=" ".join)
+class TestHelp:
+    def test_every_option_is_there_once_and_has_a_help_text(self, words):
+        command, context = command_of(words)
+        parameters = [each for each in command.get_params(context) if each.param_type_name == "option"]
+        names = Counter(name for each in parameters for name in (*each.opts, *each.secondary_opts))
+        assert [name for name, times in names.items() if times > 1] == []
+        assert {"-h", "--help"} <= set(names)
+        for each in command.get_params(context):
+            if "--help" not in each.opts:
+                assert each.help, each.name
+                assert each.help.endswith("."), each.help
+
+    def test_begins_with_a_verb_and_ends_with_an_example(self, words, segbench):
+        answer, same = segbench(*words, "--help"), segbench(*words, "-h")
+        assert answer == same
+        assert answer.code == 0
+        command, _ = command_of(words)
+        assert command.help[0].isupper()
+        first = command.help.split()[0].lower()
+        assert not first.endswith(("s", "ed", "ing")) or first == "suppress", first
+        example, *others = command.epilog.split("\n\n")[::-1]
+        assert example.startswith("segbench ")
+        assert others[-1].startswith("Example")
+        assert shlex.split(example)[1] in answer.out
+
+
+def test_options_of_a_verb_are_the_fields_of_its_protocols():
+    for verb in verbs():
+        command, context = command_of([verb])
+        typed = {name for each in command.get_params(context) for name in each.opts}
+        fields = {each.flag for kind in protocols_of(verb) for each in options_of(kind)}
+        assert fields <= typed
+        foreign = {each.flag for kind in protocols().values() for each in options_of(kind)} - fields
+        assert not foreign & typed
+
+
+def test_an_option_is_listed_only_where_it_applies():
+    typed = {verb: {each.name for each in command_of([verb])[0].params} for verb in verbs()}
+    assert [verb for verb in typed if "human" in typed[verb]] == ["boundaries"]
+    assert [verb for verb in typed if "tuning_set" in typed[verb]] == ["pixels"]
+    assert [verb for verb in typed if "per_class" in typed[verb]] == ["pixels"]
+    assert [verb for verb in typed if "field" in typed[verb]] == ["pixels", "regions"]
+    assert [verb for verb in typed if "negatives" in typed[verb]] == ["pixels", "boundaries"]
+
+
+EXAMPLES = {
+    example
+    for words in HELPED
+    for example in command_of(words)[0].epilog.split("\n\n")
+    if "datasets/" in example and "--intervals" not in example
+}
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES))
+def test_examples_work_in_a_checkout(segbench, monkeypatch, tmp_path, example):
+    (tmp_path / "datasets").symlink_to(ROOT / "datasets")
+    monkeypatch.chdir(tmp_path)
+    words = []
+    for word in shlex.split(example)[1:]:
+        words += sorted(map(str, Path().glob(word))) if "/*" in word else [word]
+    answer = segbench(*words)
+    assert answer.code == 0, answer
+
+
+@pytest.mark.parametrize(
+    ("words", "new"),
+    [
+        ("run -p boundaries {gt} {pred}", "segbench boundaries {gt} {pred}"),
+        ("run {gt} {pred} --protocol=regions", "segbench regions {gt} {pred}"),
+        ("run {gt} {pred} -o r.segbench", "segbench pixels {gt} {pred} -o r.segbench"),
+        ("run --pairs a.csv", "segbench pixels --pairs a.csv"),
+        ("run --preset drive ROOT PRED", "segbench run drive ROOT PRED"),
+        ("run --preset bsds500 -p regions ROOT PRED", "segbench regions --preset bsds500 ROOT PRED"),
+        ("check -p boundaries {gt} {pred}", "segbench check boundaries {gt} {pred}"),
+    ],
+)
+def test_the_former_command_names_the_new_one(segbench, tmp_path, words, new):
+    gt, pred = write_papers(tmp_path)
+    answer = segbench(*shlex.split(words.format(gt=gt, pred=pred)))
+    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert answer.err.endswith(f"write: {new.format(gt=gt, pred=pred)}\n")
+
+
+def test_run_names_the_presets(segbench, tmp_path):
+    answer = segbench("run", "drvie", tmp_path, tmp_path)
+    assert (answer.code, answer.err.count("\n")) == (2, 1)
+    assert "no preset is called 'drvie'; did you mean drive? there are biped, bsds500" in answer.err
+    assert "expects a preset before -j" in segbench("run", "-j", "2", "drive").err
+    assert "drive" in segbench("run", "--help").out
+
+
+def test_a_preset_is_for_its_protocols(segbench, tmp_path):
+    answer = segbench("boundaries", "--preset", "drive", tmp_path, tmp_path)
+    assert answer.code == 2
+    assert "the preset drive is for pixels, not for boundaries" in answer.err
+    own = tmp_path / "own.toml"
+    own.write_text('[layout]\nground_truth = "."\n[options]\nprotocol = "boundaries"\n')
+    answer = segbench("run", own, tmp_path, tmp_path)
+    assert answer.code == 1
+    assert "write it above [layout]: protocols = ['boundaries']" in answer.err
+
+
+def test_check_without_a_protocol_is_that_of_pixels(segbench, tmp_path):
+    places = write_papers(tmp_path)
+    plain, named = (segbench("check", *verb, *places, "--format", "json") for verb in ([], ["pixels"]))
+    assert plain == named
+    assert json.loads(plain.out)["reports"][0]["protocol"] == "pixels"
+    (report,) = json.loads(segbench("check", "boundaries", *places, "--format", "json").out)["reports"]
+    assert report["protocol"] == "boundaries"
+
+
+def test_an_option_of_another_verb_is_named(segbench, tmp_path):
+    answer = segbench("regions", *write_papers(tmp_path), "--max-dist", "0.01")
+    assert answer.code == 2
+    assert "No such option: --max-dist; segbench boundaries has it" in answer.err
+
+
+def test_completion_can_be_installed(segbench):
+    assert "--install-completion" in segbench("--help").out
+    shown = subprocess.run(
+        [sys.executable, "-m", "segbench"],
+        env=os.environ
+        | {"_PYTHON_M_SEGBENCH_COMPLETE": "complete_bash", "COMP_WORDS": "segbench bou", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "boundaries" in shown.stdout
+
+
+PLUGIN = '''
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import segbench
+from segbench.core.options import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trimap(segbench.Pixels):
+    """Pixels near boundaries alone; a test needs no more than other settings."""
+
+    name = "trimap"
+    title = "Each pixel of a band is scored separately."
+    examples = ()
+
+    width: int = field(default=3, metadata=option("Set the width [pixels] of the band."))
+    side: Literal["both", "inner"] = field(default="both", metadata={"help": "Choose the side of the band."})
+
+    def signature_fields(self):
+        return super().signature_fields() | {"width": str(self.width), "side": self.side}
+
+    @classmethod
+    def from_fields(cls, fields):
+        return cls(width=int(fields["width"]), side=fields["side"])
+'''
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    """Install a protocol of another package in a folder of its own; give a way to run the program with it."""
+    place = tmp_path / "site"
+    folder = place / "trimap_benchmark-1.0.dist-info"
+    folder.mkdir(parents=True)
+    (place / "trimap_benchmark.py").write_text(PLUGIN)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: trimap-benchmark\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[segbench.protocols]\ntrimap = trimap_benchmark:Trimap\n")
+    paths = os.pathsep.join([str(place), *sys.path])
+
+    def run(*words):
+        command = [sys.executable, "-m", "segbench", *map(str, words)]
+        return subprocess.run(
+            command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
+class TestProtocolsOfOtherPackages:
+    def test_have_a_verb(self, plugin, tmp_path):
+        assert "Run the protocol of the package trimap-benchmark." in " ".join(plugin("--help").stdout.split())
+        shown = " ".join(plugin("trimap", "--help").stdout.replace("│", " ").split())
+        assert "Set the width [pixels] of the band. [default: 3]" in shown
+        assert "both|inner" in shown
+        assert "segbench trimap GT PRED -o results.segbench" in shown
+        refused = plugin("trimap", *write_papers(tmp_path), "--side", "outer")
+        assert refused.returncode == 2
+        assert "'outer' is not one of 'both', 'inner'" in refused.stderr
+
+    def test_are_counted_shown_compared_and_reported(self, plugin, tmp_path):
+        gt, pred = write_papers(tmp_path)
+        kept = tmp_path / "r.segbench"
+        options = ["--width", "5", "--side", "inner", "--invert"]
+        counted = plugin("trimap", gt, pred, f"again={pred}", *options, "-o", kept)
+        assert counted.returncode == 0, counted.stderr
+        assert "protocol:trimap|positive:larger" in counted.stdout
+        assert "|width:5|side:inner|" in counted.stdout
+        assert plugin("check", "trimap", gt, pred, *options).returncode == 0
+        shown = json.loads(plugin("show", kept, "--format", "json").stdout)
+        assert {run["protocol"] for run in shown["runs"]} == {"trimap"}
+        assert "ods_f" in plugin("compare", kept, "--format", "csv", "--replicates", "20").stdout
+        page = tmp_path / "page.html"
+        reported = plugin("report", kept, "-o", page, "--replicates", "20")
+        assert reported.returncode == 0, reported.stderr
+        expected = f"segbench trimap {gt} again={pred} {pred} --invert --width 5 --side inner -o results.segbench"
+        assert expected in re.findall("<code>(.*?)</code>", page.read_text())
