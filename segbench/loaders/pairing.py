@@ -148,12 +148,14 @@ def methods_below(inputs: Inputs, find: Callable[[Inputs], Pairing] = survey) ->
     or what takes its place for a protocol.
     """
     place = inputs.prediction
-    if place is None or not inputs.ground_truth or is_url(place) or _pairs(inputs, find):
+    if place is None or not inputs.ground_truth or is_url(place):
         return {}
     try:
         with os.scandir(place) as entries:
             below = sorted((entry.name, entry.path) for entry in entries if entry.is_dir())
     except (OSError, ValueError):
+        return {}
+    if len(below) < 2 or _pairs(inputs, find):
         return {}
     found = {shown(name): path for name, path in below if _pairs(replace(inputs, prediction=path), find)}
     return found if len(found) > 1 else {}

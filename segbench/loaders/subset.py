@@ -10,7 +10,7 @@ from os import PathLike, fspath
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import read_bytes
-from segbench.loaders.listing import source_of
+from segbench.loaders.listing import once, source_of
 from segbench.loaders.urls import masked
 
 Images = Iterable[str] | str | PathLike[str] | None
@@ -41,7 +41,7 @@ def as_images(given: Images) -> tuple[str, ...]:
 def _read(place: str) -> tuple[str, ...]:
     where = shown(masked(place))
     try:
-        text = read_bytes(source_of(place)).decode("utf-8-sig")
+        text = once("images", place, _content).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         what = f"is not in UTF-8 (at byte {error.start}), expected a text file of image names"
         raise DataError(where, what, "write one name or pattern per line") from None
@@ -53,6 +53,10 @@ def _read(place: str) -> tuple[str, ...]:
     if not names:
         raise DataError(where, "names no image", "write one name or pattern per line; lines with # are comments")
     return names
+
+
+def _content(place: str) -> bytes:
+    return read_bytes(source_of(place))
 
 
 def select(patterns: Iterable[str], names: Collection[str]) -> tuple[set[str], tuple[str, ...]]:
