@@ -101,7 +101,7 @@ def main() -> None:
         rows = [[*("pixels", str(truth), str(scores)), *extra] for extra in ((), ("--no-check",))]
         pairs = [[median_seconds(lambda row=row: command(*row), 1) for row in rows] for _ in range(asked.rounds)]
         with_check, without = (statistics.median(column) for column in zip(*pairs, strict=True))
-        print(f"segbench run, {asked.images} pairs: {with_check:.2f} s, with --no-check {without:.2f} s")
+        print(f"segbench pixels, {asked.images} pairs: {with_check:.2f} s, with --no-check {without:.2f} s")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python scripts/check_kills.py [--kills 20] [--images 400] [--seed 0]
 
-For pixels and boundaries: ``segbench run -j 2`` is started and killed (SIGKILL to the parent alone, or to one worker
+For pixels and boundaries: ``segbench pixels -j 2`` is started and killed (SIGKILL to the parent alone, or to one worker
 alone, by turns) until it has been killed so often, going on with the same results file; when it finishes first, it is
 given more images. After each kill the file must pass SQLite's integrity check, hold no fewer images than before, and
 no worker may be left. Then the command runs to its end, and its JSON must equal that of a run never disturbed.

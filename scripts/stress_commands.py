@@ -142,7 +142,8 @@ OPTIONS += ["negatives", "annotators", "resize-predictions", "intervals", "categ
 FLAGS = ["invert", "bins", "crop", "no-thin", "label-maps", "human", "no-check", "threads", "fresh"]
 PLACES = ["--pairs=lists/pairs.csv", "--pairs=lists/bad.csv", "--classes=lists/classes.txt", "--classes=0,255"]
 PLACES += ["--field=good/gt", "--preset=lists/own.toml", "--preset=lists/bad.toml", "--preset=x"]
-VERBS = ["run", "run", "run", "check", "check", "show", "compare", "plot", "report", "overlay", "export", "import"]
+PROTOCOLS = ["pixels", "boundaries", "regions"]
+VERBS = [*PROTOCOLS, "run", "check", "check", "show", "compare", "plot", "report", "overlay", "export", "import"]
 VERBS += ["merge", "nms", "presets"]
 FORMATS = ["table", "json", "csv", "markdown", "latex", "x"]
 KINDS = ["pr", "roc", "f", "images", "achievable", "comparison"]
@@ -152,11 +153,15 @@ def of_images(verb: str, out: str, chance: random.Random) -> list[str]:
     """Make a command line that reads images."""
     place = chance.choice(SIDES)
     other = place if chance.random() < 0.7 else chance.choice(SIDES)
-    words = [place.format("gt"), other.format("pred"), "-p", chance.choice(["pixels", "boundaries", "regions", "x"])]
+    words = [place.format("gt"), other.format("pred")]
     more = [chance.choice(PLACES)] if chance.random() < 0.5 else []
     if more and more[0].startswith("--pairs"):
         del words[:2]
-    if verb == "run" and chance.random() < 0.4:
+    if verb == "check":
+        words.insert(0, chance.choice([*PROTOCOLS, "drive", "x"]))
+    if verb == "run":
+        words.insert(0, chance.choice(["drive", "lists/own.toml", "lists/bad.toml", "x"]))
+    if verb != "check" and chance.random() < 0.4:
         more += ["-o", f"{out}.segbench"]
     for _ in range(chance.choice([0, 0, 0, 1, 1, 2])):
         of_value = chance.random() < 0.6
@@ -188,7 +193,7 @@ def command_lines(chance: random.Random) -> Iterator[list[str]]:
     """Make command lines without end: mostly a verb with fitting arguments, some odd, some wrong."""
     while True:
         verb = chance.choice(VERBS)
-        yield (of_images if verb in ("run", "check") else of_results)(verb, chance.choice(OUTS), chance)
+        yield (of_images if verb in (*PROTOCOLS, "run", "check") else of_results)(verb, chance.choice(OUTS), chance)
 
 
 def tried(words: list[str]) -> str:

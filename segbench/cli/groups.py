@@ -17,7 +17,7 @@ from segbench.cli.wording import Command
 from segbench.core.errors import ArgumentError
 
 _DEFAULT_VERB = "pixels"
-"""The protocol by which ``check`` judges if none is named, and that ``run`` had."""
+"""The protocol for which ``check`` inspects files if none is named."""
 
 
 class LaterCommand(Command):

@@ -66,7 +66,7 @@ def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
     if is_url(root) or (is_archive(root) and not Path(root).is_dir()):
         kind = "a URL" if is_url(root) else "an archive"
         raise ArgumentError(
-            f"--preset finds ground truth below a folder on disk, and {masked(root)} is {kind}; "
+            f"a preset finds ground truth below a folder on disk, and {masked(root)} is {kind}; "
             f"name the ground truth itself and give the options by hand (segbench presets {preset.name})"
         )
     found = preset.place("ground_truth", Path(root)) or Path(root)

@@ -18,7 +18,20 @@ from segbench.core.options import options_of
 from segbench.protocols.registry import protocols, protocols_of, verbs
 
 ROOT = Path(__file__).parents[2]
-FIXED = "show compare plot report overlay export import merge nms presets verify demo".split()
+FIXED = [
+    "show",
+    "compare",
+    "plot",
+    "report",
+    "overlay",
+    "export",
+    "import",
+    "merge",
+    "nms",
+    "presets",
+    "verify",
+    "demo",
+]
 HELPED = [[verb] for verb in (*verbs(), "run", "check", *FIXED)]
 HELPED += [["check", "boundaries"], ["run", "drive"], ["check", "bsds500"], []]
 
