@@ -18,7 +18,7 @@ from segbench.aggregator.inputs import find_files
 from segbench.aggregator.records import StoredPool, StoredRun
 from segbench.aggregator.replacing import finish
 from segbench.aggregator.rereading import protocol_to_json
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, partial_text
 from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
 from segbench.core.errors import ArgumentError, DataError
@@ -29,6 +29,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.given import inputs_given, method_of
 from segbench.loaders.listing import listed_once
 from segbench.loaders.repairs import Repairs
+from segbench.loaders.subset import Images
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol, protocol_of
 
@@ -52,6 +53,8 @@ def evaluate(
     pred_pattern: str = "*",
     field_pattern: str = "*",
     negatives: str = "",
+    images: Images = None,
+    allow_missing: bool = False,
     method: str | None = None,
     repairs: Repairs = _NO_REPAIRS,
     thresholds: Thresholds | None = None,
@@ -87,6 +90,13 @@ def evaluate(
     negatives : str, optional
         Predictions whose name this shell pattern fits, as in ``"good/*"``, need no ground truth: all their pixels are
         negative, whatever the settings say of values. Pixels and boundaries only.
+    images : sequence of str or path, optional
+        Restrict the run to some images: names and shell patterns (``["coins", "c*"]``), or a text file with one per
+        line (``#`` begins a comment). The others need no partner. The signature says how many are chosen
+        (``subset:3 of 9``).
+    allow_missing : bool
+        Leave out ground-truth images without a prediction instead of refusing them. The signature says how many
+        (``missing:2 of 9``) and a note names them.
     method : str, optional
         Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
     repairs : Repairs, optional
@@ -118,8 +128,8 @@ def evaluate(
         needs a package that is not installed, or places or repairs have no meaning for the protocol. If arrays do not
         fit, or other arguments are given beside them.
     DataError
-        If an image given as arrays cannot be counted, the folders do not pair (at most a hundred names are listed), or
-        ground-truth values leave open which are positive.
+        If an image given as arrays cannot be counted, the folders do not pair (at most a hundred names are listed), the
+        predictions are those of several methods in sub-folders, a name in `images` fits none, or ground-truth values leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning. A
         `ReplacedRun` warning says what became of a run of other images, or what was kept since none could be counted.
     WorkerError
@@ -164,19 +174,23 @@ def evaluate(
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
         negatives=negatives,
+        images=images,
+        allow_missing=allow_missing,
         method=method,
     ).absolute()
     pairing = find_files(inputs, protocol)
     method = shown(method or method_of(inputs))
     fields = protocol.signature_fields() | repairs.signature_fields()
     fields |= {} if thresholds is None else {"thresholds": thresholds.source}
+    fields |= pairing.signature_fields()
     cuts = () if thresholds is None else tuple(thresholds.values.tolist())
     kept_inputs, protocol_json = inputs.masked(), protocol_to_json(protocol)
     outcomes: list[Outcome] = []
     reused = 0
     with ExitStack() as stack:
         store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
-        known: dict[str, Outcome] = {}
+        here: dict[str, Outcome] = {}
+        elsewhere: dict[str, Outcome] = {}
         if store:
             run = store.begin(
                 method,
@@ -185,15 +199,17 @@ def evaluate(
                 thresholds=cuts,
                 inputs=kept_inputs,
                 protocol_json=protocol_json,
+                notes=pairing.notes,
+                images=len(pairing.files),
                 fresh=fresh,
             )
-            known = store.known(run)
+            here, elsewhere = store.known(run), store.elsewhere(run)
+        known = elsewhere | here
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
-            counted = [outcome for outcome in batch if outcome is not known.get(outcome.name)]
             if store:
-                store.save(run, counted)
+                store.save(run, [outcome for outcome in batch if outcome is not here.get(outcome.name)])
             outcomes += batch
-            reused += len(batch) - len(counted)
+            reused += sum(outcome is known.get(outcome.name) for outcome in batch)
             if progress:
                 progress(len(outcomes), len(pairing.files))
         result = assemble(
@@ -235,20 +251,69 @@ def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds |
         raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
 
 
-def load_results(path: str | PathLike[str]) -> list[Result]:
+def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Result]:
     """Read the complete runs of a results file, in the order in which they were first made.
+
+    Parameters
+    ----------
+    path : path
+        The results file.
+    partial : bool
+        Give also the results of runs that stopped half-way, on the images counted so far: ``result.partial`` says how
+        many of how many. A run that repeats a complete one is left out until it is complete itself.
+
+    Returns
+    -------
+    list of Result
+        At least one.
 
     Raises
     ------
     DataError
-        If the file is none, or holds no complete run.
+        If the file is not a results file, or holds no such run.
     """
     with ResultsFile(Path(path)) as store:
-        runs = store.runs()
-        results = [result_of(run, store.outcomes(run.key), str(path), store.pooled(run.key)) for run in runs]
+        runs = store.runs(partial=partial)
+        found = (_result_in(store, run, alone=len(runs) == 1) for run in runs)
+        results = [result for result in found if result is not None]
+        unfinished = [] if results or partial else store.unfinished()
     if not results:
-        raise DataError(str(path), "holds no complete run", "repeat the run; it goes on where it stopped")
+        hint = "repeat the run; it goes on where it stopped"
+        if unfinished:
+            hint += "; load_results(path, partial=True) and segbench show give the images counted so far"
+        raise DataError(str(path), f"holds no {'run' if partial else 'complete run'}", hint)
     return results
+
+
+def _result_in(store: ResultsFile, run: StoredRun, *, alone: bool) -> Result | None:
+    """Put a run together again; None for a partial one of images that contradict each other, unless it is alone."""
+    outcomes, path = store.outcomes(run.key), str(store.path)
+    if run.complete:
+        return result_of(run, outcomes, path, store.pooled(run.key))
+    try:
+        return _partial_result(run, outcomes, path)
+    except (ArgumentError, DataError):
+        if alone:
+            raise
+        return None
+
+
+def _partial_result(run: StoredRun, outcomes: list[Outcome], path: str) -> Result:
+    """Put together what a run counted before it stopped."""
+    partial = len(outcomes), run.images
+    said = partial_text(partial)
+    result = assemble(
+        run.method,
+        protocol_of(run.protocol, run.settings),
+        {**run.settings, "partial": said},
+        outcomes,
+        notes=(*run.notes, f"the run stopped after {said} images; repeat it to count the rest"),
+        cuts=run.thresholds,
+        inputs=run.inputs,
+        protocol_json=run.protocol_json,
+    )
+    signature = f"{result.signature.rpartition('|segbench:')[0]}|segbench:{run.version}"
+    return _in_file(replace(result, signature=signature, partial=partial), path)
 
 
 def result_of(run: StoredRun, outcomes: list[Outcome], path: str, pool: StoredPool | None = None) -> Result:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from segbench.aggregator.result import Result
+from segbench.aggregator.signature import SELECTION, without_selection
 from segbench.core.errors import ArgumentError
 from segbench.core.protocol import Protocol
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
@@ -167,7 +168,7 @@ def _refuse_different_settings(results: Sequence[Result]) -> None:
     settings = [
         {
             "protocol": result.protocol,
-            **{key: value for key, value in result.settings.items() if key not in result.rules.may_differ},
+            **without_selection(result.settings, *SELECTION, *result.rules.may_differ),
         }
         for result in results
     ]

@@ -25,7 +25,7 @@ CREATE TABLE runs (
     protocol TEXT NOT NULL,
     settings TEXT NOT NULL,          -- JSON object, as in the signature
     complete INTEGER NOT NULL,       -- 1, or 0 for images counted towards the next complete run
-    signature TEXT NOT NULL,         -- empty until the run is complete
+    signature TEXT NOT NULL,         -- until the run is complete only how many images there are: images:9
     notes TEXT NOT NULL,             -- JSON list
     thresholds TEXT NOT NULL,        -- JSON list, empty where scores are their own thresholds
     inputs TEXT NOT NULL,            -- JSON object, empty for results that others counted

@@ -15,6 +15,7 @@ from segbench.aggregator.benchmark import load_results, result_of
 from segbench.aggregator.records import StoredRun
 from segbench.aggregator.replacing import keep_pooled
 from segbench.aggregator.result import Result
+from segbench.aggregator.signature import without_selection
 from segbench.aggregator.store import ResultsFile
 from segbench.aggregator.tasks import Outcome
 from segbench.core.errors import DataError
@@ -35,6 +36,25 @@ class _Run:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     places: dict[Inputs, None] = field(default_factory=dict)
+    missing: int = 0
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings, with the number of images chosen and missing in all parts.
+
+        Raises
+        ------
+        DataError
+            If the parts are not parts of one set.
+        """
+        asked = len(self.outcomes) + self.missing
+        total = int(_set_size(self.first) or asked)
+        if asked > total:
+            what = f"the parts of {self.first.method!r} have {asked} images, more than their set of {total}"
+            raise DataError(self.source, what, "merge parts of one set only")
+        subset = {"subset": f"{asked} of {total}"} if asked < total else {}
+        missing = {"missing": f"{self.missing} of {asked}"} if self.missing else {}
+        return without_selection(self.first.settings) | subset | missing
 
     @property
     def inputs(self) -> Inputs | None:
@@ -50,7 +70,8 @@ def merge_results(
 
     Runs of one method, protocol and settings become one run of all their images, as if these had been counted together:
     so the images of a large set can be counted in parts, on machines that share no disk. An image that failed in one
-    part and was counted in another is taken from the other.
+    part and was counted in another is taken from the other. Parts chosen with `images` of one set become the run of
+    them all.
 
     Parameters
     ----------
@@ -100,12 +121,17 @@ def merge_results(
 
 
 def _add(merged: dict[tuple[str, str, str], _Run], path: str, run: StoredRun, outcomes: list[Outcome]) -> None:
-    whole = merged.setdefault((run.method, run.protocol, json.dumps(run.settings)), _Run(run, path))
+    alike = without_selection(run.settings) | {"set": _set_size(run)}
+    whole = merged.setdefault((run.method, run.protocol, json.dumps(alike)), _Run(run, path))
     if run.published != whole.first.published or _version(run) != _version(whole.first):
         what = f"the run of {run.method!r} does not fit that in {whole.source}: {run.signature}"
         raise DataError(path, what, "count both with one version of segbench")
     whole.notes |= dict.fromkeys(run.notes)
     whole.places |= {} if run.inputs is None else dict.fromkeys((replace(run.inputs, merged=()), *run.inputs.merged))
+    whole.missing += int(run.settings.get("missing", "0").partition(" ")[0])
+    if whole.missing and not whole.outcomes.keys().isdisjoint(outcome.name for outcome in outcomes):
+        what = f"parts of {run.method!r} that leave out images without a prediction share images with {whole.source}"
+        raise DataError(path, what, "count parts that share no image, or all images in one run")
     for outcome in outcomes:
         other = whole.outcomes.setdefault(outcome.name, outcome)
         if not other.counts:
@@ -115,16 +141,21 @@ def _add(merged: dict[tuple[str, str, str], _Run], path: str, run: StoredRun, ou
             raise DataError(path, what, "give the methods different names, or count the image again in one of them")
 
 
+def _set_size(run: StoredRun) -> str:
+    """Give the number of images of the set that a run takes a part of; empty where it takes all."""
+    return run.settings.get("subset", "").partition(" of ")[2]
+
+
 def _version(run: StoredRun) -> str:
     return run.signature.rpartition("|segbench:")[2]
 
 
 def _write(store: ResultsFile, run: _Run) -> None:
-    first, outcomes = run.first, run.outcomes.values()
+    first, outcomes, settings = run.first, run.outcomes.values(), run.settings
     key = store.begin(
         first.method,
         first.protocol,
-        first.settings,
+        settings,
         thresholds=first.thresholds,
         inputs=run.inputs,
         protocol_json=first.protocol_json,
@@ -132,8 +163,8 @@ def _write(store: ResultsFile, run: _Run) -> None:
     store.save(key, outcomes)
     signature = first.signature
     if not first.published:
-        protocol = protocol_of(first.protocol, first.settings)
-        result = assemble(first.method, protocol, first.settings, outcomes, cuts=first.thresholds)
+        protocol = protocol_of(first.protocol, settings)
+        result = assemble(first.method, protocol, settings, outcomes, cuts=first.thresholds)
         signature = result.signature.rpartition("|segbench:")[0] + f"|segbench:{_version(first)}"
     complete = store.finish(key, outcomes, signature, run.notes, published=first.published)
     if not first.published:

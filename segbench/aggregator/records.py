@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -23,7 +24,7 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One run as it lies in a results file."""
+    """One run as it lies in a results file; `images` is how many an incomplete one was to count, if that is known."""
 
     key: int
     method: str
@@ -35,6 +36,9 @@ class StoredRun:
     inputs: Inputs | None = None
     protocol_json: str = ""
     published: str = ""
+    complete: bool = True
+    images: int | None = None
+    version: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,10 @@ def pool_of(row: Sequence[Any], path: str) -> StoredPool:
 
 
 def run_of(row: Sequence[Any], path: str) -> StoredRun:
-    """Read a row of runs: key, method, protocol, settings, signature, notes, thresholds, inputs, protocol, published.
+    """Read a row of runs.
+
+    Its columns are key, method, protocol, settings, signature, notes, thresholds, inputs, protocol, published,
+    complete, version.
 
     Raises
     ------
@@ -92,15 +99,23 @@ def _checked(read: Callable[[Sequence[Any]], Record], row: Sequence[Any], path: 
 
 
 def _run(row: Sequence[Any]) -> StoredRun:
-    key, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published = row
-    for text in (method, protocol, signature, inputs, protocol_json, published):
+    key, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published, *state = row
+    complete, version = state
+    for text in (method, protocol, signature, inputs, protocol_json, published, version):
         _require(isinstance(text, str), "a text of another type")
     found = json.loads(settings)
     _require(isinstance(found, dict) and _are(found.values(), str), "settings that are no texts")
-    _ = dict(part.split(":", 1) for part in signature.split("|"))["data"]
+    signed = dict(part.split(":", 1) for part in signature.split("|")) if signature else {}
+    _require(not complete or "data" in signed, "a signature without data")
+    for part in ("subset", "missing"):
+        _require(
+            part not in found or re.fullmatch(r"\d{1,9} of \d{1,9}", found[part]),
+            "a part of a set that is not in numbers",
+        )
     run = StoredRun(
         int(key), _printable(method), protocol, found, signature, _texts(notes), _numbers(thresholds),
-        _inputs(inputs), protocol_json, published,
+        _inputs(inputs), protocol_json, published, bool(complete),
+        None if complete or not signed else int(signed["images"]), _printable(version),
     )  # fmt: skip
     measured_by = protocol_of(protocol, found)
     if published:
@@ -136,8 +151,9 @@ def _inputs(text: str) -> Inputs | None:
         return None
     found = Inputs.from_json(text)
     for part in (found, *found.merged):
-        places = {**vars(part), "merged": ""}
+        places = {**vars(part), "merged": "", "images": "", "allow_missing": ""}
         _require(_are(places.values(), (str, type(None))), "places that are no texts")
+        _require(_are(part.images, str) and isinstance(part.allow_missing, bool), "images that are no names")
     return found
 
 
@@ -159,7 +175,7 @@ def _are(values: Any, kind: type | tuple[type, ...]) -> bool:  # noqa: ANN401  a
     return all(isinstance(value, kind) for value in values)
 
 
-def _require(holds: bool, what: str) -> None:  # noqa: FBT001  an assertion in other words
+def _require(holds: object, what: str) -> None:
     if not holds:
         raise ValueError(what)
 

@@ -40,7 +40,8 @@ def finish(
         return
     keep_pooled(store, store.finish(run, outcomes, result.signature, notes, published=published), result)
     counted = {outcome.name: outcome.ground_truth_digest for outcome in outcomes if outcome.counts}
-    other_set = truths and truths.items().isdisjoint(counted.items())
+    other_part = "subset" in result.settings and not truths.keys() <= {outcome.name for outcome in outcomes}
+    other_set = truths and (other_part or truths.items().isdisjoint(counted.items()))
     if other_set or (published and signature not in {"", result.signature}):
         what = f"{whose} with other images or another ground truth was replaced"
         warnings.warn(f"{what}; to keep both give one another name or file", ReplacedRun, stacklevel=3)

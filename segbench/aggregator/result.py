@@ -71,6 +71,9 @@ class Result:
         The summary and `reduced` as a results file keeps them of very many scores, which take long to pool.
     reused : int
         How many images `evaluate` took from the results file, since their files and settings are the same.
+    partial : tuple of int and int or None, optional
+        How many images of how many were counted, for a run that stopped half-way; the latter is None where it is not
+        known. A partial result is not ranked.
     measured_by : Protocol, optional
         The protocol; by default the one of that name, as far as the settings tell.
     """
@@ -90,6 +93,7 @@ class Result:
     unnamed: ScoreCounts | None = None
     kept: tuple[Summary, ScoreCounts] | None = None
     reused: int = 0
+    partial: tuple[int, int | None] | None = None
     measured_by: Protocol | None = None
 
     def __repr__(self) -> str:
@@ -106,6 +110,7 @@ class Result:
     def _counted(self) -> str:
         images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
         images = "known from print" if self.published else "pixels without names" if self.unnamed else images
+        images = f"partial: {partial_text(self.partial)} images" if self.partial else images
         return f"{self.protocol}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
 
     def _repr_html_(self) -> str:
@@ -139,8 +144,8 @@ class Result:
 
     @property
     def competes(self) -> bool:
-        """Whether this is a method to be ranked, and not how well annotators agree."""
-        return self.rules.competes
+        """Whether this is a method to be ranked: not how well annotators agree, and not a partial result."""
+        return self.rules.competes and self.partial is None
 
     def intervals(
         self,
@@ -198,6 +203,7 @@ class Result:
             "signature": self.signature,
             "images": len(self.counts),
             "failed": len(self.failed),
+            "partial": None if self.partial is None else list(self.partial),
             "summary": finite_values(summary),
             "intervals": {},
             "bounds": {key: list(pair) for key, pair in summary.bounds.items()},
@@ -379,6 +385,18 @@ class Result:
     def per_image(self) -> Mapping[str, Summary]:
         """The metrics of each image alone, computed when asked for."""
         return _ImageSummaries(self)
+
+
+def partial_text(partial: tuple[int, int | None]) -> str:
+    """Write how many images of how many were counted.
+
+    Examples
+    --------
+    >>> partial_text((120, 200)), partial_text((120, None))
+    ('120 of 200', '120')
+    """
+    done, total = partial
+    return str(done) if total is None else f"{done} of {total}"
 
 
 class _ImageSummaries(Mapping[str, Summary]):

@@ -7,6 +7,14 @@ from collections.abc import Mapping
 
 from segbench._version import __version__
 
+SELECTION = ("subset", "missing", "partial")
+"""Fields that say which part of a set was counted; images and their digest say which images these are."""
+
+
+def without_selection(fields: Mapping[str, str], *names: str) -> dict[str, str]:
+    """Give fields without those that say which part of a set was counted; by default all of `SELECTION`."""
+    return {key: value for key, value in fields.items() if key not in (names or SELECTION)}
+
 
 def data_digest(ground_truth_digests: Mapping[str, str]) -> str:
     """Name a set of ground truths by eight hex digits of its content: names and bytes, in sorted order.

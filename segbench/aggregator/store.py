@@ -25,12 +25,14 @@ from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
 
-_BEGUN = "SELECT id, version FROM runs WHERE (method, protocol, settings) = (?, ?, ?) AND NOT complete"
-_FORGET_COMPLETE = "UPDATE runs SET version = '' WHERE (method, protocol, settings) = (?, ?, ?) AND complete"
-_COMPLETE = (
-    "SELECT id, version, signature FROM runs WHERE complete AND "
-    "(method, protocol, settings) = (SELECT method, protocol, settings FROM runs WHERE id = ?)"
+# A run is the same whichever images lack a prediction; an image counts alike whichever part of the set is chosen.
+_SAME = "(method, protocol, json_remove(settings, '$.missing')) = (?, ?, json_remove(?, '$.missing'))"
+_ALIKE = _SAME.replace("'$.missing'", "'$.missing', '$.subset'")
+_STOPPED = (
+    "id IN (SELECT run FROM images) AND (method, protocol, json_remove(settings, '$.missing')) NOT IN "
+    "(SELECT method, protocol, json_remove(settings, '$.missing') FROM runs WHERE complete)"
 )
+_IDENTITY = "SELECT method, protocol, settings FROM runs WHERE id = ?"
 _ASTRAY = (
     "SELECT 1 FROM runs WHERE complete NOT IN (0, 1) UNION ALL "
     "SELECT 1 FROM (SELECT DISTINCT run FROM images) WHERE run NOT IN (SELECT id FROM runs)"
@@ -111,28 +113,35 @@ class ResultsFile:
         thresholds: Sequence[float] = (),
         inputs: Inputs | None = None,
         protocol_json: str = "",
+        notes: Iterable[str] = (),
+        images: int | None = None,
         fresh: bool = False,
     ) -> int:
         """Start a run, or go on with the one of the same method and settings; give its key.
 
         A complete run of the same stays as it is until this one is finished. What another version of segbench counted
-        is not gone on with; with `fresh` nothing is.
+        is not gone on with; with `fresh` nothing is. `images` is how many there are.
         """
         identity = (method, protocol, json.dumps(settings))
         with self._transaction():
-            for key, version in self._database.execute(_BEGUN, identity).fetchall():
+            begun = f"SELECT id, version FROM runs WHERE {_SAME} AND NOT complete"  # noqa: S608  texts of this module
+            for key, version in self._database.execute(begun, identity).fetchall():
+                self._database.execute("UPDATE runs SET settings = ? WHERE id = ?", (identity[2], key))
                 if fresh or version != __version__:
                     self._database.execute("DELETE FROM images WHERE run = ?", (key,))
             if fresh:
                 # Also where this run is cut short and goes on without being asked for a fresh one again.
-                self._database.execute(_FORGET_COMPLETE, identity)
+                self._database.execute(f"UPDATE runs SET version = '' WHERE {_ALIKE}", identity)  # noqa: S608  as above
             (key,) = self._database.execute(
                 "INSERT INTO runs (method, protocol, settings, complete, signature, notes, thresholds, inputs, "
-                "protocol_json, version) VALUES (?, ?, ?, 0, '', '[]', ?, ?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET thresholds = excluded.thresholds, inputs = excluded.inputs, "
+                "protocol_json, version) VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET signature = excluded.signature, notes = excluded.notes, "
+                "thresholds = excluded.thresholds, inputs = excluded.inputs, "
                 "protocol_json = excluded.protocol_json, version = excluded.version RETURNING id",
                 (
                     *identity,
+                    "" if images is None else f"images:{images}",
+                    json.dumps(list(notes)),
                     json.dumps(list(thresholds)),
                     inputs.to_json() if inputs else "",
                     protocol_json,
@@ -146,6 +155,19 @@ class ResultsFile:
         complete = self._complete(run)
         found = [] if complete is None or complete[1] != __version__ else self.outcomes(complete[0])
         return {outcome.name: outcome for outcome in (*found, *self.outcomes(run)) if outcome.counts}
+
+    def elsewhere(self, run: int) -> dict[str, Outcome]:
+        """Give what was counted of the same in runs of other parts of the set, by name."""
+        query = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
+        with self._readable():
+            identity = self._identity(run)
+            keys = self._database.execute(query, (*identity, *identity, __version__)).fetchall()
+        return {outcome.name: outcome for (key,) in keys for outcome in self.outcomes(key) if outcome.counts}
+
+    def _identity(self, run: int) -> tuple[str, str, str]:
+        """Give the method, the protocol and the settings of a run."""
+        method, protocol, settings = self._database.execute(_IDENTITY, (run,)).fetchone()
+        return method, protocol, settings
 
     def complete(self, run: int) -> tuple[str, dict[str, str]]:
         """Give the signature of the complete run of the same, and the digests of its counted images' ground truths.
@@ -162,8 +184,9 @@ class ResultsFile:
             return complete[2], dict(rows.fetchall())
 
     def _complete(self, run: int) -> tuple[int, str, str] | None:
+        query = f"SELECT id, version, signature FROM runs WHERE complete AND {_SAME}"  # noqa: S608  as above
         with self._readable():
-            row = self._database.execute(_COMPLETE, (run,)).fetchone()
+            row = self._database.execute(query, self._identity(run)).fetchone()
         return None if row is None else (int(row[0]), str(row[1]), str(row[2]))
 
     def save(self, run: int, outcomes: Iterable[Outcome]) -> None:
@@ -199,7 +222,10 @@ class ResultsFile:
         finishes last overwrites the other.
         """
         ours = {outcome.name: outcome for outcome in outcomes}
+        replaced = f"DELETE FROM runs WHERE complete AND {_SAME} AND settings != ?"  # noqa: S608  as above
         with self._transaction():
+            identity = self._identity(run)
+            self._database.execute(replaced, (*identity, identity[2]))
             (key,) = self._database.execute(
                 "INSERT INTO runs (method, protocol, settings, complete, signature, notes, thresholds, inputs, "
                 "protocol_json, version, published) "
@@ -245,15 +271,19 @@ class ResultsFile:
             )
             return [outcome_of(row, str(self.path)) for row in rows]
 
-    def runs(self) -> list[StoredRun]:
-        """List the complete runs in the order in which they were first completed."""
+    def runs(self, *, partial: bool = False) -> list[StoredRun]:
+        """List the complete runs in the order in which they were first completed.
+
+        With `partial` also those that stopped half-way, unless there is a complete one of the same.
+        """
+        wanted = f"complete OR ({_STOPPED})" if partial else "complete"
         with self._readable():
             if self._database.execute(_ASTRAY).fetchone():
                 what = "holds images of no run, or a run that is neither complete nor begun"
                 raise DataError(str(self.path), what, "the file was changed or damaged: run again into a new file")
             rows = self._database.execute(
-                "SELECT id, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published "
-                "FROM runs WHERE complete ORDER BY id"
+                "SELECT id, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, "  # noqa: S608  as above
+                f"published, complete, version FROM runs WHERE {wanted} ORDER BY id"
             )
             return [run_of(row, str(self.path)) for row in rows]
 

@@ -42,6 +42,7 @@ from segbench.loaders.pairing import Pairing, SampleFiles
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import SizeError
 from segbench.loaders.source import Source
+from segbench.loaders.subset import Images
 from segbench.protocols.pixels.classes import ClassMapsError
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
@@ -66,6 +67,8 @@ def check(
     pred_pattern: str = "*",
     field_pattern: str = "*",
     negatives: str = "",
+    images: Images = None,
+    allow_missing: bool = False,
     method: str | None = None,
     repairs: Repairs = _NO_REPAIRS,
     sample: int | None = SAMPLE,
@@ -89,6 +92,10 @@ def check(
         How file names hold the name of the image, as in `evaluate`.
     negatives : str
         Predictions whose name this shell pattern fits need no ground truth.
+    images : sequence of str or path, optional
+        Check some images only: names and shell patterns, or a text file of these, as in `evaluate`.
+    allow_missing : bool
+        Accept ground-truth images without a prediction, as in `evaluate`.
     method : str, optional
         Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
     repairs : Repairs, optional
@@ -122,6 +129,8 @@ def check(
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
         negatives=negatives,
+        images=images,
+        allow_missing=allow_missing,
         method=method,
     )
     (report,) = check_methods({method or method_of(inputs): inputs}, protocol, repairs, sample=sample)

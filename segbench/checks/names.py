@@ -9,7 +9,7 @@ from segbench.loaders.class_folders import class_maps
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import annotator_pattern, nearest
 from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import Pairing, mending_hint, survey
+from segbench.loaders.pairing import Pairing, mending_hint, methods_below, several_methods, survey
 from segbench.loaders.urls import masked
 
 
@@ -44,8 +44,36 @@ def paired(inputs: Inputs, asked: Asked) -> tuple[Pairing, tuple[Finding, ...]]:
 
 
 def name_findings(pairing: Pairing, inputs: Inputs, asked: Asked) -> list[Finding]:
-    """Find names without partner."""
+    """Find names without partner, and names asked for that there are not."""
     found = []
+    if pairing.unknown:
+        what = "name or pattern fits" if len(pairing.unknown) == 1 else "names or patterns fit"
+        found.append(
+            Finding(
+                key="unknown-images",
+                severity="stops",
+                about="names",
+                message=f"{len(pairing.unknown)} {what} no image",
+                mend=mending_hint(Pairing((), unknown=pairing.unknown)),
+                places=tuple(map(Place, pairing.unknown)),
+                whole=True,
+            )
+        )
+    methods = methods_below(inputs) if pairing.extra and not pairing.files else {}
+    if methods:
+        error = several_methods(inputs, methods)
+        found.append(
+            Finding(
+                key="several-methods",
+                severity="stops",
+                about="names",
+                message=error.what,
+                mend=error.hint,
+                places=tuple(map(Place, methods)),
+                whole=True,
+            )
+        )
+        return found
     predicted = (*pairing.extra, *(files.name for files in pairing.files))
     pattern = annotator_pattern(pairing.missing, predicted) if inputs.gt_pattern == "*" else None
     if pattern:

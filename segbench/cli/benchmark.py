@@ -160,6 +160,7 @@ def count(
     context.with_resource(listed_once())
     methods = data.methods()
     data = data.located(context)
+    methods = data.in_sub_folders(methods, protocol)
     where = data.inputs(methods)
     try:
         if not run.no_check:
@@ -171,6 +172,7 @@ def count(
             pairs=data.pairs,
             field=data.field,
             patterns=data.patterns,
+            part=data.part,
             output=run.output,
             fresh=run.fresh,
             workers=workers,

@@ -96,6 +96,7 @@ def check(context: typer.Context, *, data: Data, protocol: Protocol, inspection:
     context.with_resource(listed_once())
     methods = data.methods()
     data = data.located(context)
+    methods = data.in_sub_folders(methods, protocol)
     sample = None if inspection.everything else inspection.sample
     reports = check_methods(data.inputs(methods), protocol, data.repairs(), sample=sample)
     if inspection.form is ReportForm.JSON:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from segbench.loaders.repairs import Repairs
     from segbench.loaders.source import Source
 
+_ALL: Mapping[str, Any] = {}
 _HERE = Workers()
 _WORTH_TELLING = 1.0  # seconds
 
@@ -37,6 +38,7 @@ def count_methods(
     pairs: str | None = None,
     field: str | None = None,
     patterns: Mapping[str, str],
+    part: Mapping[str, Any] = _ALL,
     output: Path | None = None,
     fresh: bool = False,
     workers: Workers = _HERE,
@@ -46,7 +48,8 @@ def count_methods(
 ) -> list[Result]:
     """Evaluate methods one after another, the images of each spread over workers.
 
-    `methods` maps names to places of predictions, or with the file list `pairs` to its columns.
+    `methods` maps names to places of predictions, or with the file list `pairs` to its columns; `part` says which part
+    of the images is counted, as keywords of `Inputs`.
 
     Raises
     ------
@@ -64,8 +67,9 @@ def count_methods(
     from segbench.loaders.repairs import Repairs
 
     repairs = repairs or Repairs()
+    where: dict[str, Any] = {**patterns, **part, "images": part.get("images") or None}
     repairs.check(protocol.reads)
-    inputs = inputs_of(ground_truth, methods, field=field, patterns=patterns, pairs=pairs)
+    inputs = inputs_of(ground_truth, methods, field=field, patterns={**patterns, **part}, pairs=pairs)
     files = [find_files(each.absolute(), protocol).files for each in inputs.values()]
     work: list[tuple[str, str | None, Protocol]] = [(method, place, protocol) for method, place in methods.items()]
     annotators = protocol.annotators_alone()
@@ -89,7 +93,7 @@ def count_methods(
                     settings,
                     pairs=pairs,
                     field=field,
-                    **patterns,
+                    **where,
                     method=method,
                     repairs=Repairs() if place is None else repairs,
                     results=output,

@@ -98,6 +98,23 @@ class Data:
             rich_help_panel=_PANEL,
         ),
     ] = ""
+    images: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Restrict the run to some images: names and patterns, 'coins,c*', or a text file with one per line.",
+            show_default="all",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    allow_missing: Annotated[
+        bool,
+        typer.Option(
+            "--allow-missing",
+            help="Leave out ground-truth images without a prediction; the signature says how many.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = False
     resize_predictions: Annotated[
         str | None,
         typer.Option(
@@ -134,6 +151,21 @@ class Data:
             "field_pattern": self.field_pattern,
             "negatives": self.negatives,
         }
+
+    @property
+    def part(self) -> dict[str, Any]:
+        """Which part of the set is taken, as keywords of `Inputs`.
+
+        Raises
+        ------
+        DataError
+            If the list of images cannot be read.
+        """
+        from segbench.loaders.subset import as_images
+
+        given = self.images
+        names = given if given is None or given.endswith(".txt") or os.path.exists(given) else given.split(",")  # noqa: PTH110  a str is enough
+        return {"images": as_images(names), "allow_missing": self.allow_missing}
 
     def methods(self) -> dict[str, str]:
         """Give the methods to count, as `count_methods` takes them.
@@ -181,7 +213,28 @@ class Data:
 
     def inputs(self, methods: Mapping[str, str]) -> dict[str, Inputs]:
         """Say where the images of each method lie."""
-        return inputs_of(self.ground_truth, methods, field=self.field, patterns=self.patterns, pairs=self.pairs)
+        names = self.patterns | self.part
+        return inputs_of(self.ground_truth, methods, field=self.field, patterns=names, pairs=self.pairs)
+
+    def in_sub_folders(self, methods: Mapping[str, str], protocol: Protocol) -> dict[str, str]:
+        """Give the methods, and for a folder that holds several in sub-folders each of these, which a line says.
+
+        Raises
+        ------
+        ArgumentError
+            If two methods have one name.
+        """
+        from segbench.aggregator.inputs import methods_of as methods_in
+
+        found: dict[str, str] = {}
+        for method, inputs in self.inputs(methods).items():
+            below = methods_in(inputs, protocol)
+            if below:
+                listed = ", ".join(below)
+                typer.echo(f"{methods[method]} holds {len(below)} methods, evaluated one by one: {listed}", err=True)
+            for name, place in (below or {method: methods[method]}).items():
+                _add(found, name, place)
+        return found
 
     def repairs(self) -> Repairs:
         """Read what may be done to predictions.
@@ -229,12 +282,17 @@ def methods_of(predictions: list[str]) -> dict[str, str]:
         method = shown(name) if named else method_name(place)
         if not method or not place:
             raise ArgumentError(f"{masked(text)!r} gives no name; write name=FOLDER")
-        if method in methods:
-            raise ArgumentError(
-                f"two methods are called {method!r}; give one another name: other={shown(masked(place))}"
-            )
-        methods[method] = place
+        _add(methods, method, place)
     return methods
+
+
+def _add(methods: dict[str, str], method: str, place: str) -> None:
+    from segbench.loaders.decoded import shown
+    from segbench.loaders.urls import masked
+
+    if method in methods:
+        raise ArgumentError(f"two methods are called {method!r}; give one another name: other={shown(masked(place))}")
+    methods[method] = place
 
 
 def inputs_of(

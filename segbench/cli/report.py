@@ -56,7 +56,7 @@ def report(
     if no_intervals:
         refuse_idle(context, "leave out --no-intervals")
     level = None if no_intervals else interval_settings(intervals)["level"]
-    loaded = chosen_results(results, only, class_name)
+    loaded = chosen_results(results, only, class_name, partial=True)
     counted = [result for result in loaded if result.counts]
     pictures = sum(len(result.counts) if panels is None else min(panels, len(result.counts)) for result in counted)
     workers = jobs_for(_WORTH_PAIRS * pictures, jobs)

@@ -23,10 +23,13 @@ ONLY = typer.Option(
 CLASS = typer.Option("--class", help="Take this class alone of runs with --classes, as pixels.", show_default=False)
 
 
-def chosen_results(path: Path, only: str | None, class_name: str | None = None) -> list[Result]:
-    """Read the runs of a results file of a method, or whose signature holds a text; all where none is asked for.
+def chosen_results(
+    path: Path, only: str | None, class_name: str | None = None, *, partial: bool = False
+) -> list[Result]:
+    """Read the runs of a results file of a method, or with a text in their signature; all where none is given.
 
-    With a class, of the runs that have it that class alone; a line on standard error names those left out.
+    With a class, of the runs that have it that class alone; a line on standard error names those left out. With
+    `partial` also runs that stopped half-way.
 
     Raises
     ------
@@ -37,7 +40,7 @@ def chosen_results(path: Path, only: str | None, class_name: str | None = None) 
     """
     from segbench.aggregator.benchmark import load_results
 
-    results = load_results(path)
+    results = load_results(path, partial=partial)
     of_method = [result for result in results if result.method == only]
     chosen = of_method or [result for result in results if only is None or only in result.signature]
     if not chosen:

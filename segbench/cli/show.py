@@ -43,7 +43,7 @@ def show(
         raise ArgumentError("--class shows one class and --per-class a line for each; give one of both")
     if lines in (Lines.IMAGE, Lines.THRESHOLD) and intervals is not None and form is not Form.JSON:
         raise ArgumentError(f"--per-{lines} has no intervals, they are of figures over all images; ask for one of both")
-    loaded = chosen_results(results, only, class_name)
+    loaded = chosen_results(results, only, class_name, partial=True)
     drawn = []
     if intervals is not None:
         settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)

@@ -32,10 +32,13 @@ from segbench.loaders.entries import KNOWN, split_extension
 from segbench.loaders.images import read_bytes
 from segbench.loaders.listing import once, source_of
 from segbench.loaders.source import Source
+from segbench.loaders.subset import select
 from segbench.loaders.urls import is_url, masked, url_path
 
+_ABSENT = "there is no such file"
 _HINT = "columns are name, ground_truth, prediction or prediction:METHOD, and field if any, parted by commas"
 _METHOD = "prediction:"
+LEAVE_OUT = "--allow-missing (allow_missing=True) leaves out images without a prediction"
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,31 @@ class Row:
     ground_truths: tuple[Source, ...]
     predictions: tuple[Source, ...]
     field: Source | None
+
+
+@dataclass(frozen=True)
+class FileList:
+    """What a file list says.
+
+    Parameters
+    ----------
+    rows : tuple of Row
+        The images asked for, sorted by name.
+    notes : tuple of str
+        What was left out.
+    names : tuple of str
+        All images listed, also those not asked for.
+    missing : tuple of str
+        Images asked for that have no prediction, sorted.
+    unknown : tuple of str
+        Names and patterns asked for that fit no image.
+    """
+
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+    names: tuple[str, ...]
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]
 
 
 def method_columns(place: str) -> dict[str, str]:
@@ -110,7 +138,7 @@ def has_fields(place: str) -> bool:
     return "field" in _table(place)[0]
 
 
-def read_list(place: str, column: str | None) -> tuple[tuple[Row, ...], tuple[str, ...]]:
+def read_list(place: str, column: str | None, *, images: Sequence[str] = (), allow_missing: bool = False) -> FileList:
     """Read a file list.
 
     Parameters
@@ -119,13 +147,15 @@ def read_list(place: str, column: str | None) -> tuple[tuple[Row, ...], tuple[st
         The list, a path or a URL.
     column : str, optional
         Where the predictions stand; None where annotators are compared with each other.
+    images : sequence of str
+        Names and patterns of the images asked for, the only ones with files that must exist; empty for all.
+    allow_missing : bool
+        Whether images may lack a prediction: the cell is empty, or the file does not exist.
 
     Returns
     -------
-    rows : tuple of Row
-        At least one, sorted by name.
-    notes : tuple of str
-        What was left out.
+    FileList
+        At least one row, unless names asked for are unknown.
 
     Raises
     ------
@@ -150,45 +180,70 @@ def read_list(place: str, column: str | None) -> tuple[tuple[Row, ...], tuple[st
     folder = _folder(place)
     rows: dict[str, Row] = {}
     problems: list[str] = []
-    for number, cells in lines:
-        found = _row(cells, header, places, folder)
+    numbered = [(number, cells, _name(cells, places["name"][0])) for number, cells in lines]
+    names = tuple(sorted({name for *_, name in numbered if name}))
+    chosen, unknown = select(images, frozenset(names)) if images else (set(names), ())
+    for number, cells, name in numbered:
+        if name and name not in chosen:
+            continue
+        found = _row(cells, header, places, folder, allow_missing=allow_missing)
         if isinstance(found, Row) and found.name in rows:
             found = [f"the name {found.name!r} stands twice"]
         if isinstance(found, Row):
             rows[found.name] = found
         else:
             problems += (f"line {number}: {what}" for what in found)
-    if problems or not rows:
-        what = (
-            f"{len(problems)} problem{'s'[: len(problems) > 1]}:" + listed(problems) if problems else "lists no image"
-        )
-        raise DataError(shown_place, what, f"correct the list; its paths are relative to {folder}")
+    lacking = tuple(sorted(name for name, row in rows.items() if column and not row.predictions))
+    if problems or (len(rows) == len(lacking) and not unknown):
+        nothing = "lists no image with a prediction" if lacking else "lists no image"
+        what = f"{len(problems)} problem{'s'[: len(problems) > 1]}:" + listed(problems) if problems else nothing
+        absent = any("no prediction" in problem or _ABSENT in problem for problem in problems)
+        hint = f"correct the list; its paths are relative to {folder}" + (f"; {LEAVE_OUT}" if absent else "")
+        raise DataError(shown_place, what, hint)
     known = set(chain.from_iterable(places.values()))
     others = [name for i, name in enumerate(header) if i not in known and not name.startswith("prediction")]
     notes = (f"{shown_place}: columns left out: {', '.join(map(shown, others))}",) if others else ()
-    return tuple(rows[name] for name in sorted(rows)), notes
+    return FileList(tuple(rows[name] for name in sorted(rows.keys() - set(lacking))), notes, names, lacking, unknown)
 
 
-def _row(cells: Sequence[str], header: Sequence[str], places: dict[str, list[int]], folder: str) -> Row | list[str]:
+def _name(cells: Sequence[str], column: int) -> str:
+    """Give the name of a line's image; empty where there is none."""
+    return shown(unicodedata.normalize("NFC", cells[column])) if column < len(cells) else ""
+
+
+def _row(
+    cells: Sequence[str], header: Sequence[str], places: dict[str, list[int]], folder: str, *, allow_missing: bool
+) -> Row | list[str]:
     """Give the files of a line, or what is wrong with it."""
     if len(cells) != len(header):
         return [f"{len(cells)} cells, expected {len(header)}"]
     filled = {kind: [cells[i] for i in columns if cells[i]] for kind, columns in places.items()}
-    wrong = [f"no {kind}" for kind, columns in places.items() if columns and not filled[kind]]
     files = {kind: [_joined(folder, cell) for cell in filled[kind]] for kind in places if kind != "name"}
+    wrong = [f"no {kind}" for kind, columns in places.items() if columns and not filled[kind]]
+    if allow_missing and not any(map(_exists, files["prediction"])):
+        files["prediction"] = []
+        wrong = [what for what in wrong if what != "no prediction"]
     wrong += (what for paths in files.values() for path in paths if (what := _fault(path)))
     if wrong:
         return wrong
     sources = {kind: tuple(map(source_of, paths)) for kind, paths in files.items()}
-    name = shown(unicodedata.normalize("NFC", filled["name"][0]))
-    return Row(name, sources["ground_truth"], sources["prediction"], next(iter(sources["field"]), None))
+    return Row(
+        _name(cells, places["name"][0]),
+        sources["ground_truth"],
+        sources["prediction"],
+        next(iter(sources["field"]), None),
+    )
 
 
 def _fault(path: str) -> str:
     extension = split_extension(url_path(path) if is_url(path) else path)[1]
     if extension not in KNOWN:
         return f"{shown(masked(path))} has no known extension"
-    return "" if is_url(path) or os.path.isfile(path) else f"{shown(path)}: there is no such file"  # noqa: PTH113
+    return "" if is_url(path) or os.path.isfile(path) else f"{shown(path)}: {_ABSENT}"  # noqa: PTH113
+
+
+def _exists(path: str) -> bool:
+    return is_url(path) or os.path.lexists(path)
 
 
 def _joined(folder: str, cell: str) -> str:

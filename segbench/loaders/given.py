@@ -10,6 +10,7 @@ from segbench.core.sample import Reads
 from segbench.loaders.archives import method_name
 from segbench.loaders.file_list import column_of
 from segbench.loaders.inputs import Inputs
+from segbench.loaders.subset import Images, as_images
 
 Place = str | PathLike[str] | None
 
@@ -26,6 +27,8 @@ def inputs_given(
     field_pattern: str,
     negatives: str,
     method: str | None,
+    images: Images = None,
+    allow_missing: bool = False,
 ) -> Inputs:
     """Say where the images of a run lie.
 
@@ -34,7 +37,7 @@ def inputs_given(
     ArgumentError
         If neither ground truth nor a list is given, anything else beside a list, or a list leaves the method open.
     DataError
-        If the list cannot be read.
+        If the list, or that of `images`, cannot be read.
     """
     inputs = Inputs(
         ground_truth="" if ground_truth is None else fspath(ground_truth),
@@ -44,6 +47,8 @@ def inputs_given(
         pred_pattern=pred_pattern,
         field_pattern=field_pattern,
         negatives=negatives,
+        images=as_images(images),
+        allow_missing=allow_missing,
     )
     if pairs is None:
         if ground_truth is None:

@@ -13,6 +13,12 @@ from segbench.core.sample import WITHOUT_FIELD, WITHOUT_NEGATIVES, Reads
 from segbench.loaders.file_list import has_fields
 from segbench.loaders.urls import is_url, masked
 
+WITHOUT_FIELD: frozenset[Reads] = frozenset({"boundaries", "annotators"})
+"""What is counted over whole images, without a field of view."""
+WITHOUT_NEGATIVES: frozenset[Reads] = frozenset({"classes", "regions"})
+"""What cannot be counted in an image without ground truth."""
+_BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing"})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
@@ -37,6 +43,10 @@ class Inputs:
         A file list, in place of all the above; see `segbench.loaders.file_list`.
     column : str, optional
         Its column of predictions; None where annotators are compared with each other.
+    images : tuple of str
+        Names and shell patterns of the images that the run is restricted to; empty for all.
+    allow_missing : bool
+        Leave out images without a prediction instead of refusing them.
     merged : tuple of Inputs
         Where the images of further parts lie, if the run was put together of several.
     """
@@ -50,6 +60,8 @@ class Inputs:
     negatives: str = ""
     pairs: str | None = None
     column: str | None = None
+    images: tuple[str, ...] = ()
+    allow_missing: bool = False
     merged: tuple[Inputs, ...] = ()
 
     def check(self, reads: Reads) -> None:
@@ -89,7 +101,7 @@ class Inputs:
         return tuple(
             each.name
             for each in fields(self)
-            if each.name not in ("pairs", "column") and getattr(self, each.name) != each.default
+            if each.name not in _BESIDE_LIST and getattr(self, each.name) != each.default
         )
 
     def absolute(self) -> Self:
@@ -114,8 +126,12 @@ class Inputs:
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote."""
         content = json.loads(text)
-        parts = tuple(cls(**part | {"merged": ()}) for part in content["merged"])
-        return cls(**content | {"merged": parts})
+        parts = tuple(cls._from_dict(part, ()) for part in content["merged"])
+        return cls._from_dict(content, parts)
+
+    @classmethod
+    def _from_dict(cls, content: dict[str, Any], parts: tuple[Inputs, ...]) -> Self:
+        return cls(**content | {"images": tuple(content.get("images", ())), "merged": parts})
 
 
 def _absolute(place: str) -> str:

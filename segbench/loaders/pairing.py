@@ -6,21 +6,26 @@ than that (``01_manual1``, ``4680.6``) a pattern says which part it is.
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
-from segbench.loaders.file_list import read_list
+from segbench.loaders.file_list import LEAVE_OUT, read_list
 from segbench.loaders.hints import mending_patterns, nearest
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place, source_of
 from segbench.loaders.patterns import Pattern, natural
 from segbench.loaders.source import Source
-from segbench.loaders.urls import masked
+from segbench.loaders.subset import select
+from segbench.loaders.urls import is_url, masked
+
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,12 @@ class Pairing:
     missing, extra, without_field : tuple of str
         Names of ground truths without prediction, predictions without ground truth, and images without field mask,
         each sorted. `pair` gives only pairings where all three are empty.
+    unknown : tuple of str
+        Names and patterns of images asked for that fit none, with the nearest name. `pair` refuses these, too.
+    left_out : tuple of str
+        Names of ground truths without prediction where these are allowed.
+    total : int
+        Number of images of the set if the run is restricted to a part of them, otherwise 0.
     """
 
     files: tuple[SampleFiles, ...]
@@ -78,6 +89,15 @@ class Pairing:
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     without_field: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    total: int = 0
+
+    def signature_fields(self) -> dict[str, str]:
+        """Say which part of the images is counted; empty where all are."""
+        asked = len(self.files) + len(self.left_out)
+        subset = {"subset": f"{asked} of {self.total}"} if self.total > asked else {}
+        return subset | ({"missing": f"{len(self.left_out)} of {asked}"} if self.left_out else {})
 
 
 def pair(inputs: Inputs) -> Pairing:
@@ -102,20 +122,67 @@ def pair(inputs: Inputs) -> Pairing:
         For missing or empty folders, two files with one name, and, all in one, whatever does not pair.
     """
     pairing = survey(inputs)
-    if pairing.missing or pairing.extra or pairing.without_field:
+    if pairing.missing or pairing.extra or pairing.without_field or pairing.unknown:
+        methods = methods_below(inputs) if not pairing.files else {}
+        if methods:
+            raise several_methods(inputs, methods)
         raise _unpaired(pairing, inputs)
     return pairing
 
 
 def survey(inputs: Inputs) -> Pairing:
     """Find what pairs and what does not: as `pair`, but what lacks a partner is listed instead of refused."""
+    pairing = _survey(inputs)
+    if not inputs.allow_missing or not pairing.missing or not pairing.files:
+        return pairing
+    left_out, asked = pairing.missing, len(pairing.files) + len(pairing.missing)
+    named = ", ".join(left_out[:_NAMED]) + (f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else "")
+    note = f"{len(left_out)} of {asked} images have no prediction and are left out: {named}"
+    return replace(pairing, missing=(), left_out=left_out, notes=(*pairing.notes, note))
+
+
+def methods_below(inputs: Inputs, find: Callable[[Inputs], Pairing] = survey) -> dict[str, str]:
+    """Give the sub-folders of a prediction folder that pair with the ground truth where the folder itself does not.
+
+    They are methods by name, at least two; empty where the folder pairs or is not a folder on disk. `find` is `survey`,
+    or what takes its place for a protocol.
+    """
+    place = inputs.prediction
+    if place is None or not inputs.ground_truth or is_url(place):
+        return {}
+    try:
+        with os.scandir(place) as entries:
+            below = sorted((entry.name, entry.path) for entry in entries if entry.is_dir())
+    except (OSError, ValueError):
+        return {}
+    if len(below) < 2 or _pairs(inputs, find):
+        return {}
+    found = {shown(name): path for name, path in below if _pairs(replace(inputs, prediction=path), find)}
+    return found if len(found) > 1 else {}
+
+
+def _pairs(inputs: Inputs, find: Callable[[Inputs], Pairing]) -> bool:
+    try:
+        return bool(find(inputs).files)
+    except DataError:
+        return False
+
+
+def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
+    """Refuse a folder with the predictions of several methods as those of one."""
+    what = f"holds the predictions of {len(methods)} methods in sub-folders: {', '.join(methods)}"
+    hint = f"call evaluate once per sub-folder, as in {_shown(inputs.prediction)}/{next(iter(methods))}"
+    return DataError(_shown(inputs.prediction), what, hint)
+
+
+def _survey(inputs: Inputs) -> Pairing:
     patterns = (
         Pattern.parse(inputs.gt_pattern, "--gt-pattern", tagged=True),
         Pattern.parse(inputs.pred_pattern, "--pred-pattern", tagged=True),
         Pattern.parse(inputs.field_pattern, "--field-pattern", tagged=False),
     )
     if inputs.pairs is not None:
-        return _from_list(inputs.pairs, inputs.column)
+        return _from_list(inputs, inputs.pairs)
     ground_truth, field = inputs.ground_truth, inputs.field
     prediction = ground_truth if inputs.prediction is None else inputs.prediction
     one_field = source_of(field) if field is not None and is_file(field) else None
@@ -124,13 +191,22 @@ def survey(inputs: Inputs) -> Pairing:
             raise DataError(_shown(field), "expected a file, as the others are", "give one mask")
         truth = source_of(ground_truth)
         name = shown(split_extension(truth.name)[0])
-        return Pairing((SampleFiles(name, (truth,), source_of(prediction), one_field),))
+        unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
+        return Pairing((SampleFiles(name, (truth,), source_of(prediction), one_field),), unknown=unknown)
     truths, truth_notes = _named(ground_truth, patterns[0])
     predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
     fields, field_notes = _named(field, patterns[2]) if field is not None and not one_field else ({}, ())
     blank = {
         name for name in predictions.keys() - truths.keys() if inputs.negatives and fnmatchcase(name, inputs.negatives)
     }
+    total, unknown = 0, tuple[str, ...]()
+    if inputs.images:
+        names = truths.keys() | predictions.keys()
+        chosen, unfit = select(inputs.images, names)
+        total, unknown = len(truths.keys() | blank), _with_nearest(unfit, sorted(names))
+        truths = {name: truths[name] for name in truths.keys() & chosen}
+        predictions = {name: predictions[name] for name in predictions.keys() & chosen}
+        blank &= chosen
     files = tuple(
         SampleFiles(
             name,
@@ -152,16 +228,25 @@ def survey(inputs: Inputs) -> Pairing:
         tuple(sorted(truths.keys() - predictions.keys())),
         tuple(sorted(predictions.keys() - truths.keys() - blank)),
         tuple(file.name for file in files if file.field is None) if field is not None else (),
+        unknown,
+        total=total,
     )
 
 
-def _from_list(place: str, column: str | None) -> Pairing:
-    rows, notes = read_list(place, column)
+def _from_list(inputs: Inputs, place: str) -> Pairing:
+    found = read_list(place, inputs.column, images=inputs.images, allow_missing=inputs.allow_missing)
     files = []
-    for row in rows:
+    for row in found.rows:
         prediction, *scales = row.predictions or row.ground_truths[:1]
         files.append(SampleFiles(row.name, row.ground_truths, prediction, row.field, tuple(scales)))
-    return Pairing(tuple(files), notes)
+    total = len(found.names) if inputs.images else 0
+    unknown = _with_nearest(found.unknown, found.names)
+    return Pairing(tuple(files), found.notes, found.missing, unknown=unknown, total=total)
+
+
+def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    close = nearest(unknown, names)
+    return tuple(f"{name} (nearest: {close[name]})" if name in close else name for name in unknown)
 
 
 def _named(folder: str, pattern: Pattern) -> tuple[dict[str, list[tuple[str, Entry]]], tuple[str, ...]]:
@@ -208,6 +293,10 @@ def _refuse_doubles(folder: str, found: dict[str, list[tuple[str, Entry]]]) -> N
 def _unpaired(pairing: Pairing, inputs: Inputs) -> DataError:
     parts = []
     total = len(pairing.files) + len(pairing.missing)
+    if pairing.unknown:
+        what = "name or pattern fits" if len(pairing.unknown) == 1 else "names or patterns fit"
+        given = f"{len(pairing.unknown)} {what} no image (--images, images=):"
+        parts.append(given + listed(pairing.unknown).rstrip("\n"))
     if pairing.missing:
         parts.append(
             f"{len(pairing.missing)} of {total} ground truths {_have(pairing.missing)} no prediction:"
@@ -221,21 +310,27 @@ def _unpaired(pairing: Pairing, inputs: Inputs) -> DataError:
             + _listed(pairing.without_field, {})
         )
     where = f"{_shown(inputs.prediction)} against {_shown(inputs.ground_truth)}"
+    if inputs.pairs or inputs.prediction is None:
+        where = _shown(inputs.pairs or inputs.ground_truth)
     return DataError(where, "\n".join(parts) + "\n", mending_hint(pairing))
 
 
 def mending_hint(pairing: Pairing) -> str:
     """Say what makes the names pair: patterns where some do, else in general."""
+    if pairing.unknown and not (pairing.missing or pairing.extra or pairing.without_field):
+        return "name images without the extension of their files, or give a pattern such as 'c*'"
     mending = mending_patterns(pairing.missing, pairing.extra)
     if mending:
         flags = [f"{flag} '{shown(p)}'" for flag, p in zip(("--gt-pattern", "--pred-pattern"), mending, strict=True)]
         return "try " + " ".join(flag for flag in flags if not flag.endswith("'*'"))
     if not pairing.missing and not pairing.extra:
         return "add the masks, or say which part of a mask's name is the image's: --field-pattern (field_pattern=...)"
-    return (
+    leave_out = f"; {LEAVE_OUT}" if pairing.missing and pairing.files else ""
+    hint = (
         "add or remove files so that names pair, or say which part of a file's name is the image's: --gt-pattern and "
         "--pred-pattern (gt_pattern=..., pred_pattern=...)"
     )
+    return hint + leave_out
 
 
 def _counted(names: tuple[str, ...], what: str) -> str:

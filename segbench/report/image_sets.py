@@ -6,6 +6,7 @@ Conventions
    or both from arrays. An image that failed for one method alone sets it apart from the others.
 2. The images of a curve known from print are not known: it goes along where all others are on the same images, and is
    apart where they are not. So do human annotators, of whom images with one annotator tell nothing.
+3. A partial result, of a run that stopped half-way, has the images counted so far.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from segbench.report.whose import few_names
 
 
 def image_sets(results: Sequence[Result]) -> list[list[int]]:
-    """Give the places of results on the same images, the set of most images first, curves known from print last."""
+    """Give the places of results on the same images, the set of most images first, curves known from print last.
+
+    Sets of partial results alone come after the others.
+    """
     sets: list[list[int]] = []
     published: list[int] = []
     for place, result in sorted(enumerate(results), key=lambda at: not at[1].competes):
@@ -27,11 +31,11 @@ def image_sets(results: Sequence[Result]) -> list[list[int]]:
             published.append(place)
         elif found:
             found[0].append(place)
-        elif not result.competes and len(sets) == 1:
+        elif not result.rules.competes and len(sets) == 1:
             sets[0].append(place)
         else:
             sets.append([place])
-    sets.sort(key=lambda places: -len(results[places[0]].counts))
+    sets.sort(key=lambda places: (all(results[k].partial for k in places), -len(results[places[0]].counts)))
     if len(sets) == 1:
         return [sorted(sets[0] + published)]
     return [*map(sorted, sets), *([published] if published else [])]

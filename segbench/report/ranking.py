@@ -7,6 +7,7 @@ Conventions
 2. Best takes at least two methods whose figure is defined, second best at least three. An undefined figure is neither.
 3. Human annotators are no competitors: their row is never marked and does not keep another from being best. A curve
    known from print competes like any other.
+   Nor is a partial result, of a run that stopped half-way.
 4. Methods compete with those counted on the same images, see `segbench.report.image_sets`.
 5. Counts, thresholds, and precision and recall at a chosen threshold have no best.
 6. Where scores were counted in bins, a method is best only if its bounds leave no doubt: its worst end is, as printed,

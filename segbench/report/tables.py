@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, partial_text
 from segbench.core.metric import columns, image_columns, optimistic_notes
 from segbench.core.numbers import DIGITS, exact, number
 from segbench.core.summary import Summary
@@ -23,12 +23,15 @@ from segbench.statistics.intervals import Intervals
 
 
 def names_of(results: Sequence[Result]) -> list[str]:
-    """Name the method of each result; of runs that share a name, with the settings in which they differ."""
+    """Name the method of each result; of runs that share a name, with the settings in which they differ.
+
+    A partial result says so in its name.
+    """
     names = []
     for result in results:
         namesakes = [other for other in results if other.method == result.method]
         alike = [other.settings for other in namesakes if other.protocol == result.protocol]
-        keys = dict.fromkeys(key for settings in alike for key in settings)
+        keys = dict.fromkeys(key for settings in alike for key in settings if key != "partial")
         told = [
             f"{key}:{result.settings.get(key, 'none')}"
             for key in keys
@@ -36,6 +39,8 @@ def names_of(results: Sequence[Result]) -> list[str]:
         ]
         if len(alike) < len(namesakes):
             told.insert(0, result.protocol)
+        if result.partial:
+            told.append(f"partial: {partial_text(result.partial)} images")
         names.append(f"{result.method} ({', '.join(told)})" if told else result.method)
     return names
 
@@ -104,8 +109,10 @@ def method_table(
 def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> TextTable:
     """Give a line a method: every key of the summary, ends of intervals and of bounds, number of images, signature.
 
-    Bounds have the columns ``KEY_bound_low`` and ``KEY_bound_high``, only where a value is not exact.
+    Bounds have the columns ``KEY_bound_low`` and ``KEY_bound_high``, only where a value is not exact. The column
+    ``partial`` says how many images of how many were counted, only where a run stopped half-way.
     """
+    stopped = any(result.partial for result in results)
     keys = list(dict.fromkeys(key for result in results for key in result.summary))
     uncertain = _bounded([result.summary for result in results])
     bounded = [key for key in keys if any(key in drawn for drawn in intervals)]
@@ -115,8 +122,10 @@ def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] =
         figures = [exact(result.summary.get(key, math.nan)) for key in keys]
         limits = [exact(end) for key in bounded for end in intervals[place].get(key, (math.nan, math.nan))]
         totals = [str(len(result.counts)), str(len(result.failed)), result.signature]
-        rows.append([result.method, *figures, *limits, *_bound_cells(result.summary, uncertain), *totals])
-    return TextTable(["method", *keys, *ends, *_bound_titles(uncertain), "images", "failed", "signature"], rows)
+        partial = [partial_text(result.partial) if result.partial else ""] if stopped else []
+        rows.append([result.method, *figures, *limits, *_bound_cells(result.summary, uncertain), *totals, *partial])
+    titles = ["images", "failed", "signature", *(["partial"] if stopped else [])]
+    return TextTable(["method", *keys, *ends, *_bound_titles(uncertain), *titles], rows)
 
 
 def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable:

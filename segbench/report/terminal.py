@@ -165,7 +165,8 @@ def _full_signature(result: Result, drawn: Mapping[int, Intervals]) -> str:
     return result.signature + (f"|{drawn[id(result)].signature}" if id(result) in drawn else "")
 
 
-def _by_headline(result: Result) -> tuple[float, str]:
+def _by_headline(result: Result) -> tuple[bool, float, str]:
     metric = result.rules.headline
     value = result.summary[metric.key]
-    return (math.inf if math.isnan(value) else value if metric.better == "lower" else -value, result.method)
+    rank = math.inf if math.isnan(value) else value if metric.better == "lower" else -value
+    return (result.partial is not None, rank, result.method)

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result
+from segbench.aggregator.signature import SELECTION, without_selection
 from segbench.core.options import typed_options
 
+_LONGEST_LIST = 200
 _REPAIRS: Mapping[str, Callable[[str], list[str]]] = {
     "resize": lambda text: ["--resize-predictions", text],
     "crop": lambda _: ["--crop"],
@@ -40,7 +42,7 @@ class Repetition:
 def repetitions(results: Sequence[Result]) -> list[Repetition]:
     """Give one command for all methods that were counted alike, in the order of the results."""
     alike: dict[object, list[Result]] = {}
-    human = [result for result in results if not result.competes]
+    human = [result for result in results if not result.rules.competes]
     for result in results:
         if result not in human:
             where = result.inputs and replace(result.inputs, prediction=None, column=None, merged=())
@@ -75,6 +77,12 @@ def _repetition(group: Sequence[Result]) -> Repetition:
         pattern = getattr(inputs, name)
         words += [f"--{name.replace('_', '-')}", pattern] if pattern != "*" else []
     words += ["--negatives", inputs.negatives] if inputs.negatives else []
+    images = ",".join(inputs.images)
+    if len(images) > _LONGEST_LIST or images.count(",") >= max(1, len(inputs.images)):
+        remarks.append(f"not in the command: the {len(inputs.images)} names and patterns of --images")
+    elif images:
+        words += ["--images", images]
+    words += ["--allow-missing"] if inputs.allow_missing else []
     if inputs.merged:
         remarks.append(f"counted in {1 + len(inputs.merged)} parts, of which this is the first; then segbench merge")
     remarks.append(f"counted by segbench {__version__}" if _version(first) == __version__ else _other_version(first))
@@ -88,7 +96,7 @@ def _prediction(result: Result) -> str:
 
 def _options(result: Result) -> tuple[list[str], list[str]]:
     """Give the options that a run was counted with, and remarks on settings that no option gives."""
-    words, left = typed_options(type(result.rules), {k: v for k, v in result.settings.items() if k not in _REPAIRS})
+    words, left = typed_options(type(result.rules), without_selection(result.settings, *SELECTION, *_REPAIRS))
     for name, option in _REPAIRS.items():
         words += option(result.settings[name]) if name in result.settings else []
     return words, [f"not in the command: {name} {result.settings[name]}" for name in left]

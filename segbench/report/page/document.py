@@ -204,7 +204,7 @@ def _html(sections: Sequence[Section], title: str) -> str:
 
 def _title(results: Sequence[Result]) -> str:
     methods = len({result.method for result in results})
-    counted = [set(result.counts) for result in results if result.competes and not result.published]
+    counted = [set(result.counts) for result in results if result.rules.competes and not result.published]
     images = max(map(len, counted), default=0)
     up_to = "" if all(names == counted[0] for names in counted) else "up to "
     said = f"{methods} method{'s'[: methods != 1]}"

@@ -63,13 +63,13 @@ class Table:
 
 
 def by_headline(results: Sequence[Result]) -> list[Result]:
-    """Sort results of one protocol, those on the same images together, the best first, undefined ones last."""
+    """Sort results of one protocol, those on the same images together, the best first, undefined and partial last."""
     metric = results[0].rules.headline
     sign = 1 if metric.better == "lower" else -1
 
-    def place(result: Result) -> tuple[float, str]:
+    def place(result: Result) -> tuple[bool, float, str]:
         value = result.summary[metric.key]
-        return math.inf if math.isnan(value) else sign * value, result.method
+        return result.partial is not None, math.inf if math.isnan(value) else sign * value, result.method
 
     return in_sets(results, key=place)
 

@@ -1,0 +1,82 @@
+"""Which images of a set a run takes: names and shell patterns, given in a sequence or in a text file."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterable
+from fnmatch import fnmatchcase
+from os import PathLike, fspath
+
+from segbench.core.errors import ArgumentError, DataError
+from segbench.loaders.decoded import shown
+from segbench.loaders.images import read_bytes
+from segbench.loaders.listing import once, source_of
+from segbench.loaders.urls import masked
+
+Images = Iterable[str] | str | PathLike[str] | None
+
+
+def as_images(given: Images) -> tuple[str, ...]:
+    """Read names and patterns from a sequence, or from the lines of a text file without those that begin with ``#``.
+
+    Raises
+    ------
+    ArgumentError
+        For an empty sequence, or one that holds something else than texts.
+    DataError
+        For a file that cannot be read, is not in UTF-8 or names no image.
+    """
+    if given is None:
+        return ()
+    if isinstance(given, (str, PathLike)):
+        return _read(fspath(given))
+    names = tuple(given)
+    wrong = next((name for name in names if not isinstance(name, str) or not name), None)
+    if not names or wrong is not None:
+        found = "is empty" if not names else f"holds {wrong!r}"
+        raise ArgumentError(f"images {found}, expected names or patterns of images, as in ['coins', 'c*'], or None")
+    return names
+
+
+def _read(place: str) -> tuple[str, ...]:
+    where = shown(masked(place))
+    try:
+        text = once("images", place, _content).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = f"is not in UTF-8 (at byte {error.start}), expected a text file of image names"
+        raise DataError(where, what, "write one name or pattern per line") from None
+    except DataError as error:
+        hint = "images is a text file of names, or a sequence of them: images=['coins', 'c*'], --images 'coins,c*'"
+        raise DataError(error.path, error.what, hint) from None
+    lines = [line.strip() for line in text.splitlines()]
+    names = tuple(line for line in lines if line and not line.startswith("#"))
+    if not names:
+        raise DataError(where, "names no image", "write one name or pattern per line; lines with # are comments")
+    return names
+
+
+def _content(place: str) -> bytes:
+    return read_bytes(source_of(place))
+
+
+def select(patterns: Iterable[str], names: Collection[str]) -> tuple[set[str], tuple[str, ...]]:
+    """Give the names that are listed or fit a pattern, and the patterns that fit none; a listed name fits itself only.
+
+    Examples
+    --------
+    >>> chosen, unknown = select(["cat", "co*", "dog"], {"cat", "catalogue", "coins", "coffee"})
+    >>> sorted(chosen), unknown
+    (['cat', 'coffee', 'coins'], ('dog',))
+    """
+    chosen: set[str] = set()
+    unknown = []
+    for given in dict.fromkeys(patterns):
+        pattern = shown(unicodedata.normalize("NFC", given))
+        if pattern in names:
+            chosen.add(pattern)
+            continue
+        fit = {name for name in names if fnmatchcase(name, pattern)} if any(c in pattern for c in "*?[") else set()
+        chosen |= fit
+        if not fit:
+            unknown.append(pattern)
+    return chosen, tuple(unknown)

@@ -1,0 +1,131 @@
+"""Partial results: what a run counted before it stopped, marked wherever it is shown."""
+
+import csv
+import json
+import sqlite3
+
+import pytest
+from methods import write_methods
+
+from segbench import ArgumentError, DataError, compare_results, evaluate, export_report, load_results
+from segbench.report.documents import json_document
+from segbench.report.table_text import csv_table, latex_table, markdown_table
+from segbench.report.tables import exact_methods, method_table
+
+MARK = "partial: 4 of 9 images"
+
+
+def stop_after(images):
+    def progress(done, _total):
+        if done == images:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return write_methods(tmp_path, {"a": 2, "b": 1, "c": 0.5}, images=9)
+
+
+@pytest.fixture
+def file(folders, tmp_path):
+    """Complete runs of b and c; one of a, the best, that stopped after 4 of 9 images."""
+    truth, a, b, c = folders
+    file = tmp_path / "r.segbench"
+    for folder in (b, c):
+        evaluate(truth, folder, results=file)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(truth, a, results=file, progress=stop_after(4))
+    return file
+
+
+def partial_of(file):
+    return next(result for result in load_results(file, partial=True) if result.partial)
+
+
+def test_they_are_given_on_request_only(file, folders):
+    assert [result.method for result in load_results(file)] == ["b", "c"]
+    assert [result.method for result in load_results(file, partial=True)] == ["b", "c", "a"]
+    partial = partial_of(file)
+    assert partial.partial == (4, 9)
+    alone = evaluate(*folders[:2], images=list(partial.counts))
+    assert dict(partial.summary) == dict(alone.summary)
+    assert partial.data == alone.data
+    assert "|partial:4 of 9|images:4|" in partial.signature
+    assert partial.inputs == evaluate(*folders[:2]).inputs
+
+
+def test_a_file_without_a_complete_run_says_how_to_see_what_there_is(folders, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(*folders[:2], results=tmp_path / "r", progress=stop_after(4))
+    with pytest.raises(DataError, match=r"holds no complete run; repeat the run.*load_results\(path, partial=True\)"):
+        load_results(tmp_path / "r")
+    (partial,) = load_results(tmp_path / "r", partial=True)
+    assert partial.partial == (4, 9)
+
+
+def test_it_is_gone_once_the_run_is_complete(file, folders):
+    result = evaluate(*folders[:2], results=file)
+    assert result.reused == 4
+    assert all(run.partial is None for run in load_results(file, partial=True))
+
+
+def test_a_run_that_repeats_a_complete_one_is_not_shown(file, folders):
+    truth, _, b, _ = folders
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(truth, b, results=file, fresh=True, progress=stop_after(4))
+    assert [result.method for result in load_results(file, partial=True)] == ["b", "c", "a"]
+
+
+def test_they_are_marked_wherever_they_are_shown(file, tmp_path):
+    results = load_results(file, partial=True)
+    assert repr(results[2]).startswith(f"Result('a', pixels, {MARK}, ods_f 0.")
+    assert results[2].notes == ("the run stopped after 4 of 9 images; repeat it to count the rest",)
+    table = method_table(results)
+    assert [row[0] for row in table.rows] == ["b", "c", f"a ({MARK})"]
+    assert MARK in markdown_table(table)
+    assert MARK in latex_table(table)
+    rows = list(csv.DictReader(csv_table(exact_methods(results)).splitlines()))
+    assert [row["partial"] for row in rows] == ["", "", "4 of 9"]
+    assert "partial" not in exact_methods(results[:2]).header
+    assert [run["partial"] for run in json.loads(json_document(results))["runs"]] == [None, None, [4, 9]]
+    export_report(results, tmp_path / "page.html", most_panels=0, replicates=10)
+    page = (tmp_path / "page.html").read_text()
+    assert MARK in page
+    assert "3 methods on up to 9 images" in page
+
+
+def test_they_are_not_ranked(file):
+    results = load_results(file, partial=True)
+    table = method_table(results)
+    assert results[2].summary["ods_f"] > results[0].summary["ods_f"]
+    assert {row for (row, _), mark in table.marks.items() if mark == "best"} == {0}
+    assert all(mark == "" for (row, _), mark in table.marks.items() if row == 2)
+    alone = method_table([results[2], results[2]])
+    assert set(alone.marks.values()) == {""}
+
+
+def test_they_are_compared_on_the_same_images_only(file, folders):
+    partial = partial_of(file)
+    with pytest.raises(ArgumentError, match="b has im04, im05, im06, im07, im08, a has not"):
+        compare_results([partial, load_results(file)[0]])
+    truth, _, b, _ = folders
+    same = evaluate(truth, b, images=list(partial.counts))
+    assert compare_results([partial, same], replicates=10, permutations=10).images == 4
+
+
+def test_of_files_that_do_not_say_how_many_images_there_are(file):
+    with sqlite3.connect(file) as database:
+        database.execute("UPDATE runs SET signature = '' WHERE NOT complete")
+    partial = partial_of(file)
+    assert partial.partial == (4, None)
+    assert "partial: 4 images" in repr(partial)
+
+
+@pytest.mark.parametrize("change", ["signature = 'images:many'", "signature = 'x'", 'settings = \'{"subset": "a"}\''])
+def test_what_segbench_did_not_write_is_refused(file, change):
+    with sqlite3.connect(file) as database:
+        database.execute(f"UPDATE runs SET {change} WHERE NOT complete")  # noqa: S608  texts of this test
+    with pytest.raises(DataError, match="holds a row that segbench did not write"):
+        load_results(file, partial=True)

@@ -1,0 +1,215 @@
+"""Runs of some images of a set: their signatures, what is counted again, comparison, merging and re-reading."""
+
+import shutil
+
+import pytest
+from methods import write_methods
+
+from segbench import (
+    ArgumentError,
+    Boundaries,
+    Classes,
+    DataError,
+    Pixels,
+    ReplacedRun,
+    check,
+    compare_results,
+    evaluate,
+    export_overlays,
+    load_results,
+    merge_results,
+)
+from segbench.aggregator import tasks
+from segbench.report.image_sets import image_sets
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """A ground truth and the predictions of a and b, images im00 to im08."""
+    return write_methods(tmp_path, {"a": 2, "b": 1}, images=9)
+
+
+@pytest.fixture
+def decoded(monkeypatch):
+    """The names of images whose files are decoded from now on."""
+    names = []
+    whole = tasks.decode_sample
+    monkeypatch.setattr(tasks, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
+    return names
+
+
+def fields(result):
+    return dict(part.split(":", 1) for part in result.signature.split("|"))
+
+
+class TestImages:
+    def test_the_signature_says_how_many_are_chosen_and_the_digest_covers_them(self, folders, tmp_path):
+        truth, pred, _ = folders
+        some = evaluate(truth, pred, images=["im00", "im0[78]"])
+        assert list(some.counts) == ["im00", "im07", "im08"]
+        assert fields(some)["subset"] == "3 of 9"
+        copies = [tmp_path / "copy" / place.name for place in (truth, pred)]
+        for source, copy in zip((truth, pred), copies, strict=True):
+            copy.mkdir(parents=True)
+            for name in some.counts:
+                shutil.copy(source / f"{name}.png", copy)
+        alone = evaluate(*copies)
+        assert alone.data == some.data
+        assert dict(alone.summary) == dict(some.summary)
+        assert "subset" not in fields(alone)
+        assert evaluate(truth, pred, images=["*"]).signature == evaluate(truth, pred).signature
+
+    def test_a_text_file_of_names(self, folders, tmp_path):
+        (tmp_path / "images.txt").write_text("# validation\nim03\nim05\n")
+        assert list(evaluate(*folders[:2], images=tmp_path / "images.txt").counts) == ["im03", "im05"]
+
+    def test_unknown_names_are_refused_and_checked(self, folders):
+        with pytest.raises(DataError, match=r"1 name or pattern fits no image .*\n  im001 \(nearest: im0\d\)"):
+            evaluate(*folders[:2], images=["im001"])
+        (finding,) = check(*folders[:2], images=["im001", "im01"]).stops
+        assert (finding.key, finding.message) == ("unknown-images", "1 name or pattern fits no image")
+        assert check(*folders[:2], images=["im01"]).images == 1
+
+    def test_a_part_is_a_run_of_its_own_and_images_are_counted_once(self, folders, tmp_path, decoded):
+        truth, pred, _ = folders
+        file = tmp_path / "r.segbench"
+        evaluate(truth, pred, images=["im0[0-3]"], results=file)
+        decoded.clear()
+        whole = evaluate(truth, pred, results=file)
+        assert decoded == ["im04", "im05", "im06", "im07", "im08"]
+        assert whole.reused == 4
+        decoded.clear()
+        assert evaluate(truth, pred, images=["im08"], results=file).reused == 1
+        assert decoded == []
+        kept = load_results(file)
+        assert [fields(run).get("subset") for run in kept] == ["4 of 9", None, "1 of 9"]
+        assert [len(run.counts) for run in kept] == [4, 9, 1]
+        evaluate(truth, pred, results=file, fresh=True)
+        assert len(decoded) == 9
+        decoded.clear()
+        shutil.copy(pred / "im01.png", pred / "im00.png")
+        assert evaluate(truth, pred, images=["im00", "im08"], results=file).reused == 1
+        assert decoded == ["im00"]
+
+    def test_a_part_of_other_images_replaces_one_of_the_same_size_with_a_warning(self, folders, tmp_path):
+        truth, pred, _ = folders
+        for images in (["im00", "im01"], ["im01", "im00"]):
+            evaluate(truth, pred, images=images, results=tmp_path / "r.segbench")
+        with pytest.warns(ReplacedRun, match="the run of 'a' with other images or another ground truth was replaced"):
+            evaluate(truth, pred, images=["im01", "im02"], results=tmp_path / "r.segbench")
+
+    def test_settings_and_pictures_are_read_from_the_file_again(self, folders, tmp_path):
+        truth, pred, _ = folders
+        evaluate(truth, pred, Pixels(positive="255"), images=["im0[0-3]"], results=tmp_path / "r.segbench")
+        (kept,) = load_results(tmp_path / "r.segbench")
+        assert kept.inputs.images == ("im0[0-3]",)
+        (pred / "im08.png").unlink()
+        export_overlays([kept], tmp_path / "overlays")
+        assert len(list((tmp_path / "overlays").rglob("*.png"))) == 4
+
+    def test_parts_of_one_set_merge_into_the_whole(self, folders, tmp_path):
+        truth, pred, _ = folders
+        parts = [tmp_path / name for name in ("first", "second", "third")]
+        for part, images in zip(parts, ("im0[0-2]", "im0[3-5]", "im0[6-8]"), strict=True):
+            evaluate(truth, pred, images=[images], results=part)
+        (two,) = merge_results(parts[:2], tmp_path / "two")
+        assert fields(two)["subset"] == "6 of 9"
+        (whole,) = merge_results(parts, tmp_path / "all")
+        assert whole.signature == evaluate(truth, pred).signature
+
+    def test_parts_of_sets_of_one_size_that_are_not_one_set_are_refused(self, folders, tmp_path):
+        truth, pred, _ = folders
+        evaluate(truth, pred, images=["im0[0-6]"], results=tmp_path / "r")
+        for folder in (truth, pred):
+            for file in sorted(folder.iterdir()):
+                file.rename(folder / f"x{file.name}")
+        evaluate(truth, pred, images=["xim0[0-6]"], results=tmp_path / "s")
+        with pytest.raises(DataError, match="the parts of 'a' have 14 images, more than their set of 9"):
+            merge_results([tmp_path / "r", tmp_path / "s"], tmp_path / "all")
+
+
+class TestMissing:
+    def test_images_without_a_prediction_are_left_out_if_allowed(self, folders):
+        truth, pred, _ = folders
+        for name in ("im02", "im05"):
+            (pred / f"{name}.png").unlink()
+        with pytest.raises(DataError, match="allow_missing=True"):
+            evaluate(truth, pred)
+        result = evaluate(truth, pred, allow_missing=True)
+        assert fields(result)["missing"] == "2 of 9"
+        assert fields(result)["images"] == "7"
+        assert result.notes[0] == "2 of 9 images have no prediction and are left out: im02, im05"
+        assert check(truth, pred, allow_missing=True).stops == ()
+
+    def test_without_any_missing_the_result_is_the_same(self, folders):
+        assert evaluate(*folders[:2], allow_missing=True).signature == evaluate(*folders[:2]).signature
+
+    def test_a_run_with_more_predictions_replaces_the_earlier(self, folders, tmp_path, decoded):
+        truth, pred, _ = folders
+        file, away = tmp_path / "r.segbench", tmp_path / "away"
+        away.mkdir()
+        for name in ("im02.png", "im05.png"):
+            shutil.move(pred / name, away)
+        evaluate(truth, pred, results=file, allow_missing=True)
+        for name in ("im02", "im05"):
+            shutil.move(away / f"{name}.png", pred)
+            decoded.clear()
+            evaluate(truth, pred, results=file, allow_missing=True)
+            assert decoded == [name]
+        (kept,) = load_results(file)
+        assert kept.signature == evaluate(truth, pred).signature
+
+    def test_a_stopped_run_goes_on_with_more_predictions(self, folders, tmp_path, decoded):
+        truth, pred, _ = folders
+        shutil.move(pred / "im08.png", tmp_path)
+
+        def stop(done, _total):
+            if done == 4:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(truth, pred, results=tmp_path / "r", allow_missing=True, progress=stop)
+        shutil.move(tmp_path / "im08.png", pred)
+        decoded.clear()
+        evaluate(truth, pred, results=tmp_path / "r", allow_missing=True)
+        assert len(decoded) == 5
+        assert len(load_results(tmp_path / "r", partial=True)) == 1
+
+    def test_methods_on_different_images_are_neither_compared_nor_ranked_together(self, folders):
+        truth, a, b = folders
+        (a / "im02.png").unlink()
+        results = [evaluate(truth, folder, allow_missing=True) for folder in (a, b)]
+        with pytest.raises(ArgumentError, match="b has im02, a has not"):
+            compare_results(results)
+        assert image_sets(results) == [[1], [0]]
+
+    def test_methods_that_lack_the_same_images_are_compared(self, folders):
+        truth, *methods = folders
+        for folder in methods:
+            (folder / "im02.png").unlink()
+        first = evaluate(truth, methods[0], allow_missing=True)
+        second = evaluate(truth, methods[1], images=["im0[013-8]"])
+        assert compare_results([first, second], replicates=10, permutations=10).images == 8
+
+    def test_parts_that_lack_predictions_merge_unless_they_share_images(self, folders, tmp_path):
+        truth, pred, _ = folders
+        (pred / "im02.png").unlink()
+        for name, images in (("r", "im0[0-3]"), ("s", "im0[4-8]"), ("t", "im0[2-8]")):
+            evaluate(truth, pred, images=[images], allow_missing=True, results=tmp_path / name)
+        (whole,) = merge_results([tmp_path / "r", tmp_path / "s"], tmp_path / "all")
+        assert whole.signature == evaluate(truth, pred, allow_missing=True).signature
+        with pytest.raises(DataError, match="leave out images without a prediction share images"):
+            merge_results([tmp_path / "r", tmp_path / "t"], tmp_path / "more")
+
+
+class TestSeveralMethods:
+    def test_a_parent_folder_is_refused_with_the_methods_in_it(self, folders, tmp_path):
+        truth, *methods = folders
+        for folder in methods:
+            shutil.move(folder, tmp_path / "preds" / folder.name)
+        for protocol in (Pixels(), Boundaries(), Classes(labels=(0, 1))):
+            with pytest.raises(DataError, match="holds the predictions of 2 methods in sub-folders: a, b; call evalu"):
+                evaluate(truth, tmp_path / "preds", protocol)
+        (finding,) = check(truth, tmp_path / "preds").stops
+        assert finding.key == "several-methods"
+        assert [place.file for place in finding.places] == ["a", "b"]

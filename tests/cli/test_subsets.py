@@ -1,0 +1,157 @@
+"""Some of the images, images without a prediction, several methods in a folder, and runs that stopped half-way."""
+
+import json
+import shutil
+
+import pytest
+from methods import write_methods
+
+from segbench import evaluate, load_results
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """A ground truth gt and the predictions of a and b, images im00 to im08, in the current folder."""
+    write_methods(tmp_path, {"a": 2, "b": 1}, images=9)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def runs(answer):
+    assert answer.code == 0, answer.err
+    return json.loads(answer.out)["runs"]
+
+
+class TestImages:
+    @pytest.mark.parametrize("given", ["im00,im0[78]", "images.txt", "images"])
+    def test_names_patterns_and_lists(self, segbench, folders, given):
+        for name in ("images.txt", "images"):
+            (folders / name).write_text("# three\nim00\nim0[78]\n")
+        (run,) = runs(segbench("pixels", "gt", "a", "--images", given, "--format", "json"))
+        assert run["images"] == 3
+        assert "|subset:3 of 9|" in run["signature"]
+
+    @pytest.mark.usefixtures("folders")
+    def test_it_is_a_run_of_its_own_in_a_results_file(self, segbench):
+        segbench("pixels", "gt", "a", "--images", "im0[0-3]", "-o", "r.segbench")
+        answer = segbench("pixels", "gt", "a", "-o", "r.segbench", "-j", 1)
+        assert "9 images: 4 already counted, 5 counted" in answer.err
+        shown = segbench("show", "r.segbench")
+        assert "a (subset:4 of 9)" in shown.out
+        assert "not all on the same images" in " ".join(shown.out.split())
+
+    @pytest.mark.usefixtures("folders")
+    def test_unknown_names_stop_a_run_and_are_checked(self, segbench):
+        for words in ("pixels gt a", "pixels gt a --no-check", "check pixels gt a"):
+            answer = segbench(*words.split(), "--images", "im001,im01")
+            assert answer.code == 1
+            text = " ".join((answer.out + answer.err).split())
+            assert "1 name or pattern fits no image" in text
+            assert "im001 (nearest: im0" in text
+        answer = segbench("pixels", "gt", "a", "--images", "gone.txt")
+        assert answer.code == 1
+        assert "gone.txt" in answer.err
+        assert "a text file of names, or a sequence of them" in answer.err
+
+    def test_file_lists(self, segbench, folders):
+        rows = [
+            "name,ground_truth,prediction",
+            *(f"{k},gt/im0{k}.png,a/im0{k}.png" for k in range(9)),
+            "9,gt/im00.png,x.png",
+        ]
+        (folders / "pairs.csv").write_text("\n".join(rows))
+        words = ["pixels", "--pairs", "pairs.csv", "--format", "json"]
+        assert segbench(*words).code == 1
+        assert "|subset:2 of 10|" in runs(segbench(*words, "--images", "3,4"))[0]["signature"]
+        assert "|missing:1 of 10|" in runs(segbench(*words, "--allow-missing"))[0]["signature"]
+
+    def test_the_page_says_how_to_repeat_it(self, segbench, folders):
+        segbench("pixels", "gt", "a", "--images", "im0[0-3],im08", "--allow-missing", "-o", "r.segbench")
+        segbench("report", "r.segbench", "-o", "page.html", "--panels", 0, "--no-intervals")
+        page = (folders / "page.html").read_text()
+        assert "--images &#39;im0[0-3],im08&#39; --allow-missing" in page
+        assert "not in the command: subset" not in page
+
+
+class TestMissing:
+    def test_they_are_refused_unless_allowed(self, segbench, folders):
+        for name in ("im02", "im05"):
+            (folders / "a" / f"{name}.png").unlink()
+        for words in (["pixels", "gt", "a"], ["pixels", "gt", "a", "--no-check"], ["check", "pixels", "gt", "a"]):
+            answer = segbench(*words)
+            assert answer.code == 1
+            assert "--allow-missing" in answer.out + answer.err
+            assert segbench(*words, "--allow-missing").code == 0
+        answer = segbench("pixels", "gt", "a", "b", "--allow-missing", "-o", "r.segbench")
+        assert "2 of 9 images have no prediction and are left out: im02, im05" in " ".join(answer.out.split())
+        answer = segbench("compare", "r.segbench")
+        assert answer.code == 2
+        assert "b has im02, im05, a has not" in answer.err
+
+
+class TestSeveralMethods:
+    @pytest.fixture
+    def parent(self, folders):
+        for name in ("a", "b"):
+            shutil.move(folders / name, folders / "preds" / name)
+        return folders
+
+    def test_each_sub_folder_is_a_method(self, segbench, parent):
+        answer = segbench("pixels", "gt", "preds", "-o", "r.segbench", "--format", "json")
+        assert "preds holds 2 methods, evaluated one by one: a, b\n" in answer.err
+        assert [run["method"] for run in runs(answer)] == ["a", "b"]
+        alone = evaluate("gt", "preds/a")
+        assert load_results(parent / "r.segbench")[0].signature == alone.signature
+        answer = segbench("check", "pixels", "gt", "preds")
+        assert answer.code == 0, answer.out
+
+    def test_beside_a_method_of_the_same_name(self, segbench, parent):
+        shutil.copytree(parent / "preds/a", parent / "a")
+        answer = segbench("pixels", "gt", "preds", "a")
+        assert answer.code == 2
+        assert "two methods are called 'a'; give one another name: other=" in answer.err
+        answer = segbench("pixels", "gt", "preds", "c=a", "--format", "json")
+        assert [run["method"] for run in runs(answer)] == ["a", "b", "c"]
+
+    def test_a_folder_per_class_is_one_method(self, segbench, parent):
+        for name, label in (("a", 0), ("b", 255)):
+            shutil.move(parent / "preds" / name, parent / "preds" / str(label))
+        answer = segbench("pixels", "gt", "preds", "--classes", "0,255", "--void", "none", "--format", "json")
+        assert [run["method"] for run in runs(answer)] == ["preds"]
+
+
+class TestPartial:
+    @pytest.fixture
+    def file(self, folders):  # noqa: ARG002  makes the current folder
+        """A complete run of b, and one of a that stopped after 4 of 9 images."""
+
+        def stop(done, _total):
+            if done == 4:
+                raise KeyboardInterrupt
+
+        evaluate("gt", "b", results="r.segbench")
+        with pytest.raises(KeyboardInterrupt):
+            evaluate("gt", "a", results="r.segbench", progress=stop)
+        return "r.segbench"
+
+    def test_they_are_shown_and_marked(self, segbench, file):
+        table = " ".join(segbench("show", file).out.split())
+        assert "a (partial: 4 of 9 images)" in table
+        assert "a (partial: 4 of 9 images): the run stopped after 4 of 9 images; repeat it to count the rest" in table
+        assert [run["partial"] for run in runs(segbench("show", file, "--format", "json"))] == [None, [4, 9]]
+        for form in ("markdown", "latex"):
+            assert "partial: 4 of 9 images" in segbench("show", file, "--format", form).out
+        assert "4 of 9" in segbench("show", file, "--format", "csv").out
+        segbench("report", file, "-o", "page.html", "--panels", 0, "--no-intervals")
+
+    def test_other_verbs_leave_them_out(self, segbench, file):
+        answer = segbench("compare", file)
+        assert answer.code == 2
+        assert "1 method" in answer.err
+        evaluate("gt", "a", images=["im0[0-3]"], method="c", results="s.segbench")
+        with pytest.raises(KeyboardInterrupt):
+            evaluate("gt", "a", results="t.segbench", progress=lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert "a (partial: 1 of 9 images)" in segbench("show", "t.segbench").out
+        answer = segbench("plot", "t.segbench", "-o", "pr.pdf")
+        assert answer.code == 1
+        assert "holds no complete run" in answer.err

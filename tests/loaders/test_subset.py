@@ -1,0 +1,222 @@
+"""Runs of some images of a set: names and patterns, images without a prediction, and folders of several methods."""
+
+import zipfile
+
+import pytest
+
+from segbench.core.errors import ArgumentError, DataError
+from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import methods_below, pair, survey
+from segbench.loaders.subset import as_images, select
+
+
+def make(folder, *names):
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"x")
+    return str(folder)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    names = ("cat.png", "catalogue.png", "coins.png", "city/lake.png", "moon.png")
+    return {"ground_truth": make(tmp_path / "gt", *names), "prediction": make(tmp_path / "pred", *names)}
+
+
+def chosen(*images, **places):
+    pairing = pair(Inputs(**places, images=images))
+    return [file.name for file in pairing.files], pairing.signature_fields()
+
+
+class TestImages:
+    @pytest.mark.parametrize(
+        ("images", "expected", "subset"),
+        [
+            (["cat"], ["cat"], "1 of 5"),
+            (["cat", "c*s"], ["cat", "coins"], "2 of 5"),
+            (["city/*"], ["city/lake"], "1 of 5"),
+            (["[cm]o*", "moon"], ["coins", "moon"], "2 of 5"),
+        ],
+    )
+    def test_names_and_patterns_choose_images(self, folders, images, expected, subset):
+        assert chosen(*images, **folders) == (expected, {"subset": subset})
+
+    def test_all_images_are_the_whole_set(self, folders):
+        assert chosen("*", **folders)[1] == {}
+        assert chosen(**folders)[1] == {}
+
+    def test_images_outside_need_no_partner(self, tmp_path):
+        places = {
+            "ground_truth": make(tmp_path / "gt", "a.png", "b.png", "c.png"),
+            "prediction": make(tmp_path / "pred", "a.png", "d.png"),
+            "field": make(tmp_path / "field", "a.png"),
+        }
+        assert chosen("a", **places) == (["a"], {"subset": "1 of 3"})
+        with pytest.raises(DataError, match="1 of 2 ground truths has no prediction:\n  b"):
+            chosen("a", "b", **places)
+        with pytest.raises(DataError, match="1 prediction has no ground truth:\n  d"):
+            chosen("a", "d", **places)
+
+    def test_what_fits_no_image_is_an_error_with_the_nearest_names(self, folders):
+        with pytest.raises(DataError) as caught:
+            chosen("coin", "cat", "moon.png", "x*", **folders)
+        assert str(caught.value).endswith(
+            "3 names or patterns fit no image (--images, images=):"
+            "\n  coin (nearest: coins)\n  moon.png (nearest: moon)\n  x*"
+            "\n-> name images without the extension of their files, or give a pattern such as 'c*'"
+        )
+
+    def test_two_files(self, tmp_path):
+        places = {"ground_truth": make(tmp_path, "a.png") + "/a.png", "prediction": make(tmp_path, "b.png") + "/b.png"}
+        assert chosen("a", **places) == (["a"], {})
+        with pytest.raises(DataError, match="1 name or pattern fits no image"):
+            chosen("b", **places)
+
+    def test_archives(self, tmp_path):
+        for name in ("gt", "pred"):
+            with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:
+                for image in ("a.png", "b.png", f"only_in_{name}.png"):
+                    archive.writestr(image, b"x")
+        places = {"ground_truth": str(tmp_path / "gt.zip"), "prediction": str(tmp_path / "pred.zip")}
+        assert chosen("[ab]", **places) == (["a", "b"], {"subset": "2 of 3"})
+
+    def test_file_lists(self, tmp_path):
+        make(tmp_path, "g.png", "p.png")
+        rows = ["name,ground_truth,prediction", "a,g.png,p.png", "b,g.png,gone.png", "c,g.png,p.png"]
+        (tmp_path / "pairs.csv").write_text("\n".join(rows))
+        places = {"pairs": str(tmp_path / "pairs.csv"), "column": "prediction"}
+        assert chosen("a", "c", **places) == (["a", "c"], {"subset": "2 of 3"})
+        with pytest.raises(DataError, match=r"gone\.png: there is no such file"):
+            chosen("a", "b", **places)
+        with pytest.raises(DataError, match=r"pairs\.csv: 1 name or pattern fits no image"):
+            chosen("a", "d", **places)
+
+    def test_predictions_that_need_no_ground_truth_are_images_of_the_set(self, tmp_path):
+        places = {
+            "ground_truth": make(tmp_path / "gt", "bad/1.png"),
+            "prediction": make(tmp_path / "pred", "bad/1.png", "good/1.png", "good/2.png"),
+            "negatives": "good/*",
+        }
+        assert chosen("*/1", **places) == (["bad/1", "good/1"], {"subset": "2 of 3"})
+
+    def test_annotators_alone(self, tmp_path):
+        place = make(tmp_path / "gt", "a/1.png", "a/2.png", "b/1.png")
+        assert chosen("a", ground_truth=place, gt_pattern="*/#") == (["a"], {"subset": "1 of 2"})
+
+    def test_a_name_that_is_listed_fits_itself_only(self):
+        assert select(["a[1]"], {"a[1]", "a1"}) == ({"a[1]"}, ())
+        assert select(["u\u0308"], {"\u00fc"}) == ({"\u00fc"}, ())
+
+
+class TestListOfImages:
+    def test_a_text_file_has_one_name_per_line(self, tmp_path):
+        file = tmp_path / "images.txt"
+        file.write_bytes("\ufeff# validation\r\ncat\r\n\r\n  c*  \r\n".encode())
+        assert as_images(file) == as_images(str(file)) == ("cat", "c*")
+        assert as_images(iter(["cat"])) == ("cat",)
+        assert as_images(None) == ()
+
+    @pytest.mark.parametrize(
+        ("given", "error", "message"),
+        [
+            ([], ArgumentError, r"images is empty, expected names or patterns of images, as in \['coins', 'c\*'\]"),
+            (["a", 3], ArgumentError, "images holds 3, expected names"),
+            ([""], ArgumentError, "images holds '', expected names"),
+            ("none.txt", DataError, r"none\.txt: .*a text file of names, or a sequence of them"),
+        ],
+    )
+    def test_what_holds_no_names_is_refused(self, given, error, message):
+        with pytest.raises(error, match=message):
+            as_images(given)
+
+    def test_files_without_names_are_refused(self, tmp_path):
+        file = tmp_path / "images.txt"
+        file.write_text("# nothing\n")
+        with pytest.raises(DataError, match="names no image; write one name or pattern per line"):
+            as_images(file)
+        file.write_bytes(b"\x89PNG\xff")
+        with pytest.raises(DataError, match=r"is not in UTF-8 \(at byte 0\), expected a text file of image names"):
+            as_images(file)
+
+
+class TestMissing:
+    @pytest.fixture
+    def places(self, tmp_path):
+        return {
+            "ground_truth": make(tmp_path / "gt", *(f"im{k}.png" for k in range(9))),
+            "prediction": make(tmp_path / "pred", *(f"im{k}.png" for k in range(7))),
+        }
+
+    def test_the_error_names_the_option(self, places):
+        with pytest.raises(DataError, match=r"--allow-missing \(allow_missing=True\) leaves out images without"):
+            pair(Inputs(**places))
+
+    def test_images_without_a_prediction_are_left_out(self, places):
+        pairing = pair(Inputs(**places, allow_missing=True))
+        assert len(pairing.files) == 7
+        assert pairing.signature_fields() == {"missing": "2 of 9"}
+        assert pairing.notes == ("2 of 9 images have no prediction and are left out: im7, im8",)
+        assert survey(Inputs(**places, allow_missing=True)) == pairing
+
+    def test_only_those_of_the_subset_count(self, places):
+        pairing = pair(Inputs(**places, images=("im[5-7]",), allow_missing=True))
+        assert pairing.signature_fields() == {"subset": "3 of 9", "missing": "1 of 3"}
+
+    def test_predictions_without_ground_truth_and_no_prediction_at_all_are_refused(self, places, tmp_path):
+        make(tmp_path / "pred", "other.png")
+        with pytest.raises(DataError, match="1 prediction has no ground truth:\n  other"):
+            pair(Inputs(**places, allow_missing=True))
+        make(tmp_path / "none", "other.png")
+        with pytest.raises(DataError, match="9 of 9 ground truths have no prediction"):
+            pair(Inputs(**places | {"prediction": str(tmp_path / "none")}, allow_missing=True))
+
+    def test_file_lists(self, tmp_path):
+        make(tmp_path, "g.png", "p.png")
+        rows = ["name,ground_truth,prediction,prediction", "a,g.png,p.png,", "b,g.png,gone.png,", "c,g.png,,"]
+        place = tmp_path / "pairs.csv"
+        place.write_text("\n".join(rows))
+        inputs = {"pairs": str(place), "column": "prediction"}
+        with pytest.raises(DataError, match=r"line 4: no prediction\n.*allow_missing=True"):
+            pair(Inputs(**inputs))
+        pairing = pair(Inputs(**inputs, allow_missing=True))
+        assert [file.name for file in pairing.files] == ["a"]
+        assert pairing.signature_fields() == {"missing": "2 of 3"}
+        place.write_text("\n".join([*rows, "d,gone.png,p.png,", "e,g.png,gone.png,p.png"]))
+        with pytest.raises(DataError, match="2 problems:"):
+            pair(Inputs(**inputs, allow_missing=True))
+        place.write_text("\n".join([rows[0], rows[3]]))
+        with pytest.raises(DataError, match="lists no image with a prediction"):
+            pair(Inputs(**inputs, allow_missing=True))
+
+
+class TestSeveralMethods:
+    @pytest.fixture
+    def places(self, tmp_path):
+        gt = make(tmp_path / "gt", "a.png", "b.png")
+        preds = make(tmp_path / "preds", "HED/a.png", "HED/b.png", "RCF/a.png", "RCF/b.png", "logs/loss.png")
+        return {"ground_truth": gt, "prediction": preds}
+
+    def test_methods_in_sub_folders_are_found_and_named(self, places):
+        assert methods_below(Inputs(**places)) == {name: f"{places['prediction']}/{name}" for name in ("HED", "RCF")}
+        with pytest.raises(DataError) as caught:
+            pair(Inputs(**places))
+        assert str(caught.value) == (
+            f"{places['prediction']}: holds the predictions of 2 methods in sub-folders: HED, RCF; "
+            f"call evaluate once per sub-folder, as in {places['prediction']}/HED"
+        )
+
+    def test_patterns_apply_within_each_sub_folder(self, tmp_path):
+        gt = make(tmp_path / "gt", "a.png")
+        preds = make(tmp_path / "preds", "HED/a_pred.png", "RCF/a_pred.png")
+        inputs = Inputs(ground_truth=gt, prediction=preds, pred_pattern="*_pred")
+        assert list(methods_below(inputs)) == ["HED", "RCF"]
+
+    def test_sub_folders_of_the_ground_truth_are_no_methods(self, tmp_path):
+        names = ("HED/a.png", "RCF/a.png")
+        gt, preds = make(tmp_path / "gt", *names), make(tmp_path / "preds", *names)
+        assert methods_below(Inputs(ground_truth=gt, prediction=preds)) == {}
+
+    def test_one_sub_folder_is_a_pattern(self, tmp_path):
+        gt, preds = make(tmp_path / "gt", "a.png"), make(tmp_path / "preds", "out/a.png")
+        with pytest.raises(DataError, match=r"try --pred-pattern 'out/\*'"):
+            pair(Inputs(ground_truth=gt, prediction=preds))
