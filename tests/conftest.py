@@ -76,13 +76,14 @@ def counted_once(segbench, _counted, tmp_path):
 
 
 @pytest.fixture
-def small_files():
+def small_files(monkeypatch):
     """Within a block, let no file of this process grow beyond some bytes, as on a full disk."""
     resource = pytest.importorskip("resource")
 
     @contextmanager
     def limited(size):
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python 3.11 would keep half of a compiled module
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
         try:
             yield
