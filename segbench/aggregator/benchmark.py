@@ -129,7 +129,8 @@ def evaluate(
         fit, or other arguments are given beside them.
     DataError
         If an image given as arrays cannot be counted, the folders do not pair (at most a hundred names are listed), the
-        predictions are those of several methods in sub-folders, a name in `images` fits none, or ground-truth values leave open which are positive.
+        predictions are those of several methods in sub-folders, a name in `images` fits none, or ground-truth values
+        leave open which are positive.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning. A
         `ReplacedRun` warning says what became of a run of other images, or what was kept since none could be counted.
     WorkerError

@@ -34,7 +34,8 @@ def test_results_compare_as_their_counts_do(results):
 def test_five_images_cannot_show_a_difference_and_it_is_said(results):
     notes = compare_results(results, replicates=10).notes
     assert notes[0] == "5 images: no p-value can be below 0.0625"
-    assert "5 images: intervals" in notes[1]
+    assert notes[1] == "5 images: too few for 95 % intervals of differences"
+    assert "5 images: intervals" in notes[2]
 
 
 def test_one_result_or_one_name_twice_is_refused(results):

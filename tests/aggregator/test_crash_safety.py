@@ -320,7 +320,7 @@ class TestKills:
         assert process.returncode == 130
         assert out == ""
         said, again = err.strip().rsplit("\n", 1)
-        assert "of 900 images of 'pred' done; what was counted is kept in" in said
+        assert "of 900 images of 'pred' done; what was counted is saved in" in said
         assert "Traceback" not in err
         assert shlex.split(again) == ["segbench", *(str(part) for part in command if part != "--fresh")]
         assert integrity(file) == "ok"
@@ -328,7 +328,7 @@ class TestKills:
 
     def test_ctrl_c_without_a_results_file(self, segbench_stopped):
         assert segbench_stopped.code == 130
-        assert "nothing is kept, for no results file was named (-o)" in segbench_stopped.err
+        assert "nothing was saved, because no results file was named (-o)" in segbench_stopped.err
 
 
 @pytest.fixture

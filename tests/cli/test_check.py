@@ -169,11 +169,6 @@ def test_a_run_that_goes_on_is_resumed_with_the_same_warnings(segbench, tmp_path
     assert "pred: inverted: " in first.err
 
 
-def test_the_name_of_a_protocol_is_none(tmp_path):
-    with pytest.raises(segbench.ArgumentError, match="expected Pixels"):
-        segbench.check(*folders(tmp_path), "pixels")
-
-
 class TestExifOrientation:
     @pytest.fixture
     def turned(self, tmp_path):

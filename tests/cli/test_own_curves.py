@@ -79,12 +79,11 @@ class AccuracyTable(Table):
         self._draw = protocol.draw
 
     @property
-    def images(self):
-        return len(self._counts)
+    def rows(self):
+        return np.array([[*one.hits, one.pixels] for one in self._counts], np.float64)
 
-    def measure(self, weights):
-        pixels = weights @ np.array([one.pixels for one in self._counts])
-        return ((weights @ np.array([one.hits for one in self._counts])) / pixels[:, None]).max(axis=1)[:, None]
+    def score(self, sums):
+        return (sums[:, :-1] / sums[:, -1:]).max(axis=1)[:, None]
 
     @property
     def curve(self):

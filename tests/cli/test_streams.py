@@ -11,7 +11,7 @@ import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder
 
 from segbench import evaluate
-from segbench.cli.counting import methods_of
+from segbench.cli.data import methods_of
 from segbench.cli.main import main
 
 C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

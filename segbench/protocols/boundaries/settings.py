@@ -32,9 +32,6 @@ from segbench.protocols.boundaries.inputs import (
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
 from segbench.protocols.boundaries.metrics import METRICS, BoundaryTable
 from segbench.protocols.boundaries.published import PublishedCurve
-from segbench.protocols.boundaries.states import boundary_states
-from segbench.protocols.boundaries.suppression import nms
-from segbench.protocols.boundaries.warm_up import compile_kernels, kernels_cached
 from segbench.protocols.labels import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
 from segbench.protocols.written import written
@@ -200,6 +197,8 @@ class Boundaries(Protocol):
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile every kernel, or load it from disk."""
+        from segbench.protocols.boundaries.warm_up import compile_kernels, kernels_cached
+
         if not kernels_cached():
             say("compiling for this machine, once ...")
             compile_kernels()
@@ -248,6 +247,8 @@ class Boundaries(Protocol):
 
         Of label maps the threshold is the place of one of them, from 1.
         """
+        from segbench.protocols.boundaries.states import boundary_states
+
         del counts
         if sample.labels_predicted:
             predicted = label_boundaries(sample.predictions[int(threshold) - 1])
@@ -267,6 +268,8 @@ class Boundaries(Protocol):
             return prediction
 
         radius, border, multiplier = self.nms
+        from segbench.protocols.boundaries.suppression import nms
+
         return nms(prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing)
 
     def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
