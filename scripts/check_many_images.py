@@ -3,8 +3,8 @@
     python scripts/check_many_images.py [--images 100000] [--jobs 2]
 
 Writes that many pairs of names, hard links to 200 distinct pairs of small images (every one is decoded and counted),
-runs ``segbench pixels -o`` over them, then ``segbench show``, and prints the peak memory of each process, the seconds and
-the bytes of the results file; all of it against the same for a tenth of the images. Then the bytes an image of maps
+runs ``segbench pixels -o`` over them, then ``segbench show``, and prints the peak memory of each process, the seconds,
+and the bytes of the results file; all of it against the same for a tenth of the images. Then the bytes an image of maps
 of 321x481 pixels: 8-bit pixels, and boundaries at 99 thresholds.
 """
 

@@ -256,7 +256,7 @@ class Data:
 
 def without_meaning(protocol: type[Protocol]) -> set[str]:
     """Name the options that have no meaning for what a protocol reads."""
-    from segbench.loaders.inputs import WITHOUT_FIELD, WITHOUT_NEGATIVES
+    from segbench.core.sample import WITHOUT_FIELD, WITHOUT_NEGATIVES
 
     unused = {"field", "field_pattern"} if protocol.reads in WITHOUT_FIELD else set()
     return unused | ({"negatives"} if protocol.reads in WITHOUT_NEGATIVES else set())

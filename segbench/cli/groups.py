@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperGroup
 
 from segbench.cli.parameters import epilog
 from segbench.cli.wording import Command
 from segbench.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from segbench.loaders.presets import Preset
 
 _DEFAULT_VERB = "pixels"
 """The protocol for which ``check`` inspects files if none is named."""
@@ -48,9 +52,7 @@ class RunGroup(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  as in `LaterCommand`
         """Name the presets."""
-        from segbench.loaders.presets import presets
-
-        return list(presets())
+        return list(_presets())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Command | None:  # noqa: ANN401, ARG002  as in `LaterCommand`
         """Give the command of a preset."""
@@ -97,10 +99,9 @@ class CheckGroup(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  as in `LaterCommand`
         """Name the verbs and the presets."""
-        from segbench.loaders.presets import presets
         from segbench.protocols.registry import verbs
 
-        return [*verbs(), *presets()]
+        return [*verbs(), *_presets()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Command | None:  # noqa: ANN401, ARG002  as in `LaterCommand`
         """Give the command of a verb or a preset."""
@@ -130,13 +131,19 @@ def protocol_commands() -> Mapping[str, Command]:
 
 def _preset(name: str, make: Callable[[str], Command]) -> Command | None:
     """Give the command of a preset by its name or file; None if there is no such preset."""
-    from segbench.loaders.presets import load_preset, presets
+    from segbench.loaders.presets import load_preset
 
-    if name in presets():
-        return LaterCommand(name, presets()[name].title + ".", make, panel="Presets")
-    if name.endswith(".toml"):
-        return LaterCommand(name, load_preset(name).title, make)
-    return None
+    if name in _presets():
+        return LaterCommand(name, f"{_presets()[name].title}.", make, panel="Presets")
+    return LaterCommand(name, load_preset(name).title, make) if name.endswith(".toml") else None
+
+
+@cache
+def _presets() -> Mapping[str, Preset]:
+    """Give the presets that ship, which are files to be read."""
+    from segbench.loaders.presets import presets
+
+    return presets()
 
 
 def _refuse_former(verb: str, words: list[str]) -> None:
@@ -168,7 +175,6 @@ def _refuse_former(verb: str, words: list[str]) -> None:
 
 
 def _is_place(text: str) -> bool:
-    from segbench.loaders.presets import presets
     from segbench.loaders.urls import is_url
 
-    return text not in presets() and (is_url(text) or Path(text).exists())
+    return text not in _presets() and (is_url(text) or Path(text).exists())

@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 
 Reads = Literal["masks", "boundaries", "annotators", "regions", "classes"]
 """What the files of an image are read as; "annotators" is boundaries without a prediction."""
+WITHOUT_FIELD: frozenset[Reads] = frozenset({"boundaries", "annotators"})
+"""What is counted over whole images, without a field of view."""
+WITHOUT_NEGATIVES: frozenset[Reads] = frozenset({"classes", "regions"})
+"""What cannot be counted in an image without ground truth."""
 
 
 @dataclass(frozen=True, eq=False)

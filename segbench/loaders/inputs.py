@@ -9,14 +9,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from segbench.core.errors import ArgumentError
-from segbench.core.sample import Reads
+from segbench.core.sample import WITHOUT_FIELD, WITHOUT_NEGATIVES, Reads
 from segbench.loaders.file_list import has_fields
 from segbench.loaders.urls import is_url, masked
 
-WITHOUT_FIELD: frozenset[Reads] = frozenset({"boundaries", "annotators"})
-"""What is counted over whole images, without a field of view."""
-WITHOUT_NEGATIVES: frozenset[Reads] = frozenset({"classes", "regions"})
-"""What cannot be counted in an image without ground truth."""
 _BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing"})
 
 

@@ -256,3 +256,22 @@ class TestProtocolsOfOtherPackages:
         assert reported.returncode == 0, reported.stderr
         expected = f"segbench trimap {gt} again={pred} {pred} --invert --width 5 --side inner -o results.segbench"
         assert expected in re.findall("<code>(.*?)</code>", page.read_text())
+
+
+@pytest.mark.parametrize(
+    ("words", "light"),
+    [
+        (["--help"], {"numpy", "numba", "matplotlib", "scipy", "PIL"}),
+        (["boundaries", "--help"], {"numba", "matplotlib", "scipy", "PIL"}),
+        (["regions", "--help"], {"numba", "matplotlib", "scipy", "PIL"}),
+    ],
+)
+def test_help_leaves_heavy_libraries_alone(words, light):
+    script = (
+        f"import sys; sys.argv = ['segbench', *{words}]\n"
+        "from segbench.cli.main import main\n"
+        "try:\n    main()\n"
+        f"finally:\n    print(sorted({light} & set(sys.modules)), file=sys.stderr)"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert answer.stderr == "[]\n"
