@@ -33,4 +33,7 @@ def find_files(inputs: Inputs, protocol: Protocol, *, find: Callable[[Inputs], P
 
 def methods_of(inputs: Inputs, protocol: Protocol) -> dict[str, str]:
     """Give the folders of several methods by name where the prediction folder holds them, see `methods_below`."""
-    return methods_below(inputs, lambda each: find_files(each, protocol, find=survey))
+    methods = methods_below(inputs, lambda each: find_files(each, protocol, find=survey))
+    if isinstance(protocol, Classes) and any(protocol.place_of(name) is not None for name in methods):
+        return {}  # a folder per class, of which some do not pair
+    return methods
