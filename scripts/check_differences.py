@@ -2,8 +2,8 @@
 
 Two methods are measured on images of very different sizes, drawn from a population of 20 000 with a known difference.
 For several numbers of images and differences, this prints the share of repeats in which the 95 % interval holds the
-difference of the population, the share of p-values of at most .05, and in how many repeats interval and p-value
-contradict each other.
+difference of the population, the same of plain bootstrap quantiles, the share of p-values of at most .05, and in how
+many repeats interval and p-value contradict each other.
 
     python scripts/check_differences.py [REPEATS]
 """
@@ -47,21 +47,25 @@ def main() -> None:
         images = population(gap)
         every = [segbench.Pixels().table(dict(enumerate(each))).summary() for each in zip(*images, strict=True)]  # type: ignore[arg-type]  # names are numbers
         for number in (10, 50, 200):
-            held, rejected, contradicted = (dict.fromkeys(METRICS, 0) for _ in range(3))
+            held, quantiles, rejected, contradicted = (dict.fromkeys(METRICS, 0) for _ in range(4))
             for seed in range(repeats):
                 chosen = np.random.default_rng([seed, number]).choice(POPULATION, number, replace=False)
                 methods = {name: {str(k): images[k][side] for k in chosen} for side, name in enumerate("ab")}
-                comparison = segbench.compare(methods, replicates=1, permutations=2000, seed=seed)
+                comparison = segbench.compare(methods, replicates=500, permutations=2000, seed=seed)
                 for row in comparison.differences:
                     if row.figure in METRICS:
                         truth = every[0][row.figure] - every[1][row.figure]
                         held[row.figure] += row.low <= truth <= row.high
+                        drawn = np.subtract(*(comparison.intervals[name].draws[row.figure] for name in "ab"))
+                        low, high = np.quantile(drawn, (0.025, 0.975))
+                        quantiles[row.figure] += low <= truth <= high
                         rejected[row.figure] += row.p_value <= 0.05
                         contradicted[row.figure] += (row.low > 0 or row.high < 0) != (row.p_value <= 0.05)
             for key in METRICS:
                 truth = every[0][key] - every[1][key]
                 print(
                     f"{number:4} images  {key:18} difference {truth:6.3f}  held {held[key] / repeats:.3f}  "
+                    f"quantiles {quantiles[key] / repeats:.3f}  "
                     f"p <= .05 {rejected[key] / repeats:.3f}  contradictions {contradicted[key]}",
                     flush=True,
                 )
