@@ -228,9 +228,13 @@ def messages(module):
     """Give the texts of a module, docstrings left out, with ``{}`` for what is filled in."""
     tree = ast.parse(module.read_text("utf-8"))
     left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):  # examples are what is typed
+        typed = isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "examples"
+        typed |= isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "_DEMO"
+        left_out |= {id(part) for part in ast.walk(node)} if typed else set()
     left_out |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
+        if isinstance(node, ast.JoinedStr) and id(node) not in left_out:
             yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
             yield node.value

@@ -5,7 +5,7 @@ import errno
 import pytest
 from numba.core import caching
 
-from segbench import compiling
+from segbench.core import compiling
 
 
 def double(x):
