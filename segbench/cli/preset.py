@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import typer
 
 from segbench.core.errors import ArgumentError, DataError
@@ -46,9 +45,10 @@ def take_over(context: typer.Context, name: str | None) -> str | None:
         from segbench.loaders.presets import load_preset
 
         def names(verb: str) -> set[str]:
-            program = context.find_root().command
-            found = program.get_command(context.find_root(), verb) if isinstance(program, click.Group) else None
-            return {str(each.name) for each in (found or context.command).params}
+            root = context.find_root()  # a group of verbs, or in tests a verb alone
+            find = getattr(root.command, "get_command", None)
+            command = (find and find(root, verb)) or context.command
+            return {str(each.name) for each in command.params}
 
         options = defaults_of(load_preset(name), context.command.name or "", names)
         context.default_map = {**(context.default_map or {}), **options}
