@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from segbench.cli.parameters import is_typed
-from segbench.cli.preset import placed, take_over
+from segbench.cli.preset import defaults_of, placed
 from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -19,6 +19,24 @@ if TYPE_CHECKING:
     from segbench.loaders.repairs import Repairs
 
 _PANEL = "Data"
+
+
+def _take_over(context: typer.Context, name: str | None) -> str | None:
+    """Make a preset's options the defaults of the command, as the callback of ``--preset``."""
+    if name is None:
+        return None
+    from segbench.core.options import options_of
+    from segbench.loaders.presets import load_preset
+    from segbench.protocols.registry import protocols_of
+
+    own = {str(parameter.name) for parameter in context.command.params}
+
+    def names(verb: str) -> set[str]:  # what verbs have beside their protocol's options is the same in all
+        return own | {option.name for protocol in protocols_of(verb) for option in options_of(protocol)}
+
+    options = defaults_of(load_preset(name), context.command.name or "", names)
+    context.default_map = {**(context.default_map or {}), **options}
+    return name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +72,7 @@ class Data:
         str | None,
         typer.Option(
             is_eager=True,
-            callback=take_over,
+            callback=_take_over,
             metavar="NAME",
             help="Take layout and options of a data set, or of a .toml file; see segbench presets. Options that are "
             "typed come first.",

@@ -39,22 +39,6 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
     return {name: value if isinstance(value, bool) else str(value) for name, value in preset.options.items()}
 
 
-def take_over(context: typer.Context, name: str | None) -> str | None:
-    """Make a preset's options the defaults of the command, as the callback of ``--preset``."""
-    if name is not None:
-        from segbench.loaders.presets import load_preset
-
-        def names(verb: str) -> set[str]:
-            root = context.find_root()  # a group of verbs, or in tests a verb alone
-            find = getattr(root.command, "get_command", None)
-            command = (find and find(root, verb)) or context.command
-            return {str(each.name) for each in command.params}
-
-        options = defaults_of(load_preset(name), context.command.name or "", names)
-        context.default_map = {**(context.default_map or {}), **options}
-    return name
-
-
 def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
     """Find ground truth and masks of a data set below its folder, and say where; a mask given by hand comes first.
 
