@@ -286,6 +286,12 @@ def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Re
     return results
 
 
+def stopped_runs(path: str | PathLike[str]) -> list[str]:
+    """Name the methods of runs that stopped half-way, unless there is a complete one of the same."""
+    with ResultsFile(Path(path)) as store:
+        return [run.method for run in store.runs(partial=True) if not run.complete]
+
+
 def _result_in(store: ResultsFile, run: StoredRun, *, alone: bool) -> Result | None:
     """Put a run together again; None for a partial one of images that contradict each other, unless it is alone."""
     outcomes, path = store.outcomes(run.key), str(store.path)

@@ -68,7 +68,7 @@ def compare(
     named = methods.values() if isinstance(methods, Mapping) else methods
     if not isinstance(named, Iterable):
         raise ArgumentError(f"methods is {methods!r:.60}, {_EXPECTED}")
-    given = list(named)
+    given: list[Any] = list(named)
     odd = next((one for one in given if not isinstance(one, (Result, Mapping))), None)
     if odd is not None or (any(isinstance(one, Mapping) for one in given) and not isinstance(methods, Mapping)):
         raise ArgumentError(f"methods holds {type(given[0] if odd is None else odd).__name__}, {_EXPECTED}")

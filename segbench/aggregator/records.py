@@ -17,7 +17,7 @@ from segbench.aggregator.tasks import Outcome
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
-from segbench.protocols.registry import protocol_of
+from segbench.protocols.registry import protocol_of, protocols
 
 Record = TypeVar("Record")
 
@@ -72,6 +72,10 @@ def run_of(row: Sequence[Any], path: str) -> StoredRun:
     DataError
         If it is none that segbench wrote.
     """
+    protocol = row[2]
+    if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
+        what = f"holds a run of the protocol {protocol!r}, which is not installed; there are {', '.join(protocols())}"
+        raise DataError(path, what, "install the package that adds it")
     return _checked(_run, row, path)
 
 

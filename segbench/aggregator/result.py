@@ -253,13 +253,13 @@ class Result:
         elif level == "images":
             name, rows = "image", self.per_image
             keys = [metric.image_key for metric in image_columns(self.rules.metrics())]
-        elif level == "classes" and self.classes:
+        elif level == "classes":
+            if not self.classes:
+                raise ArgumentError(
+                    f"level is 'classes', and {self.method} is a result of {self.protocol}, without classes"
+                )
             name, rows = "class", {name: result.summary for name, result in self.classes.items()}
             keys = list(next(iter(rows.values())))
-        elif level == "classes":
-            raise ArgumentError(
-                f"level is 'classes', and {self.method} is a result of {self.protocol}, without classes"
-            )
         else:
             raise ArgumentError(f"level is {level!r}, expected 'method', 'images' or 'classes'")
         try:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from segbench.cli.choices import DIGITS, Form, shown_digits
-from segbench.cli.resampling import BCA, REPLICATES, SEED, interval_settings
+from segbench.cli.resampling import REPLICATES, SEED, interval_settings
 from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results, comparable
 from segbench.core.errors import ArgumentError
 
@@ -26,7 +26,6 @@ def compare(
         int, typer.Option(min=1, help="Measure so many ways of swapping images between methods.")
     ] = 10_000,
     seed: Annotated[int, SEED] = 0,
-    bca: Annotated[bool, BCA] = False,
     digits: Annotated[int | None, DIGITS] = None,
     only: Annotated[str | None, ONLY] = None,
     class_name: Annotated[str | None, CLASS] = None,
@@ -50,7 +49,7 @@ def compare(
         chosen = sorted((run for run in loaded if run.method in wanted), key=lambda run: wanted.index(run.method))
     else:
         chosen = comparable(loaded)
-    settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)
+    settings = interval_settings(intervals, replicates=replicates, seed=seed)
     comparison = compare_results(chosen, permutations=permutations, **settings)
     known = list(comparison.rank_shares)
     shown = figures.split(",") if figures else None

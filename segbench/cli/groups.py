@@ -6,7 +6,7 @@ The options of a command are those of its protocol, and importing that takes lon
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,6 +117,7 @@ class CheckGroup(TyperGroup):
         if args and args[0] not in ("-h", "--help") and not others.get("resilient_parsing"):
             _refuse_former("check", args)
             if self.get_command(None, args[0]) is None:
+                _refuse_misspelt(args[0], self.list_commands(None))
                 args = [_DEFAULT_VERB, *args]
         return super().make_context(info_name, args, **others)
 
@@ -127,6 +128,14 @@ def protocol_commands() -> Mapping[str, Command]:
     from segbench.protocols.registry import verbs
 
     return {name: LaterCommand(name, text, benchmark_command, panel="Benchmarks") for name, text in verbs().items()}
+
+
+def _refuse_misspelt(name: str, known: Sequence[str]) -> None:
+    from segbench.loaders.hints import nearest
+
+    close = nearest([name.lower()], known).get(name.lower())
+    if close and not Path(name).exists():
+        raise ArgumentError(f"no protocol or preset is called {name!r}, and no folder; did you mean {close}?")
 
 
 def _preset(name: str, make: Callable[[str], Command]) -> Command | None:

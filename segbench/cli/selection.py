@@ -28,8 +28,8 @@ def chosen_results(
 ) -> list[Result]:
     """Read the runs of a results file of a method, or with a text in their signature; all where none is given.
 
-    With a class, of the runs that have it that class alone; a line on standard error names those left out. With
-    `partial` also runs that stopped half-way.
+    With a class, of the runs that have it that class alone. With `partial` also runs that stopped half-way. Lines on
+    standard error name what is left out.
 
     Raises
     ------
@@ -38,9 +38,12 @@ def chosen_results(
     DataError
         If the file is none, or holds no complete run.
     """
-    from segbench.aggregator.benchmark import load_results
+    from segbench.aggregator.benchmark import load_results, stopped_runs
 
     results = load_results(path, partial=partial)
+    stopped = [] if partial else stopped_runs(path)
+    if stopped:
+        typer.echo(f"left out, stopped half-way: {', '.join(stopped)}; repeat the run to count the rest", err=True)
     of_method = [result for result in results if result.method == only]
     chosen = of_method or [result for result in results if only is None or only in result.signature]
     if not chosen:
@@ -71,7 +74,10 @@ def _classes_in(path: Path, results: Sequence[Result]) -> str:
 
 def comparable(results: Sequence[Result]) -> list[Result]:
     """Give the results that can be compared image by image, and say which cannot."""
-    left_out = [result.method for result in results if result.published or not result.competes]
-    if left_out:
-        typer.echo(f"not compared, being annotators or known from print: {', '.join(left_out)}", err=True)
+    for reason, left_out in (
+        ("known from print", [result.method for result in results if result.published]),
+        ("human annotators", [result.method for result in results if not result.published and not result.competes]),
+    ):
+        if left_out:
+            typer.echo(f"not compared, being {reason}: {', '.join(left_out)}", err=True)
     return [result for result in results if result.competes and not result.published]

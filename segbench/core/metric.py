@@ -23,6 +23,8 @@ class Metric:
         Its column title, as papers call it. Metrics without a title are in no table, but in JSON and CSV.
     better : {"higher", "lower"}, optional
         Which values are better; None for metrics without a best value, such as precision at a chosen threshold.
+    range : tuple of float and float, optional
+        Between which values it lies, so that intervals of differences hold none that cannot be; None if it has no ends.
     image_key : str
         Its name for a single image; empty if it has none.
     image_title : str
@@ -48,6 +50,7 @@ class Metric:
     key: str
     title: str = ""
     better: Better | None = None
+    range: tuple[float, float] | None = None
     image_key: str = ""
     image_title: str = ""
     group: str = ""
@@ -69,6 +72,14 @@ class Metric:
         """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""
         image_key = self.image_key and f"{prefix}_{self.image_key}"
         return replace(self, key=f"{prefix}_{self.key}", image_key=image_key, **changes)  # type: ignore[arg-type]  # checked by replace
+
+
+def shares(*metrics: Metric) -> tuple[Metric, ...]:
+    """Give the metrics of a protocol whose scores lie between 0 and 1, but for those that name a range."""
+    return tuple(
+        replace(metric, range=(0, 1)) if metric.kind == "score" and metric.range is None else metric
+        for metric in metrics
+    )
 
 
 def headline(metrics: Iterable[Metric]) -> Metric:

@@ -255,8 +255,9 @@ class ScoreCounts(Counts):
         >>> point.tp, point.fp, point.recall, round(point.iou, 3)
         (4, 2, 1.0, 0.667)
         """
-        if not (isinstance(threshold, (float, np.floating)) and np.isinf(threshold)):
-            threshold = as_real(threshold, "threshold", "a number", least=-np.inf, most=np.inf)
+        given: object = threshold  # callers may have no type checker
+        if not (isinstance(given, (float, np.floating)) and np.isinf(given)):
+            threshold = as_real(given, "threshold", "a number", least=-np.inf, most=np.inf)
         above = slice(int(self._ends(np.array([threshold]))[0]))
         tp, fp = (total_of(part[above]) for part in (self.positives, self.negatives))
         return OperatingPoint(float(threshold), tp, fp, self.total_positives, self.total_negatives)

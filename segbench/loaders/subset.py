@@ -31,7 +31,7 @@ def as_images(given: Images) -> tuple[str, ...]:
     if isinstance(given, (str, PathLike)):
         return _read(fspath(given))
     names = tuple(given)
-    wrong = next((name for name in names if not isinstance(name, str) or not name), None)
+    wrong = next((name for name in names if not (name and isinstance(name, str))), None)
     if not names or wrong is not None:
         found = "is empty" if not names else f"holds {wrong!r}"
         raise ArgumentError(f"images {found}, expected names or patterns of images, as in ['coins', 'c*'], or None")

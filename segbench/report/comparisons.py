@@ -27,12 +27,11 @@ def comparison_json(comparison: Comparison, *, signature: str) -> str:
     What is not defined is null, with the reason under ``undefined``. ``bounds``, ``bounds_a`` and ``bounds_b`` of the
     difference and the two estimates are [low, high] where scores were counted in bins, and null where exact.
     """
-    first = next(iter(comparison.intervals.values()))
     document = {
         "schema": 1,
-        "signature": f"{signature}|{first.signature}|permutations:{comparison.permutations}",
+        "signature": f"{signature}|{comparison.signature}",
         "images": comparison.images,
-        "level": first.level,
+        "level": comparison.level,
         "permutations": comparison.permutations,
         "exact": comparison.exact,
         "differences": [_finite_row(row) for row in comparison.differences],
@@ -76,7 +75,6 @@ def show_comparison(
         if several and cells[0] != following[0]
     }
     show_table(replace(table, notes=()), console, below=gaps)
-    first = next(iter(comparison.intervals.values()))
 
     def say(text: str, style: str = "dim") -> None:
         console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
@@ -92,7 +90,7 @@ def show_comparison(
     images = "1 image" if comparison.images == 1 else f"{comparison.images} images"
     ways = "all" if comparison.exact else f"{comparison.permutations}"
     say(
-        f"a - b: the difference with its {100 * first.level:g} % interval over {images}; "
+        f"a - b: the difference with its {100 * comparison.level:g} % interval over {images}; "
         f"p: two-sided, {ways} ways of swapping images between a and b; Holm: corrected for the number of pairs"
     )
     for note in table.notes:
@@ -102,7 +100,7 @@ def show_comparison(
         say(f"{figure}: of hulls whose thresholds were chosen on the very images they describe: optimistic")
     for note in comparison.notes:
         say(note, "yellow")
-    say(f"{signature}|{first.signature}|permutations:{comparison.permutations}")
+    say(f"{signature}|{comparison.signature}")
 
 
 def _plain(value: float | str) -> str:

@@ -125,6 +125,17 @@ class Comparison:
     undefined: Mapping[str, str] = field(default_factory=dict)
     metrics: tuple[Metric, ...] = ()
 
+    @property
+    def level(self) -> float:
+        """Confidence level of the intervals."""
+        return next(iter(self.intervals.values())).level
+
+    @property
+    def signature(self) -> str:
+        """How differences were tested and ranks drawn: level and ways of swapping, replicates, and the seed of both."""
+        drawn = next(iter(self.intervals.values()))
+        return f"swaps:{100 * self.level:g}-{self.permutations}|ranks:{drawn.replicates}|seed:{drawn.seed}"
+
     def __str__(self) -> str:
         """Print the metrics that tables show, pair by pair, and the notes."""
         table = comparison_table(self, figures=compared(self))
@@ -327,6 +338,9 @@ def _difference(
     estimates = one.intervals.estimates[name], other.intervals.estimates[name]
     difference = estimates[0] - estimates[1]
     low, high = (math.nan, math.nan) if _is_open(one, other, name) else ends
+    if metric.range is not None:
+        widest = metric.range[1] - metric.range[0]
+        low, high = max(low, -widest), min(high, widest)
     bounds = one.bounds.get(name), other.bounds.get(name)
     tally = _tally(one.lowest[:, k] - other.highest[:, k], one.highest[:, k] - other.lowest[:, k])
     wins, ties, losses, undecided = tally if metric.better != "lower" else (tally[2], tally[1], tally[0], tally[3])

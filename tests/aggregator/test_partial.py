@@ -129,3 +129,17 @@ def test_what_segbench_did_not_write_is_refused(file, change):
         database.execute(f"UPDATE runs SET {change} WHERE NOT complete")  # noqa: S608  texts of this test
     with pytest.raises(DataError, match="holds a row that segbench did not write"):
         load_results(file, partial=True)
+
+
+def test_verbs_that_leave_it_out_say_so(segbench, file, tmp_path):
+    for words in (["compare", file], ["export", file, "--bsds", tmp_path / "official"]):
+        answer = segbench(*words)
+        assert answer.err.startswith("left out, stopped half-way: a; repeat the run to count the rest\n")
+    assert "left out" not in segbench("show", file).err
+
+
+def test_a_run_of_a_protocol_that_is_not_installed_names_the_remedy(file):
+    with sqlite3.connect(file) as database:
+        database.execute("UPDATE runs SET protocol = 'objects'")
+    with pytest.raises(DataError, match="protocol 'objects', which is not installed; .* install the package"):
+        load_results(file)

@@ -47,13 +47,13 @@ class TestForms:
         assert document["rank_shares"]["ods_f"]["good"] == [1, 0, 0]
         assert document["optimistic"] == ["auc_pr_achievable"]
         assert (document["exact"], document["permutations"], document["undefined"]) == (True, 4096, {})
-        assert document["signature"].endswith("|intervals:percentile-95-2000-0|permutations:4096")
+        assert document["signature"].endswith("|swaps:95-4096|ranks:2000|seed:0")
 
     def test_the_table_says_how_it_was_made(self, segbench, results):
         answer = segbench("compare", results, "--intervals", "90", "--seed", "7", "--replicates", "500")
         assert answer.code == 0
         assert "90 % interval over 12 images" in answer.out
-        assert "|intervals:percentile-90-500-7|permutations:4096" in answer.out
+        assert "|swaps:90-4096|ranks:500|seed:7" in answer.out
         assert "optimistic" in segbench("compare", results, "--figures", "auc_pr_achievable").out
         assert "first, or equal to it, by ods_f in replicates: good 100.0%" in answer.out
 

@@ -139,6 +139,15 @@ def test_run_names_the_presets(segbench, tmp_path):
     assert "drive" in segbench("run", "--help").out
 
 
+def test_check_knows_a_misspelt_protocol_or_preset_from_a_folder(segbench, tmp_path):
+    for word, meant in (("drives", "drive"), ("boundries", "boundaries")):
+        answer = segbench("check", word, tmp_path, tmp_path)
+        assert (answer.code, answer.err) == (
+            2,
+            f"segbench: no protocol or preset is called {word!r}, and no folder; did you mean {meant}?\n",
+        )
+
+
 def test_a_preset_is_for_its_protocols(segbench, tmp_path):
     answer = segbench("boundaries", "--preset", "drive", tmp_path, tmp_path)
     assert answer.code == 2

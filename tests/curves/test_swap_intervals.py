@@ -80,3 +80,14 @@ def test_too_few_images_for_a_level_have_no_interval():
     assert all(math.isnan(row.low) and math.isnan(row.high) for row in comparison.differences)
     assert "5 images: too few for 95 % intervals of differences" in comparison.notes
     assert not math.isnan(segbench.compare(methods(1, 6), replicates=10).differences[0].low)
+
+
+def test_no_interval_holds_a_difference_that_cannot_be():
+    """A perfect method against one that finds nothing: F cannot differ by more than 1."""
+    totals = [(9 + k, 40 - k) for k in range(9)]
+    found = {
+        "perfect": {str(k): ScoreCounts([2, 1], [p, 0], [0, n]) for k, (p, n) in enumerate(totals)},
+        "poor": {str(k): ScoreCounts([2, 1], [k, p - k], [n, 0]) for k, (p, n) in enumerate(totals)},
+    }
+    for row in segbench.compare(found, replicates=10).differences:
+        assert math.isnan(row.low) or -1 <= row.low <= row.difference <= row.high <= 1

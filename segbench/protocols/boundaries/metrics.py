@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
-from segbench.core.metric import Metric
+from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray, Space
 from segbench.core.table import Table, column_sums
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, SHARES, BoundaryCurve, boundary_curve, f_of, ratio
 from segbench.protocols.common_thresholds import in_order
 
-METRICS = (
+METRICS = shares(
     Metric(
         key="ods_f", title="ODS", better="higher", headline=True, compared=True,
         note="best F with one threshold for all images",

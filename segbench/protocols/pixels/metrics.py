@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from segbench.core.bins import bin_of
 from segbench.core.integers import IntArray, within_total
-from segbench.core.metric import Metric
+from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray, Space
 from segbench.core.table import Interval, Table, column_sums
@@ -39,7 +39,7 @@ from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_thr
 from segbench.curves.points import inexact
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels, pool_pixels, reduced
 
-METRICS = (
+METRICS = shares(
     Metric(
         key="ods_f", title="ODS", better="higher", image_key="f", image_title="F", headline=True, compared=True,
         note="best F with one threshold for all images",

@@ -21,6 +21,7 @@ Arbelaez, Maire, Fowlkes, Malik: Contour Detection and Hierarchical Image Segmen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -28,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.integers import MEAN_UNITS
-from segbench.core.metric import Metric
+from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray
 from segbench.core.table import Table
 from segbench.protocols.common_thresholds import in_order
@@ -37,9 +38,10 @@ from segbench.protocols.regions.curve import RegionCurve, region_curve
 
 _COVER = "each ground-truth region covered by its best overlap"
 _VOI = "variation of information in bits"
+_BITS = (0, math.inf)
 _ARE = "adapted Rand error"
 
-METRICS = (
+METRICS = shares(
     Metric(
         key="covering_ods", title="cover ODS", better="higher", image_key="covering", headline=True, compared=True,
         group="cover", note=_COVER,
@@ -55,17 +57,17 @@ METRICS = (
     Metric(key="pri_ods_threshold", kind="threshold", chosen=True),
     Metric(key="pri_ois", title="OIS", better="higher", priority=5),
     Metric(
-        key="voi_ods", title="VOI ODS", better="lower", image_key="voi", image_title="VOI", compared=True, group="VOI",
-        note=_VOI,
+        key="voi_ods", title="VOI ODS", better="lower", range=_BITS, image_key="voi", image_title="VOI", compared=True,
+        group="VOI", note=_VOI,
     ),
     Metric(key="voi_ods_threshold", kind="threshold", chosen=True),
-    Metric(key="voi_ois", title="OIS", better="lower", priority=4, group="VOI", note=_VOI),
+    Metric(key="voi_ois", title="OIS", better="lower", range=_BITS, priority=4, group="VOI", note=_VOI),
     Metric(
-        key="voi_split", title="split", better="lower", chosen=True, priority=2,
+        key="voi_split", title="split", better="lower", range=_BITS, chosen=True, priority=2,
         note="part of VOI at its ODS, too many regions",
     ),
     Metric(
-        key="voi_merge", title="merge", better="lower", chosen=True, priority=1,
+        key="voi_merge", title="merge", better="lower", range=_BITS, chosen=True, priority=1,
         note="part of VOI at its ODS, too few regions",
     ),
     Metric(
