@@ -75,7 +75,7 @@ def run_of(row: Sequence[Any], path: str) -> StoredRun:
     protocol = row[2]
     if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
         what = f"holds a run of the protocol {protocol!r}, which is not installed; there are {', '.join(protocols())}"
-        raise DataError(path, what, "install the package that adds it")
+        raise DataError(path, what, "install the package that adds it, or run again into a new file")
     return _checked(_run, row, path)
 
 
