@@ -80,7 +80,7 @@ def benchmark_command(verb: str) -> Command:
     protocol = protocols_of(verb)[0]
     examples = [f"segbench {verb} {words}" for words in protocol.examples or ("GT PRED -o results.segbench",)]
     text = f"{verbs()[verb]}\n\n{protocol.title}"
-    return command(count, _groups(verb), name=verb, help=text, examples=examples)
+    return command(count, _groups(verb), name=verb, help=text, examples=examples, option_names=option_names)
 
 
 def preset_command(name: str) -> Command:
@@ -100,7 +100,15 @@ def preset_command(name: str) -> Command:
     text = f"Run segbench {verb} on {preset.title}." + (f"\n\n{preset.note}" if preset.note else "")
     examples = [f"segbench run {name} ROOT PRED -o results.segbench", f"segbench presets {name}"]
     defaults = defaults_of(preset, verb, option_names)
-    return command(count, _groups(verb, name), name=name, help=text, examples=examples, defaults=defaults)
+    return command(
+        count,
+        _groups(verb, name),
+        name=name,
+        help=text,
+        examples=examples,
+        option_names=option_names,
+        defaults=defaults,
+    )
 
 
 @cache

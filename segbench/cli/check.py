@@ -84,7 +84,7 @@ def _command(verb: str, *, name: str, text: str, examples: list[str], preset: st
     }
     text += "\n\nThe exit code is 1 if there are images that could not be counted."
     defaults = None if preset is None else defaults_of(load_preset(preset), verb, option_names)
-    return command(check, groups, name=name, help=text, examples=examples, defaults=defaults)
+    return command(check, groups, name=name, help=text, examples=examples, option_names=option_names, defaults=defaults)
 
 
 def check(context: typer.Context, *, data: Data, protocol: Protocol, inspection: Inspection) -> None:

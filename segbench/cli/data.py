@@ -25,16 +25,9 @@ def _take_over(context: typer.Context, name: str | None) -> str | None:
     """Make a preset's options the defaults of the command, as the callback of ``--preset``."""
     if name is None:
         return None
-    from segbench.core.options import options_of
     from segbench.loaders.presets import load_preset
-    from segbench.protocols.registry import protocols_of
 
-    own = {str(parameter.name) for parameter in context.command.params}
-
-    def names(verb: str) -> set[str]:  # what verbs have beside their protocol's options is the same in all
-        return own | {option.name for protocol in protocols_of(verb) for option in options_of(protocol)}
-
-    options = defaults_of(load_preset(name), context.command.name or "", names)
+    options = defaults_of(load_preset(name), context.command.name or "", context.obj)
     context.default_map = {**(context.default_map or {}), **options}
     return name
 

@@ -96,6 +96,7 @@ def command(
     name: str,
     help: str,  # noqa: A002  as typer calls it
     examples: Sequence[str],
+    option_names: Callable[[str], Collection[str]],
     defaults: Values | None = None,
 ) -> Command:
     """Make a command of a function.
@@ -110,6 +111,8 @@ def command(
         Of the command.
     examples : sequence of str
         Commands that the help shows at its end.
+    option_names : callable
+        Names the parameters of a verb, for ``--preset``; the object of the context.
     defaults : mapping, optional
         Defaults of options by name that come before their own, as a preset gives them.
     """
@@ -126,7 +129,7 @@ def command(
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    settings = {"default_map": dict(defaults)} if defaults else {}
+    settings: dict[str, Any] = {"obj": option_names, "default_map": dict(defaults or {})}
     app.command(name, cls=Command, help=help, epilog=epilog(examples), context_settings=settings)(run)
     made = typer.main.get_command(app)
     assert isinstance(made, Command)  # noqa: S101  for types alone

@@ -243,6 +243,16 @@ class TestOnesOwn:
         ended = run(file, tmp_path, tmp_path)
         assert "holds positives, which is not an option of segbench pixels" in str(ended.exception)
 
+    @pytest.mark.parametrize("verb", ["boundaries", "regions"])
+    def test_an_option_of_one_of_its_protocols_is_passed_over_by_the_other(self, segbench, tmp_path, verb):
+        file = tmp_path / "mine.toml"
+        file.write_text(
+            'protocols = ["boundaries", "regions"]\n[layout]\nground_truth = "."\n[options]\nhuman = true\n'
+        )
+        said = segbench(verb, "--preset", file, tmp_path / "none", tmp_path).err
+        assert "is not an option" not in said
+        assert str(tmp_path / "none") in said
+
 
 def test_names_that_are_none_and_folders_that_are_not_there(tmp_path):
     with pytest.raises(segbench.ArgumentError, match="did you mean bsds500"):

@@ -38,7 +38,7 @@ from segbench.protocols.regions.curve import RegionCurve, region_curve
 
 _COVER = "each ground-truth region covered by its best overlap"
 _VOI = "variation of information in bits"
-_BITS = (0, math.inf)
+_BITS = (0.0, math.inf)
 _ARE = "adapted Rand error"
 
 METRICS = shares(
