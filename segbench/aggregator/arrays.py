@@ -19,15 +19,7 @@ _EXPECTED = "expected (labels, scores) or (labels, scores, valid) for each image
 def evaluate_arrays(
     images: Arrays, protocol: Protocol, *, method: str | None, progress: Callable[[int, int], None] | None
 ) -> Result:
-    """Count images given as arrays, see `segbench.evaluate`.
-
-    Raises
-    ------
-    ArgumentError
-        If there are no images, or one of them is not a pair of arrays that fit.
-    DataError
-        For what is wrong with the data of an image.
-    """
+    """Count images given as arrays, see `segbench.evaluate`."""
     if not isinstance(images, Iterable):
         raise ArgumentError(f"ground_truth is {images!r:.60}, expected a path, or arrays: {_EXPECTED}")
     accumulator = Accumulator(protocol, method="arrays" if method is None else method)

@@ -46,13 +46,7 @@ class Batch:
         return note_on_levels(np.dtype(name), scalable=False) if "int" in name else ()
 
     def images(self, names: Sequence[Name]) -> Iterator[tuple[str, Batch]]:
-        """Go through the images along the first axis.
-
-        Raises
-        ------
-        ArgumentError
-            If there are not as many names as images.
-        """
+        """Go through the images along the first axis."""
         listed = list(names)
         images, truths = (
             len(part) if isinstance(part, list) or part.ndim else 0 for part in (self.scores, self.labels)
@@ -67,13 +61,7 @@ class Batch:
 
 
 def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -> Batch:
-    """Take pixels as arrays on the host, or as tensors where the scores lie; masked pixels are not valid.
-
-    Raises
-    ------
-    ArgumentError
-        If shapes differ, or something cannot be read as an array.
-    """
+    """Take pixels as arrays on the host, or as tensors where the scores lie; masked pixels are not valid."""
     (labels, unlabelled), (scores, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
     batch = _tensors_or_arrays(labels, scores, valid, count_on)
     _check_shapes(batch)
@@ -85,13 +73,7 @@ def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -
 
 
 def as_planes(labels: Any, scores: object, valid: object, *, one_image: bool) -> Batch:  # noqa: ANN401  arrays or a list
-    """Take images as arrays on the host; `labels` may be a list of annotators, or one of images.
-
-    Raises
-    ------
-    ArgumentError
-        If something cannot be read as an array, or an annotator's is not of shape (H, W).
-    """
+    """Take images as arrays on the host; `labels` may be a list of annotators, or one of images."""
     if isinstance(labels, (list, tuple)):
         truths: Any = tuple(map(_annotator, labels)) if one_image else [_annotators(part) for part in labels]
     else:
@@ -131,13 +113,7 @@ def _tensors_or_arrays(labels: object, scores: object, valid: object, count_on: 
 
 
 def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever the user has
-    """Give an array in the host's memory; nothing is copied that lies there already.
-
-    Raises
-    ------
-    ArgumentError
-        If it lies elsewhere and cannot be brought here, or is of a type that NumPy does not know.
-    """
+    """Give an array in the host's memory; nothing is copied that lies there already."""
     try:
         if is_tensor(array):
             plain = array.detach()
@@ -156,13 +132,7 @@ def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever th
 
 
 def as_name(name: Name) -> str:
-    """Read the name of an image: a string, or a whole number such as its place in the data set.
-
-    Raises
-    ------
-    ArgumentError
-        For anything else.
-    """
+    """Read the name of an image: a string, or a whole number such as its place in the data set."""
     if isinstance(name, str):
         return name
     try:

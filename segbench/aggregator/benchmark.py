@@ -324,13 +324,7 @@ def _partial_result(run: StoredRun, outcomes: list[Outcome], path: str) -> Resul
 
 
 def result_of(run: StoredRun, outcomes: list[Outcome], path: str, pool: StoredPool | None = None) -> Result:
-    """Put a run of a results file together again.
-
-    Raises
-    ------
-    DataError
-        If its images are not those that were signed.
-    """
+    """Put a run of a results file together again."""
     protocol = protocol_of(run.protocol, run.settings)
     if run.published:
         printed = protocol.published(run.published)

@@ -44,13 +44,7 @@ class DaskPool(Executor):
         self._executor.shutdown(wait=wait and not cancel_futures)
 
     def require_sight(self, sources: Iterable[Source]) -> None:
-        """Insist that every worker can read some files, wherever they lie.
-
-        Raises
-        ------
-        DataError
-            If one cannot.
-        """
+        """Insist that every worker can read some files, wherever they lie."""
         for worker, path in self._client.run(_first_out_of_sight, list(sources)).items():
             if path:
                 hint = "put the data where every worker finds it under the same path"

@@ -91,13 +91,7 @@ def _encode_one(counts: Counts) -> bytes:
 
 
 def decode(data: bytes, kind: type[Counts] | None = None) -> Counts:
-    """Unpack what `encode` packed; `kind` is a type of counts that no registered protocol has.
-
-    Raises
-    ------
-    DataError
-        For any other bytes.
-    """
+    """Unpack what `encode` packed; `kind` is a type of counts that no registered protocol has."""
     if data.startswith(_CLASSES):
         packed = packed_classes(data)
         return ClassCounts(tuple(packed), tuple(map(_decode_scores, packed.values())))
@@ -140,13 +134,7 @@ def _decode_one(data: bytes, own: type[Counts] | None) -> Counts:
 
 
 def decode_between(data: bytes, lowest: float, below: float) -> ScoreCounts:
-    """Unpack the counts of the scores from `lowest` up to, not including, `below`; ignored pixels go with the highest.
-
-    Raises
-    ------
-    DataError
-        For any other bytes.
-    """
+    """Unpack the counts of the scores in [`lowest`, `below`); ignored pixels go with the highest."""
     if not data.startswith(_RANGES):
         counts = _decode_scores(data)
     else:
@@ -184,13 +172,7 @@ def _damaged(error: Exception) -> DataError:
 
 
 def packed_classes(data: bytes) -> dict[str, bytes]:
-    """Take packed counts of several classes apart, each still packed.
-
-    Raises
-    ------
-    DataError
-        For any other bytes.
-    """
+    """Take packed counts of several classes apart, each still packed."""
     try:
         header, _, block = data.partition(b"\n")
         sizes: dict[str, int] = json.loads(header)
@@ -216,13 +198,7 @@ def encode_summary(summary: Summary) -> str:
 
 
 def decode_summary(text: str) -> Summary:
-    """Read what `encode_summary` wrote.
-
-    Raises
-    ------
-    ValueError, TypeError, KeyError
-        For any other text.
-    """
+    """Read what `encode_summary` wrote."""
     fields: dict[str, Any] = json.loads(text)
     return Summary(
         {str(key): math.nan if value is None else value + 0 for key, value in fields["figures"].items()},
@@ -258,13 +234,7 @@ class EncodedCounts(Mapping[str, Counts]):
         return EncodedCounts(self._packed, self._kind, file)
 
     def of_class(self, name: str) -> EncodedCounts:
-        """Give the counts of one of several classes.
-
-        Raises
-        ------
-        DataError
-            If an image has none of this class.
-        """
+        """Give the counts of one of several classes."""
         parts = {}
         for image, data in self._packed.items():
             with self._naming(image):

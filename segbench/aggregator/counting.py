@@ -25,21 +25,7 @@ def count_all(
     known: Mapping[str, Outcome],
     executor: Executor | None,
 ) -> Iterator[list[Outcome]]:
-    """Give what comes of each image, in batches, in whatever order they are done.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        What counts as right.
-    repairs : Repairs
-        What is mended between decoding and counting.
-    files : sequence of SampleFiles
-        The images.
-    known : mapping of str to Outcome
-        Images counted before, by name: given back as they are where the files have not changed.
-    executor : Executor, optional
-        Where to count.
-    """
+    """Give what comes of each image, in batches, in whatever order they are done."""
     batches_wanted = _BATCHES_A_WORKER * (workers_of(executor) or _WORKERS_GUESSED)
     size = max(1, min(_IMAGES_A_BATCH, len(files) // batches_wanted))
     tasks = (Task(one, known[one.name].digest if one.name in known else None) for one in files)

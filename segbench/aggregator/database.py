@@ -84,13 +84,7 @@ _OTHER_FORMATS = {
 
 
 def require_results_name(path: Path) -> None:
-    """Refuse to write a results file under a name that says it is something else.
-
-    Raises
-    ------
-    ArgumentError
-        With the command that writes what the name says.
-    """
+    """Refuse to write a results file under a name that says it is something else."""
     suffix = path.suffix.lower()
     if suffix in _OTHER_FORMATS:
         instead = _OTHER_FORMATS[suffix].format(suffix=suffix)
@@ -141,13 +135,7 @@ def has_pooled(database: sqlite3.Connection) -> bool:
 
 
 def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
-    """Make the tables of a new file where one is wanted; refuse one that is not ours.
-
-    Raises
-    ------
-    DataError
-        For an empty file, the database of another program, of another schema, or with more in it than ours have.
-    """
+    """Make the tables of a new file where one is wanted; refuse one that is not ours."""
     if _is_new(database):
         if not create:
             raise DataError(str(path), "is empty", "make a results file with: segbench pixels GT PRED -o FILE")

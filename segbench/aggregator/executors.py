@@ -31,27 +31,7 @@ def answers(
     lost: Callable[[Item], Answer],
     in_flight: int | None = None,
 ) -> Iterator[list[Answer]]:
-    """Give ``function(batch)`` for each batch, in whatever order answers come.
-
-    Parameters
-    ----------
-    executor : Executor, optional
-        Where to run; None runs here, one after another.
-    function : callable
-        Picklable when the executor crosses processes.
-    batches : iterable of sequences
-        Taken only as fast as they are worked on.
-    lost : callable
-        The answer for an item that kills its worker.
-    in_flight : int, optional
-        At most so many batches are handed out at a time; by default four a worker, or 64 where their number is not
-        known.
-
-    Raises
-    ------
-    WorkerError
-        If the executor takes no more work, or item after item kills its worker.
-    """
+    """Give ``function(batch)`` for each batch, in whatever order answers come."""
     if executor is None:
         yield from map(function, batches)
         return

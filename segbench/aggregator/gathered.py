@@ -54,15 +54,7 @@ class Gathered:
         return bool(self._unnamed)
 
     def add(self, images: Iterable[tuple[str, Packed]], unnamed: Sequence[Counted], *, repeated: Repeated) -> None:
-        """Add all of it, or nothing where something is refused.
-
-        Raises
-        ------
-        ArgumentError
-            For a name that is here, unless `repeated` says what that means.
-        DataError
-            If the facts contradict each other, as labels of three values do where no rule says which are positive.
-        """
+        """Add all of it, or nothing where something is refused."""
         fresh: dict[str, Packed] = {}
         for name, packed in images:
             fresh[name] = self._joined(name, fresh.get(name, self._images.get(name)), packed, repeated)
@@ -79,13 +71,7 @@ class Gathered:
         return dict(self._images), unnamed
 
     def settled(self) -> tuple[dict[str, bytes], ScoreCounts | None]:
-        """Give the packed counts of each image, and of pixels without name, now that the set is complete.
-
-        Raises
-        ------
-        DataError
-            If the set leaves it open.
-        """
+        """Give the packed counts of each image, and of pixels without name, now that the set is complete."""
         settled = self._protocol.settle(self._found())
         images = {}
         for name, held in self._images.items():

@@ -46,13 +46,7 @@ def method_of(folder: Path) -> str:
 
 
 def import_regions(folder: Path, method: str) -> Result:
-    """Read the region results in a folder.
-
-    Raises
-    ------
-    DataError
-        For a damaged file, figures out of range, or rows at different thresholds.
-    """
+    """Read the region results in a folder."""
     printed: dict[str, float] = {}
     for name, keys in ((COVER, _COVER_KEYS), (MEANS, _MEANS_KEYS)):
         if (folder / name).is_file():

@@ -16,13 +16,6 @@ def find_files(inputs: Inputs, protocol: Protocol, *, find: Callable[[Inputs], P
     """Find the files of every image, see `segbench.loaders.pairing.pair` and, for `Classes`, `class_maps`.
 
     With `find=survey` what does not pair is listed instead of refused.
-
-    Raises
-    ------
-    ArgumentError
-        For a pattern that cannot be, and as `Inputs.check`.
-    DataError
-        For whatever does not pair.
     """
     inputs.check(protocol.reads)
     with listed_once():

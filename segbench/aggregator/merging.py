@@ -40,13 +40,7 @@ class _Run:
 
     @property
     def settings(self) -> dict[str, str]:
-        """The settings, with the number of images chosen and missing in all parts.
-
-        Raises
-        ------
-        DataError
-            If the parts are not parts of one set.
-        """
+        """The settings, with the number of images chosen and missing in all parts."""
         asked = len(self.outcomes) + self.missing
         total = int(_set_size(self.first) or asked)
         if asked > total:

@@ -43,13 +43,7 @@ class ProcessPool(Executor):
         )
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401  as Executor
-        """Hand out a call; where the pool lost a worker, to a new one.
-
-        Raises
-        ------
-        WorkerError
-            If no worker can start.
-        """
+        """Hand out a call; where the pool lost a worker, to a new one."""
         if not self._started:
             self._require_start()
         try:

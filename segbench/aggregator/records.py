@@ -51,13 +51,7 @@ class StoredPool:
 
 
 def pool_of(row: Sequence[Any], path: str) -> StoredPool:
-    """Read a row of pooled: digest, summary, counts.
-
-    Raises
-    ------
-    DataError
-        If it is none that segbench wrote.
-    """
+    """Read a row of pooled: digest, summary, counts."""
     return _checked(_pool, row, path)
 
 
@@ -66,11 +60,6 @@ def run_of(row: Sequence[Any], path: str) -> StoredRun:
 
     Its columns are key, method, protocol, settings, signature, notes, thresholds, inputs, protocol, published,
     complete, version.
-
-    Raises
-    ------
-    DataError
-        If it is none that segbench wrote.
     """
     protocol = row[2]
     if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
@@ -83,11 +72,6 @@ def outcome_of(row: Sequence[Any], path: str) -> Outcome:
     """Read a row of images: name, two digests, counts, label values, failure, notes, seconds.
 
     Counts stay packed; they are checked when they are unpacked.
-
-    Raises
-    ------
-    DataError
-        If it is none that segbench wrote.
     """
     return _checked(_outcome, row, path)
 

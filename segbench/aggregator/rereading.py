@@ -49,13 +49,7 @@ def why_no_pictures(result: Result) -> str:
 
 
 def full_protocol(result: Result) -> Protocol:
-    """Give the protocol that counted a result with all its settings, also those that no metric depends on.
-
-    Raises
-    ------
-    DataError
-        If there are no pictures of it; `why_no_pictures` says why.
-    """
+    """Give the protocol that counted a result with all its settings, also those that no metric depends on."""
     _insist_on_pictures(result)
     settings: dict[str, Any] = json.loads(result.protocol_json)
     settings.pop("kind")
@@ -70,13 +64,7 @@ def full_protocol(result: Result) -> Protocol:
 
 
 def files_of(result: Result) -> dict[str, SampleFiles]:
-    """Find the files of a result's images again; images whose files are gone are left out.
-
-    Raises
-    ------
-    DataError
-        If a folder is gone, or there are no pictures of the result.
-    """
+    """Find the files of a result's images again; images whose files are gone are left out."""
     _insist_on_pictures(result)
     if result.inputs is None:
         return {}
@@ -85,13 +73,7 @@ def files_of(result: Result) -> dict[str, SampleFiles]:
 
 
 def reread(result: Result, files: SampleFiles) -> Sample:
-    """Read an image again, and insist that it is the one that was counted.
-
-    Raises
-    ------
-    DataError
-        If a file is gone, cannot be read, or has changed.
-    """
+    """Read an image again, and insist that it is the one that was counted."""
     raw = read(files)
     if joint_digests(raw.digests)[1] != result.digests.get(files.name):
         raise DataError(shown(files.prediction), "has changed since it was counted, or its ground truth", "run again")
@@ -99,34 +81,13 @@ def reread(result: Result, files: SampleFiles) -> Sample:
 
 
 def states_of(result: Result, sample: Sample, threshold: float | None = None) -> NDArray[np.uint8]:
-    """Tell what became of each pixel of an image.
-
-    Parameters
-    ----------
-    result : Result
-        What the image is part of.
-    sample : Sample
-        As `reread` gives it.
-    threshold : float, optional
-        By default `best_threshold`.
-
-    Returns
-    -------
-    array of uint8, shape (H, W)
-        A `segbench.protocols.states.State` a pixel.
-    """
+    """Tell what became of each pixel of an image."""
     cut = best_threshold(result) if threshold is None else threshold
     return full_protocol(result).states(sample, cut, result.counts[sample.name])
 
 
 def best_threshold(result: Result) -> float:
-    """Give the threshold at which the headline of the protocol is measured.
-
-    Raises
-    ------
-    DataError
-        If it is undefined.
-    """
+    """Give the threshold at which the headline of the protocol is measured."""
     threshold = result.rules.best_threshold
     best = math.nan if threshold is None else result.summary[threshold.key]
     if math.isnan(best):

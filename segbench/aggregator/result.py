@@ -388,13 +388,7 @@ class Result:
 
 
 def partial_text(partial: tuple[int, int | None]) -> str:
-    """Write how many images of how many were counted.
-
-    Examples
-    --------
-    >>> partial_text((120, 200)), partial_text((120, None))
-    ('120 of 200', '120')
-    """
+    """Write how many images of how many were counted."""
     done, total = partial
     return str(done) if total is None else f"{done} of {total}"
 

@@ -17,18 +17,7 @@ def without_selection(fields: Mapping[str, str], *names: str) -> dict[str, str]:
 
 
 def data_digest(ground_truth_digests: Mapping[str, str]) -> str:
-    """Name a set of ground truths by eight hex digits of its content: names and bytes, in sorted order.
-
-    Parameters
-    ----------
-    ground_truth_digests : mapping of image name to str
-        Hex digest of each image's ground truth (and field of view).
-
-    Examples
-    --------
-    >>> data_digest({"a": "00", "b": "ff"}) == data_digest({"b": "ff", "a": "00"})
-    True
-    """
+    """Name a set of ground truths by eight hex digits of its content: names and bytes, in sorted order."""
     digest = hashlib.sha256()
     for name, content in sorted(ground_truth_digests.items()):
         digest.update(f"{name!r} {content}\n".encode())
@@ -38,13 +27,7 @@ def data_digest(ground_truth_digests: Mapping[str, str]) -> str:
 def signature(
     protocol: str, fields: Mapping[str, str], ground_truth_digests: Mapping[str, str], *, images: str = ""
 ) -> str:
-    """Write a signature; `images` says their number where there is not one digest for each.
-
-    Examples
-    --------
-    >>> signature("pixels", {"positive": "255"}, {"a": "00"})
-    'protocol:pixels|positive:255|images:1|data:3c092e1a|segbench:...'
-    """
+    """Write a signature; `images` says their number where there is not one digest for each."""
     parts = {
         "protocol": protocol,
         **fields,
@@ -56,13 +39,7 @@ def signature(
 
 
 def resigned(whole: str, protocol: str, fields: Mapping[str, str]) -> str:
-    """Write the signature of what was drawn from the same counts by another protocol's rules.
-
-    Examples
-    --------
-    >>> resigned("protocol:classes|classes:0-1|images:1|data:3c092e1a|segbench:1", "pixels", {"class": "0"})
-    'protocol:pixels|class:0|images:1|data:3c092e1a|segbench:1'
-    """
+    """Write the signature of what was drawn from the same counts by another protocol's rules."""
     known: dict[str, str] = dict(part.split(":", 1) for part in whole.split("|"))
     kept: dict[str, str] = {key: known[key] for key in ("images", "data", "segbench") if key in known}
     return _written({"protocol": protocol, **fields, **kept})

@@ -24,13 +24,6 @@ def write_file(path: Path, data: bytes, *, hint: str, make_folder: bool = False)
 
     Links still point to the same file, which keeps its permissions. Pipes and devices are written directly, and so are
     files in folders that do not take a temporary one.
-
-    Raises
-    ------
-    ArgumentError
-        If the file is a results file of segbench.
-    DataError
-        If it cannot be written.
     """
     refuse_results_file(path)
     try:
@@ -45,25 +38,13 @@ def write_file(path: Path, data: bytes, *, hint: str, make_folder: bool = False)
 
 
 def refuse_results_file(path: Path) -> None:
-    """Refuse to write over a results file, whatever its name.
-
-    Raises
-    ------
-    ArgumentError
-        If the path is one.
-    """
+    """Refuse to write over a results file, whatever its name."""
     if is_results_file(path):
         raise ArgumentError(f"{shown(path)} is a results file of segbench, which is not overwritten; give another name")
 
 
 def refuse_inputs(targets: Iterable[Path], sources: Iterable[Source]) -> None:
-    """Refuse to write over files that are read.
-
-    Raises
-    ------
-    ArgumentError
-        If a target is one of the sources, or a link to one.
-    """
+    """Refuse to write over files that are read."""
     existing = [target for target in targets if os.path.lexists(target)]
     read = {os.path.realpath(source) for source in sources if isinstance(source, Path)} if existing else set()
     for target in existing:

@@ -67,13 +67,7 @@ class Asked:
 
 
 def asked_of(protocol: Protocol, repairs: Repairs = _NO_REPAIRS) -> Asked:
-    """Read the settings of a protocol by the names that protocols share, and the repairs asked for.
-
-    Raises
-    ------
-    ArgumentError
-        If repairs have no meaning for the protocol.
-    """
+    """Read the settings of a protocol by the names that protocols share, and the repairs asked for."""
     repairs.check(protocol.reads)
     positive = getattr(protocol, "positive", None)
     soft_lines = protocol.reads == "boundaries"

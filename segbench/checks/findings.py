@@ -106,11 +106,5 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def many(count: int, what: str) -> str:
-    """Give a number with its noun.
-
-    Examples
-    --------
-    >>> many(1, "prediction"), many(3, "image")
-    ('1 prediction', '3 images')
-    """
+    """Give a number with its noun."""
     return f"{count} {what}{'s'[: count != 1]}"

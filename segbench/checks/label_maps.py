@@ -40,13 +40,7 @@ class LabelProbe:
 
 
 def label_probe(file: str, labels: NDArray[Any]) -> LabelProbe:
-    """Look into a label map of at least one pixel.
-
-    Examples
-    --------
-    >>> label_probe("a.png", np.array([[1, 1, 2], [3, 3, 3]]))
-    LabelProbe(file='a.png', labels=3, run=2.0)
-    """
+    """Look into a label map of at least one pixel."""
     starts = np.ones(labels.shape, np.bool_)
     starts[:, 1:] = labels[:, 1:] != labels[:, :-1]
     runs = np.diff(np.flatnonzero(starts), append=labels.size)

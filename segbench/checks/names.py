@@ -14,13 +14,7 @@ from segbench.loaders.urls import masked
 
 
 def paired(inputs: Inputs, asked: Asked) -> tuple[Pairing, tuple[Finding, ...]]:
-    """Pair what pairs; a folder that cannot be listed, holds a name twice or lacks maps of a class is a finding.
-
-    Raises
-    ------
-    ArgumentError
-        For a pattern that cannot be, and as `Inputs.check`.
-    """
+    """Pair what pairs; a folder that cannot be listed, holds a name twice or lacks maps of a class is a finding."""
     try:
         inputs.check(asked.reads)
         if asked.classes:

@@ -168,13 +168,7 @@ def score_probe(
 
 
 def few_distinct(values: NDArray[Any]) -> tuple[float, ...]:
-    """Give the distinct values of an array, rising, of many only `MOST_VALUES` of them.
-
-    Examples
-    --------
-    >>> few_distinct(np.array([3, 0, 3], np.uint8))
-    (0.0, 3.0)
-    """
+    """Give the distinct values of an array, rising, of many only `MOST_VALUES` of them."""
     if values.dtype == np.bool_:
         values = values.view(np.uint8) != 0
     if values.dtype in (np.uint8, np.uint16):

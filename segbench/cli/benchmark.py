@@ -68,13 +68,7 @@ class Run:
 
 
 def benchmark_command(verb: str) -> Command:
-    """Make the command of a protocol's verb.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such verb.
-    """
+    """Make the command of a protocol's verb."""
     from segbench.protocols.registry import protocols_of, verbs
 
     protocol = protocols_of(verb)[0]
@@ -84,15 +78,7 @@ def benchmark_command(verb: str) -> Command:
 
 
 def preset_command(name: str) -> Command:
-    """Make the command that runs the first protocol of a preset.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such preset, or no such protocol.
-    DataError
-        If its file is not a preset.
-    """
+    """Make the command that runs the first protocol of a preset."""
     from segbench.loaders.presets import load_preset
 
     preset = load_preset(name)
@@ -199,15 +185,7 @@ def count(
 
 
 def quick_check(methods: dict[str, Inputs], protocol: Protocol, repairs: Repairs) -> None:
-    """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error.
-
-    Raises
-    ------
-    ArgumentError
-        If repairs have no meaning for the protocol.
-    DataError
-        With everything that was found, if there is a method of which no image could be counted.
-    """
+    """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error."""
     from segbench.checks.checking import quick_check as checked
     from segbench.report.findings import refusal, warnings_of
 

@@ -39,13 +39,7 @@ class Inspection:
 
 
 def check_command(verb: str) -> Command:
-    """Make the command that checks files for the protocol of a verb.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such verb.
-    """
+    """Make the command that checks files for the protocol of a verb."""
     from segbench.protocols.registry import protocols_of
 
     arguments = (protocols_of(verb)[0].examples or ("GT PRED",))[0]
@@ -54,15 +48,7 @@ def check_command(verb: str) -> Command:
 
 
 def check_preset_command(preset: str) -> Command:
-    """Make the command that checks predictions for a data set.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such preset, or no such protocol.
-    DataError
-        If its file is not a preset.
-    """
+    """Make the command that checks predictions for a data set."""
     from segbench.loaders.presets import load_preset
 
     loaded = load_preset(preset)

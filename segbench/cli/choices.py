@@ -51,13 +51,7 @@ DIGITS = typer.Option(
 
 
 def shown_digits(digits: int | None, form: Form) -> int:
-    """Read the option into a number of digits.
-
-    Raises
-    ------
-    ArgumentError
-        If it is given for a form that keeps all digits.
-    """
+    """Read the option into a number of digits."""
     from segbench.core import numbers
 
     if digits is not None and form in (Form.JSON, Form.CSV):

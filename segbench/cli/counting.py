@@ -50,15 +50,6 @@ def count_methods(
 
     `methods` maps names to places of predictions, or with the file list `pairs` to its columns; `part` says which part
     of the images is counted, as keywords of `Inputs`.
-
-    Raises
-    ------
-    Stopped
-        On Ctrl-C: says how far it came.
-    ArgumentError
-        If the human point is asked of a protocol that has none, or repairs have no meaning for the protocol.
-    DataError
-        If a folder does not pair with the ground truth: found before the first image is read.
     """
     from segbench.aggregator.benchmark import FailedImages, evaluate
     from segbench.aggregator.inputs import find_files

@@ -165,13 +165,7 @@ class Data:
 
     @property
     def part(self) -> dict[str, Any]:
-        """Which part of the set is taken, as keywords of `Inputs`.
-
-        Raises
-        ------
-        DataError
-            If the list of images cannot be read.
-        """
+        """Which part of the set is taken, as keywords of `Inputs`."""
         from segbench.loaders.subset import as_images
 
         given = self.images
@@ -179,13 +173,7 @@ class Data:
         return {"images": as_images(names), "allow_missing": self.allow_missing}
 
     def methods(self) -> dict[str, str]:
-        """Give the methods to count, as `count_methods` takes them.
-
-        Raises
-        ------
-        ArgumentError
-            If neither folders nor a file list is given, or anything beside a list.
-        """
+        """Give the methods to count, as `count_methods` takes them."""
         if self.pairs is None:
             if self.ground_truth is None or not self.prediction:
                 raise ArgumentError("give GT and PRED, or a list of files with --pairs")
@@ -206,13 +194,7 @@ class Data:
         return method_columns(self.pairs)
 
     def located(self, context: typer.Context) -> Self:
-        """Give the places of a preset's ground truth and masks below its folder.
-
-        Raises
-        ------
-        ArgumentError
-            If a pattern for masks was typed and there are none; a preset's may wait for masks.
-        """
+        """Give the places of a preset's ground truth and masks below its folder."""
         if self.preset is None or self.ground_truth is None:
             found = self
         else:
@@ -228,13 +210,7 @@ class Data:
         return inputs_of(self.ground_truth, methods, field=self.field, patterns=names, pairs=self.pairs)
 
     def in_sub_folders(self, methods: Mapping[str, str], protocol: Protocol) -> dict[str, str]:
-        """Give the methods, and for a folder that holds several in sub-folders each of these, which a line says.
-
-        Raises
-        ------
-        ArgumentError
-            If two methods have one name.
-        """
+        """Give the methods, and for a folder that holds several in sub-folders each of these, which a line says."""
         from segbench.aggregator.inputs import methods_of as methods_in
 
         found: dict[str, str] = {}
@@ -248,13 +224,7 @@ class Data:
         return found
 
     def repairs(self) -> Repairs:
-        """Read what may be done to predictions.
-
-        Raises
-        ------
-        ArgumentError
-            For an option that is not what it should be.
-        """
+        """Read what may be done to predictions."""
         from segbench.loaders.repairs import Repairs, as_resize
         from segbench.loaders.scaling import as_scale
 
@@ -274,13 +244,7 @@ def without_meaning(protocol: type[Protocol]) -> set[str]:
 
 
 def methods_of(predictions: list[str]) -> dict[str, str]:
-    """Read ``PLACE`` and ``name=PLACE`` into methods by name; a place is a folder, an archive, a file or a URL.
-
-    Raises
-    ------
-    ArgumentError
-        If two methods have one name.
-    """
+    """Read ``PLACE`` and ``name=PLACE`` into methods by name; a place is a folder, an archive, a file or a URL."""
     from segbench.loaders.archives import method_name
     from segbench.loaders.decoded import shown
     from segbench.loaders.urls import is_url, masked

@@ -156,13 +156,7 @@ def _presets() -> Mapping[str, Preset]:
 
 
 def _refuse_former(verb: str, words: list[str]) -> None:
-    """Refuse a command line of the time before each protocol had a verb, and give the one that replaces it.
-
-    Raises
-    ------
-    ArgumentError
-        If a protocol is given as an option, or ``run`` gets folders.
-    """
+    """Refuse a command line of the time before each protocol had a verb, and give the one that replaces it."""
     given: dict[str, str] = {}
     rest: list[str] = []
     left = iter(words)

@@ -66,13 +66,7 @@ def protocol_group(protocols: Sequence[type[Protocol]]) -> Group:
 
 
 def chosen_protocol(protocols: Sequence[type[Protocol]], given: Values) -> Protocol:
-    """Make the protocol of a verb from the options given: a variant where an option that only it needs is among them.
-
-    Raises
-    ------
-    ArgumentError
-        For options that have no meaning together, and values that cannot be read.
-    """
+    """Make the protocol of a verb from the options given; an option that only a variant has chooses the variant."""
     from segbench.core.options import options_of, protocol_from
 
     flags = {each.name: each.flag for kind in protocols for each in options_of(kind)}
@@ -99,23 +93,7 @@ def command(
     option_names: Callable[[str], Collection[str]],
     defaults: Values | None = None,
 ) -> Command:
-    """Make a command of a function.
-
-    Parameters
-    ----------
-    function : callable
-        Takes the context, and an object of each group by name.
-    groups : mapping of str to Group
-        The groups by the names of the function's parameters.
-    name, help : str
-        Of the command.
-    examples : sequence of str
-        Commands that the help shows at its end.
-    option_names : callable
-        Names the parameters of a verb, for ``--preset``; the object of the context.
-    defaults : mapping, optional
-        Defaults of options by name that come before their own, as a preset gives them.
-    """
+    """Make a command of a function."""
 
     def run(context: typer.Context, **values: Any) -> None:  # noqa: ANN401  of every option
         built = {

@@ -18,13 +18,6 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
     """Give a preset's options as defaults of a verb's; a verb passes over those of the preset's other protocols.
 
     `names` gives the parameters of a verb.
-
-    Raises
-    ------
-    ArgumentError
-        If the preset is not for this verb.
-    DataError
-        If it holds an option that none of its verbs has.
     """
     if verb not in preset.protocols:
         raise ArgumentError(
@@ -40,15 +33,7 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
 
 
 def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
-    """Find ground truth and masks of a data set below its folder, and say where; a mask given by hand comes first.
-
-    Raises
-    ------
-    ArgumentError
-        If the folder is an archive or a URL.
-    DataError
-        If the folder has none of the places that the preset names.
-    """
+    """Find ground truth and masks of a data set below its folder, and say where; a mask given by hand comes first."""
     from segbench.loaders.archives import is_archive
     from segbench.loaders.presets import load_preset
     from segbench.loaders.urls import is_url, masked

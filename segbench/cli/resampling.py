@@ -33,13 +33,7 @@ class IntervalSettings(TypedDict):
 
 
 def interval_settings(per_cent: float, *, replicates: int = 2000, seed: int = 0, bca: bool = False) -> IntervalSettings:
-    """Read options into keywords.
-
-    Raises
-    ------
-    ArgumentError
-        If the per cent are not between 0 and 100; 0.95 is taken for a slip, not for a level.
-    """
+    """Read options into keywords."""
     if not 1 <= per_cent < 100:
         raise ArgumentError(f"--intervals {per_cent:g} is not a confidence level in percent; write 95")
     return {
@@ -51,20 +45,7 @@ def interval_settings(per_cent: float, *, replicates: int = 2000, seed: int = 0,
 
 
 def refuse_idle(context: typer.Context, where: str) -> None:
-    """Refuse options that say how intervals are drawn where none are.
-
-    Parameters
-    ----------
-    context : typer.Context
-        Of the command, which knows what was typed.
-    where : str
-        What to write instead.
-
-    Raises
-    ------
-    ArgumentError
-        If such an option was typed.
-    """
+    """Refuse options that say how intervals are drawn where none are."""
     idle = [f"--{name}" for name in ("bca", "replicates", "seed") if is_typed(context, name)]
     if idle:
         says = "says" if len(idle) == 1 else "say"

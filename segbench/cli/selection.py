@@ -30,13 +30,6 @@ def chosen_results(
 
     With a class, of the runs that have it that class alone. With `partial` also runs that stopped half-way. Lines on
     standard error name what is left out.
-
-    Raises
-    ------
-    ArgumentError
-        If there is none: it lists the methods and signatures there are. If no run has that class.
-    DataError
-        If the file is none, or holds no complete run.
     """
     from segbench.aggregator.benchmark import load_results, stopped_runs
 

@@ -65,14 +65,6 @@ def thresholds_of(
     """Find each method's thresholds on its tuning set; empty where none is given.
 
     `where` says where the images of each method's test set lie.
-
-    Raises
-    ------
-    ArgumentError
-        If both kinds are given, folders for several methods, a protocol other than pixels, a results file without a
-        run of each method under the same settings, or only one of test and tuning set has a field of view.
-    DataError
-        If the folders of the tuning set do not pair, or leave open which ground-truth values are positive.
     """
     folders, results, field = given.tuning_set, given.tuning_results, given.tuning_field
     if folders is None and field is not None:

@@ -51,15 +51,7 @@ def _verbs_with(flag: str) -> list[str]:
 
 
 def in_plain_words(message: str) -> str:
-    """Reword what is said of a value.
-
-    Examples
-    --------
-    >>> in_plain_words("Input should be a valid integer, unable to parse string as an integer")
-    'expected a whole number'
-    >>> in_plain_words("Value error, 'tabel' is not one of 'table', 'json'.")
-    "'tabel' is not one of 'table', 'json'. Did you mean 'table'?"
-    """
+    """Reword what is said of a value."""
     for pattern, words in _WORDS.items():
         message = re.sub(pattern, words, message)
     found = re.fullmatch(r"'(.*)' is not one of (.*)\.", message)

@@ -13,13 +13,7 @@ from segbench.core.errors import ArgumentError
 
 
 def as_whole(value: Any, name: str, *, least: int | None = 0, most: int | None = None) -> int:  # noqa: ANN401  checked here
-    """Read a whole number of Python or NumPy; 2.0 is accepted, True and "2" are not.
-
-    Raises
-    ------
-    ArgumentError
-        For anything else, and out of range.
-    """
+    """Read a whole number of Python or NumPy; 2.0 is accepted, True and "2" are not."""
     number = _plain(value)
     whole = number is not None and number == int(number)
     if number is None or not whole or (least is not None and number < least) or (most is not None and number > most):
@@ -29,13 +23,7 @@ def as_whole(value: Any, name: str, *, least: int | None = 0, most: int | None =
 
 
 def as_real(value: Any, name: str, expected: str, *, least: float, most: float, open_ends: bool = False) -> float:  # noqa: ANN401  as above
-    """Read a number from `least` to `most`, or with `open_ends` between them; `expected` describes this in the error.
-
-    Raises
-    ------
-    ArgumentError
-        For anything else: NaN, an infinity, a bool, text.
-    """
+    """Read a number in [`least`, `most`], or between them with `open_ends`; `expected` describes this in the error."""
     number = _plain(value)
     least, most = max(least, -sys.float_info.max), min(most, sys.float_info.max)
     if number is None or not (least < number < most if open_ends else least <= number <= most):
@@ -44,26 +32,14 @@ def as_real(value: Any, name: str, expected: str, *, least: float, most: float, 
 
 
 def listed(values: Any, name: str, example: str) -> tuple[Any, ...]:  # noqa: ANN401  as above
-    """Read several values; `example` shows how they are written.
-
-    Raises
-    ------
-    ArgumentError
-        For a single value, and for text, of which each letter would be one.
-    """
+    """Read several values; `example` shows how they are written."""
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise ArgumentError(f"{name} is {_shown(values)}, expected several values, as in {example}")
     return tuple(values)
 
 
 def as_share(value: Any, name: str, *, above_zero: bool = False) -> Fraction:  # noqa: ANN401  as above
-    """Read a rate from 0 to 1 as the decimal it is written as, so that 0.9 of 10 is 9.
-
-    Raises
-    ------
-    ArgumentError
-        For anything else.
-    """
+    """Read a rate from 0 to 1 as the decimal it is written as, so that 0.9 of 10 is 9."""
     expected = "above 0, at most 1" if above_zero else "from 0 to 1"
     share = as_real(value, name, f"a number {expected}", least=0, most=1)
     if above_zero and not share:

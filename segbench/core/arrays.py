@@ -11,13 +11,7 @@ from segbench.core.errors import ArgumentError
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever NumPy can read
-    """Give an array in native byte order, without a copy where possible; refuse a mask that hides values.
-
-    Raises
-    ------
-    ArgumentError
-        If values are masked, or cannot be read as an array.
-    """
+    """Give an array in native byte order, without a copy where possible; refuse a mask that hides values."""
     plain, hidden = split_mask(values, name)
     if hidden is not None:
         raise ArgumentError(
@@ -32,13 +26,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever 
 
 
 def as_floats(values: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401  as above
-    """Give numbers as float64, as `as_array` does.
-
-    Raises
-    ------
-    ArgumentError
-        If values are masked, or are not real numbers.
-    """
+    """Give numbers as float64, as `as_array` does."""
     array = as_array(values, name)
     try:
         if array.dtype.kind in "biufO":
@@ -52,11 +40,6 @@ def split_mask(values: Any, name: str) -> tuple[Any, NDArray[np.bool_] | None]: 
     """Take the mask off a masked array, or off a list of them: plain values, and where they are masked.
 
     The second is None where nothing is masked.
-
-    Raises
-    ------
-    ArgumentError
-        For a list of masked arrays of different shapes.
     """
     if isinstance(values, (list, tuple)) and any(isinstance(part, np.ma.MaskedArray) for part in values):
         try:

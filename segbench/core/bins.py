@@ -21,23 +21,7 @@ _LOWEST_EXPONENT = int(np.float64(2.0**-126).view(np.int64) >> _MANTISSA_BITS_DR
 
 
 def bin_of(scores: NDArray[Any]) -> IntArray:
-    """Number the bin of each score.
-
-    Parameters
-    ----------
-    scores : array of float
-        Finite scores of any range.
-
-    Returns
-    -------
-    array of int64
-        Bin numbers, 0 for a score of exactly 0, rising with the score.
-
-    Examples
-    --------
-    >>> bin_of(np.array([-1.0, 0.0, 1e-3, 0.5, 0.999, 1.0, 2.0]))
-    array([-32257,      0,  29703,  32002,  34300,  64003,  64260])
-    """
+    """Number the bin of each score."""
     scores = np.asarray(scores)
     flat = scores.reshape(-1)
     bins = np.empty(flat.size, np.int64)
@@ -50,15 +34,7 @@ def bin_of(scores: NDArray[Any]) -> IntArray:
 
 
 def bins_by(library: Any, scores: Any) -> Any:  # noqa: ANN401  arrays of one library or the other
-    """Number bins as `bin_of` does, with the functions of NumPy or of PyTorch.
-
-    Parameters
-    ----------
-    library : module
-        ``numpy`` or ``torch``.
-    scores : array of float64, or tensor
-        Finite scores.
-    """
+    """Number bins as `bin_of` does, with the functions of NumPy or of PyTorch."""
     where = library.where
     upper = scores >= 0.5
     bins = _octaves_by(library, where(upper, 1.0 - scores, library.abs(scores)))
@@ -72,23 +48,7 @@ def bins_by(library: Any, scores: Any) -> Any:  # noqa: ANN401  arrays of one li
 
 
 def bin_floor(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """Give the lowest score that the bin of each score can hold: as a threshold it cuts between bins, in any data.
-
-    Parameters
-    ----------
-    scores : array of float
-        Finite scores of any range.
-
-    Returns
-    -------
-    array of float64
-        Not above the scores, and in the same bins.
-
-    Examples
-    --------
-    >>> bin_floor(np.array([0.0, 0.3, 0.5, 1.0]))
-    array([0.        , 0.29980469, 0.5       , 1.        ])
-    """
+    """Give the lowest score that the bin of each score can hold: as a threshold it cuts between bins, in any data."""
     scores = np.asarray(scores, dtype=np.float64)
     octaves = _octaves(np.where((scores >= 0.5) & (scores <= 1), 1.0 - scores, np.abs(scores)))
     lower, upper = _edge(octaves), _edge(octaves + 1)

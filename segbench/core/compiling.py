@@ -34,13 +34,7 @@ class _Cache(FunctionCache):
 
 
 def compiled(**options: Any) -> Callable[[Function], Function]:  # noqa: ANN401  Numba's own
-    """Compile a function when it is first called; it runs without the interpreter's lock.
-
-    Parameters
-    ----------
-    **options
-        Of `numba.njit`.
-    """
+    """Compile a function when it is first called; it runs without the interpreter's lock."""
 
     def decorate(function: Function) -> Function:
         dispatcher: Any = njit(nogil=True, **options)(function)

@@ -50,13 +50,7 @@ _Kind = TypeVar("_Kind", bound=Counts)
 
 
 def as_pooled(given: object, kind: type[_Kind], name: str = "counts") -> _Kind:
-    """Give counts as they are, and of a result its pooled counts.
-
-    Raises
-    ------
-    ArgumentError
-        For anything else, and counts of another type.
-    """
+    """Give counts as they are, and of a result its pooled counts."""
     counts = given if isinstance(given, kind) else getattr(given, "pooled", None)
     if isinstance(counts, kind):
         return counts

@@ -33,11 +33,6 @@ def as_counts(values: ArrayLike, name: str) -> NDArray[Any]:
     """Check a list of counts: whole numbers, one dimension, none below zero, each within 64 bits.
 
     int32 is kept (it halves the memory of long curves); everything else becomes int64.
-
-    Raises
-    ------
-    ArgumentError
-        For fractions, numbers that are negative, masked or too large, or more than one dimension.
     """
     array = as_array(values, name)
     if array.ndim != 1:
@@ -55,13 +50,7 @@ def as_counts(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def within_total(total: int, name: str) -> int:
-    """Refuse a total of pixels beyond which sums and products of totals could leave 64 bits.
-
-    Raises
-    ------
-    ArgumentError
-        If the total is above `LARGEST_TOTAL`.
-    """
+    """Refuse a total of pixels beyond which sums and products of totals could leave 64 bits."""
     if total > LARGEST_TOTAL:
         raise ArgumentError(f"{name} add up to {total}, expected at most 2**56; count fewer images together")
     return total
@@ -75,13 +64,7 @@ def total_of(counts: NDArray[Any]) -> int:
 
 
 def added(one: IntArray, other: IntArray, name: str) -> IntArray:
-    """Add counts entry by entry, none of which is negative.
-
-    Raises
-    ------
-    ArgumentError
-        If a sum does not fit 64 bits.
-    """
+    """Add counts entry by entry, none of which is negative."""
     total: IntArray = np.add(one, other, dtype=np.int64)
     if total.size and total.min() < 0:  # the only way in which a sum of two can wrap around
         raise ArgumentError(f"{name} add up to more than 64-bit integers hold; count fewer images together")

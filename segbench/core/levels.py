@@ -9,13 +9,7 @@ from numpy.typing import NDArray
 
 
 def are_wide(dtype: np.dtype[Any]) -> bool:
-    """Tell whether values are integers too wide or signed to be counted level by level.
-
-    Examples
-    --------
-    >>> are_wide(np.dtype(np.int32)), are_wide(np.dtype(np.uint16)), are_wide(np.dtype(np.float32))
-    (True, False, False)
-    """
+    """Tell whether values are integers too wide or signed to be counted level by level."""
     return dtype.kind in "iu" and dtype not in (np.uint8, np.uint16)
 
 
@@ -29,13 +23,7 @@ def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[str,
 
 
 def like_levels(lowest: float, highest: float) -> bool:
-    """Tell whether floats beyond [0, 1] are more likely levels of 8 bits than logits.
-
-    Examples
-    --------
-    >>> like_levels(0, 255), like_levels(-6.9, 6.9)
-    (True, False)
-    """
+    """Tell whether floats beyond [0, 1] are more likely levels of 8 bits than logits."""
     return lowest >= 0 and highest <= 255
 
 

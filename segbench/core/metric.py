@@ -99,14 +99,7 @@ def image_columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
 
 
 def footnotes(metrics: Sequence[Metric], keys: Collection[str] | None = None) -> tuple[str, ...]:
-    """Explain the columns of a table, for the keys it shows; by default for all of `metrics`.
-
-    Examples
-    --------
-    >>> ods = Metric(key="ods_f", title="ODS", note="best F with one threshold for all images", better="higher")
-    >>> footnotes([ods, Metric(key="fpr", title="FPR", better="lower")])
-    ('ODS: best F with one threshold for all images; FPR: lower is better',)
-    """
+    """Explain the columns of a table, for the keys it shows; by default for all of `metrics`."""
     shown = [metric for metric in columns(metrics) if keys is None or metric.key in keys]
     by_note: dict[tuple[str, str], list[str]] = {}
     for metric in shown:

@@ -25,36 +25,18 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 def latex_name(text: str) -> str:
-    r"""Write a name so that LaTeX prints it as it is.
-
-    Examples
-    --------
-    >>> latex_name("50%_of\nit")
-    '50\\%\\_of it'
-    """
+    r"""Write a name so that LaTeX prints it as it is."""
     escaped = "".join(_LATEX.get(letter, letter) for letter in one_line(text))
     # At the start of a row these two would be read as arguments of the row end before it.
     return f"{{{escaped[0]}}}{escaped[1:]}" if escaped.startswith(("[", "*")) else escaped
 
 
 def markdown_name(text: str) -> str:
-    r"""Write a name so that Markdown prints it as it is, in a cell of a table too.
-
-    Examples
-    --------
-    >>> print(markdown_name("a|b_c <img>"))
-    a\|b\_c &lt;img&gt;
-    """
+    r"""Write a name so that Markdown prints it as it is, in a cell of a table too."""
     escaped = _MARKDOWN_SPECIAL.sub(r"\\\1", one_line(text).replace("&", "&amp;"))
     return escaped.replace("<", "&lt;").replace(">", "&gt;")
 
 
 def one_line(text: str) -> str:
-    r"""Put a space for line ends and other control characters.
-
-    Examples
-    --------
-    >>> one_line("two\nlines")
-    'two lines'
-    """
+    r"""Put a space for line ends and other control characters."""
     return _UNPRINTABLE.sub(" ", text)

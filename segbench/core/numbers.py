@@ -9,15 +9,7 @@ _TINY = 1e-6
 
 
 def number(value: float, bounds: tuple[float, float] | None = None, *, digits: int = DIGITS) -> str:
-    """Write a figure as the field does: four digits, no leading zero; bounds as ``.8123 ±.0002``.
-
-    Examples
-    --------
-    >>> number(0.81234), number(1.0), number(1234), number(math.nan), number(0.5, (0.4998, 0.5001))
-    ('.8123', '1.0000', '1234', '-', '.5000 ±.0002')
-    >>> number(0.81234, digits=3), number(0.00049, digits=2), number(-3e-5), number(2e-9)
-    ('.812', '.00049', '-.00003', '2e-09')
-    """
+    """Write a figure as the field does: four digits, no leading zero; bounds as ``.8123 ±.0002``."""
     if isinstance(value, int):
         return str(value)
     if math.isnan(value):
@@ -33,25 +25,13 @@ def number(value: float, bounds: tuple[float, float] | None = None, *, digits: i
 
 
 def signed(value: float, bounds: tuple[float, float] | None = None, *, digits: int = DIGITS) -> str:
-    """Write a difference, with its sign.
-
-    Examples
-    --------
-    >>> signed(0.05), signed(-0.05), signed(0.0), signed(0.05, (0.0498, 0.0502))
-    ('+.0500', '-.0500', '.0000', '+.0500 ±.0002')
-    """
+    """Write a difference, with its sign."""
     text = number(value, bounds, digits=digits)
     return f"+{text}" if value > 0 else text
 
 
 def exact(value: float) -> str:
-    """Write a figure with all its digits, for other programs; nothing where it is undefined.
-
-    Examples
-    --------
-    >>> exact(0.1), exact(math.nan)
-    ('0.1', '')
-    """
+    """Write a figure with all its digits, for other programs; nothing where it is undefined."""
     return "" if math.isnan(value) else repr(value)
 
 

@@ -90,13 +90,7 @@ class OperatingPoint:
 
 
 def f_of(tp: int, fp: int, positives: int, *, beta: float = 1.0) -> float:
-    """F of one point; nan without positives.
-
-    Examples
-    --------
-    >>> f_of(7, 3, 9)
-    0.736...
-    """
+    """F of one point; nan without positives."""
     return (1 + beta**2) * tp / (beta**2 * positives + tp + fp) if positives else math.nan
 
 

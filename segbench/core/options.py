@@ -32,27 +32,7 @@ def option(
     also: tuple[str, ...] = (),
     default: str = "",
 ) -> dict[str, Any]:
-    """Give the metadata of a field that is an option of the command line.
-
-    Parameters
-    ----------
-    help : str
-        What the option does, starting with a verb.
-    flag : str
-        Its name; by default that of the field, ``--max-dist`` of ``max_dist``. A field that is True by default becomes
-        a flag that turns it off: ``--no-thin`` of ``thin``.
-    metavar : str
-        What the help shows in place of a value; by default its type.
-    panel : {"Ground truth", "Protocol"}
-        Where the help lists it.
-    read : callable, optional
-        Makes the value of the text that is typed; raises ValueError with the end of the sentence that begins with
-        option and text: "is not a list of numbers". Needed for a type other than bool, int, float, str and Literal.
-    also : tuple of str
-        Further fields that the text gives; `read` then gives a tuple of the values of all.
-    default : str
-        The default in words, where its value says too little.
-    """
+    """Give the metadata of a field that is an option of the command line."""
     return {
         "help": help,
         "flag": flag,
@@ -109,13 +89,7 @@ class Option:
         return self.default is MISSING
 
     def values(self, given: Any) -> dict[str, Any]:  # noqa: ANN401  text, or what Typer made of it
-        """Make the values of the fields from what was typed; a flag turns its field to the other value.
-
-        Raises
-        ------
-        ArgumentError
-            If the text cannot be read: it names the option.
-        """
+        """Make the values of the fields from what was typed; a flag turns its field to the other value."""
         if self.kind is bool:
             return {self.fields[0]: not self.default}
         if self.choices and given not in self.choices:
@@ -131,13 +105,7 @@ class Option:
 
 @cache
 def options_of(protocol: type) -> tuple[Option, ...]:
-    """Give the options of a protocol, in the order of its fields.
-
-    Raises
-    ------
-    ArgumentError
-        If the type of a field cannot be read from text.
-    """
+    """Give the options of a protocol, in the order of its fields."""
     hints = get_type_hints(protocol)
     return tuple(
         _option(protocol, each.name, hints[each.name], each.default, each.metadata)
@@ -181,13 +149,7 @@ def _without_none(hint: Any) -> Any:  # noqa: ANN401  a type, as typing gives it
 
 
 def protocol_from(protocol: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  an instance of it
-    """Make a protocol from what was typed, by the names of its options; fields that are not among them keep defaults.
-
-    Raises
-    ------
-    ArgumentError
-        If a text cannot be read, a value is out of range, or a field without default is missing.
-    """
+    """Make a protocol from what was typed, by the names of its options; other fields keep their defaults."""
     options = options_of(protocol)
     missing = [each.flag for each in options if each.required and each.name not in given]
     if missing:
@@ -201,13 +163,6 @@ def typed_options(protocol: type, settings: Mapping[str, str]) -> tuple[list[str
 
     An option is taken only if a protocol made with it has that setting: nothing is known here of how a protocol writes
     its settings.
-
-    Returns
-    -------
-    words : list of str
-        As typed on the command line.
-    left : list of str
-        Names of settings that no option gives.
     """
     typed: dict[str, Any] = {}
     left = dict(settings)
@@ -249,18 +204,7 @@ def _fields(protocol: type, typed: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def read_numbers(text: str) -> tuple[float, ...]:
-    """Read numbers between commas.
-
-    Raises
-    ------
-    ValueError
-        If one is not a number.
-
-    Examples
-    --------
-    >>> read_numbers("1,2.5")
-    (1.0, 2.5)
-    """
+    """Read numbers between commas."""
     try:
         return tuple(float(number) for number in text.split(","))
     except ValueError:
@@ -273,11 +217,5 @@ def read_void(text: str) -> tuple[float, ...]:
 
 
 def read_thresholds(text: str) -> int | tuple[float, ...]:
-    """Read a number of thresholds, or a list; -1 is a slip for the former, and -1.0 a list of one.
-
-    Examples
-    --------
-    >>> read_thresholds("99"), read_thresholds("0.1,0.5")
-    (99, (0.1, 0.5))
-    """
+    """Read a number of thresholds, or a list; -1 is a slip for the former, and -1.0 a list of one."""
     return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else read_numbers(text)

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 
 
 def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:
-    """Write rows as aligned columns, one letter of `sides` per column: ``<`` left, ``>`` right.
-
-    Examples
-    --------
-    >>> print(aligned([["ods_f", ".8123", ""], ["ap", "-", "undefined"]], "<><"))
-    ods_f  .8123
-    ap         -  undefined
-    """
+    """Write rows as aligned columns, one letter of `sides` per column: ``<`` left, ``>`` right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()

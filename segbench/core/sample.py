@@ -56,11 +56,5 @@ class Sample:
 
 
 def without_detail(note: str) -> str:
-    """Give a note without what it says, in brackets at its end, of one image alone.
-
-    Examples
-    --------
-    >>> without_detail("prediction resized, nearest [160 x 240 to 320 x 480]")
-    'prediction resized, nearest'
-    """
+    """Give a note without what it says, in brackets at its end, of one image alone."""
     return note.rpartition(" [")[0] if note.endswith("]") else note

@@ -38,28 +38,7 @@ _ROUNDING = 2.0**-46  # of float sums and logarithms; the bounds are moved outwa
 
 
 def score_bounds(counts: ScoreCounts) -> dict[str, Interval]:
-    """Bounds of the metrics of one curve, where they are not exact.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Pixels of one image or of many.
-
-    Returns
-    -------
-    dict of (low, high)
-        For any of auc_roc, auc_pr, auc_pr_achievable, average_precision, fpr_at_95_tpr, and at the best F: f,
-        precision, recall, threshold, dice, iou. Empty for exact counts.
-
-    Examples
-    --------
-    >>> bins = ScoreCounts([0.5, 0.1], [3, 1], [1, 3], highest=[0.9, 0.1])
-    >>> low, high = score_bounds(bins)["auc_roc"]
-    >>> round(low, 6), round(high, 6)
-    (0.65625, 0.84375)
-    >>> score_bounds(bins)["threshold"]
-    (0.5, 0.9)
-    """
+    """Bounds of the metrics of one curve, where they are not exact."""
     loose = inexact(counts)
     if not loose.any() or not counts.total_positives:
         return {}
@@ -84,15 +63,7 @@ def score_bounds(counts: ScoreCounts) -> dict[str, Interval]:
 
 
 def image_bounds(images: Iterable[ScoreCounts], chosen: BestFs) -> dict[str, Interval]:
-    """Bounds of the metrics that take each image at its own best threshold: ``ois_*`` and mean_image_f.
-
-    Parameters
-    ----------
-    images : iterable of ScoreCounts
-        Images in the order of `chosen`.
-    chosen : BestFs
-        Their best points among the edges of bins.
-    """
+    """Bounds of the metrics that take each image at its own best threshold: ``ois_*`` and mean_image_f."""
     if not chosen.positives.any():
         return {}
     points = zip(chosen.tp.tolist(), chosen.fp.tolist(), strict=True)

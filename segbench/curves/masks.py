@@ -27,26 +27,7 @@ AT_THE_MASK = "two-valued predictions: ODS, P, R, IoU and mean are those at the 
 
 
 def mask_threshold(pooled: ScoreCounts) -> float | None:
-    """Threshold at which two-valued predictions are their masks.
-
-    Parameters
-    ----------
-    pooled : ScoreCounts
-        Counts of the whole set.
-
-    Returns
-    -------
-    float or None
-        The larger value; 1 where the only value is 0 or less, so that nothing is predicted. None for soft maps.
-
-    Examples
-    --------
-    >>> from segbench.protocols.pixels.settings import count_pixels
-    >>> mask_threshold(count_pixels([0, 1, 1], [0, 255, 0]))
-    255.0
-    >>> mask_threshold(count_pixels([0, 1, 1], [0.1, 0.9, 0.5])) is None
-    True
-    """
+    """Threshold at which two-valued predictions are their masks."""
     if not pooled.two_valued:
         return None
     highest = float(pooled.scores[0])

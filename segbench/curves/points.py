@@ -15,19 +15,7 @@ _FITS_INT32 = 2**31
 
 
 def cumulate(counts: ScoreCounts) -> Points:
-    """Give true and false positives at each threshold, ``score >= threshold``, from (0, 0) to (P, N).
-
-    Returns
-    -------
-    tp, fp : array of int, shape (L + 1,), read-only
-        int32 where the counts are and the totals fit, so that a long curve takes 8 bytes a point; else int64.
-
-    Examples
-    --------
-    >>> tp, fp = cumulate(ScoreCounts([0.9, 0.1], [3, 1], [0, 6]))
-    >>> tp.tolist(), fp.tolist()
-    ([0, 3, 4], [0, 0, 6])
-    """
+    """Give true and false positives at each threshold, ``score >= threshold``, from (0, 0) to (P, N)."""
     return _running(counts.positives), _running(counts.negatives)
 
 

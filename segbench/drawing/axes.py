@@ -42,26 +42,14 @@ def fit_height(ax: Axes) -> None:
 
 
 def as_text(name: str) -> str:
-    r"""Write a name so that it is drawn as it is: no mathematics between dollars, no commands where LaTeX sets text.
-
-    Examples
-    --------
-    >>> print(as_text("a $b$\nc_1"))
-    a \$b\$ c_1
-    """
+    r"""Write a name so that it is drawn as it is: no mathematics between dollars, no commands where LaTeX sets text."""
     import matplotlib as mpl
 
     return latex_name(name) if mpl.rcParams["text.usetex"] else one_line(name).replace("$", r"\$")
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Write names as texts for a plot, long ones without their middle, as far as they stay different.
-
-    Examples
-    --------
-    >>> short_names(["HED", "a detector with quite a long name, epoch 1", "a detector with quite a long name, epoch 2"])
-    ['HED', 'a detector with … g name, epoch 1', 'a detector with … g name, epoch 2']
-    """
+    """Write names as texts for a plot, long ones without their middle, as far as they stay different."""
     longest = _LONGEST_NAME
     while True:
         short = [_without_middle(one_line(name), longest) for name in names]
@@ -78,13 +66,7 @@ def _without_middle(name: str, longest: int) -> str:
 
 
 def three_digits(value: float, bounds: tuple[float, float] | None = None) -> str:
-    """Write a figure for a legend; with bounds, those of what is shown, so that they hold the exact figure.
-
-    Examples
-    --------
-    >>> three_digits(0.7878), three_digits(0.5, (0.4991, 0.5)), three_digits(math.nan)
-    ('.788', '.500 ±.001', '-')
-    """
+    """Write a figure for a legend; with bounds, those of what is shown, so that they hold the exact figure."""
     if math.isnan(value):
         return "-"
     text = f"{value:.3f}"

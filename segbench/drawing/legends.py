@@ -29,16 +29,7 @@ _SMALLEST = 4.0
 
 
 def place_legend(ax: Axes, corners: Sequence[str], *, beside: float = 1.0) -> None:
-    """Draw the legend of all labelled artists.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    corners : sequence of str
-        Where to try, the most wanted first: ``"lower left"`` and the like.
-    beside : float
-        Gap between the axes and a legend beside them, in parts of the font size.
-    """
+    """Draw the legend of all labelled artists."""
     import matplotlib as mpl
     from matplotlib.font_manager import FontProperties
 

@@ -28,11 +28,5 @@ class LineStyle(NamedTuple):
 
 
 def line_style(rank: int) -> LineStyle:
-    """Give the style of the method with that rank; 35 differ.
-
-    Examples
-    --------
-    >>> line_style(0) == line_style(7)
-    False
-    """
+    """Give the style of the method with that rank; 35 differ."""
     return LineStyle(COLOURS[rank % len(COLOURS)], DASHES[rank // len(COLOURS) % len(DASHES)])

@@ -36,13 +36,7 @@ def is_archive(name: str) -> bool:
 
 
 def method_name(place: str) -> str:
-    """Give the name of the method whose predictions lie in a folder, an archive, a file or at a URL.
-
-    Examples
-    --------
-    >>> method_name("runs/hed.tar.gz"), method_name("s3://bucket/rcf/"), method_name("pidinet.png")
-    ('hed', 'rcf', 'pidinet')
-    """
+    """Give the name of the method whose predictions lie in a folder, an archive, a file or at a URL."""
     name = last_name(place)
     ending = next((ending for ending in EXTENSIONS if name.lower().endswith(ending)), "")
     stem = name[: -len(ending)] if ending else name.rpartition(".")[0]
@@ -50,24 +44,7 @@ def method_name(place: str) -> str:
 
 
 def list_archive(path: str) -> Listing:
-    """List an archive.
-
-    Parameters
-    ----------
-    path : str
-        The file. Where all members lie in one folder named as the archive is, that folder is what is listed.
-
-    Returns
-    -------
-    Listing
-        At least one entry. Names of members stay inside: leading slashes and ``..`` are dropped.
-
-    Raises
-    ------
-    DataError
-        For a damaged archive, one without image or array, and, all at once, for members that are links, encrypted,
-        sparse, packed otherwise than deflated, or larger than `MAX_BYTES`.
-    """
+    """List an archive."""
     try:
         return _listed(Archive.at(path))
     except (OSError, ValueError) as error:

@@ -15,25 +15,7 @@ from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, shown, size
 
 
 def decode_npy(data: bytes, path: str) -> NDArray[Any]:
-    """Decode an NPY file without copying its values.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    path : str
-        The file, for errors.
-
-    Returns
-    -------
-    array
-        As stored, any shape and plain dtype.
-
-    Raises
-    ------
-    DataError
-        For Python objects and records. Whatever NumPy raises on damaged data comes out as it is.
-    """
+    """Decode an NPY file without copying its values."""
     stream = io.BytesIO(data)
     try:
         shape, fortran, dtype = npy_header(stream)
@@ -54,13 +36,7 @@ def decode_npy(data: bytes, path: str) -> NDArray[Any]:
 
 
 def member_named(archive: zipfile.ZipFile, role: Role, path: str = "") -> zipfile.ZipInfo:
-    """Find the one array of an NPZ file, or the one named after its role.
-
-    Raises
-    ------
-    DataError
-        For none, and for several none of which bears the role's name.
-    """
+    """Find the one array of an NPZ file, or the one named after its role."""
     wanted = role.replace(" ", "_")
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(members) != 1 and wanted not in members:
@@ -74,13 +50,7 @@ class UnknownVersionError(Exception):
 
 
 def npy_header(stream: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Read the header of an NPY file, up to its first value: shape, whether in Fortran's order, and dtype.
-
-    Raises
-    ------
-    UnknownVersionError
-        For a version other than 1.0 and 2.0. Whatever NumPy raises on damaged data comes out as it is.
-    """
+    """Read the header of an NPY file, up to its first value: shape, whether in Fortran's order, and dtype."""
     version = np.lib.format.read_magic(stream)
     if version == (1, 0):
         return np.lib.format.read_array_header_1_0(stream)
@@ -90,13 +60,7 @@ def npy_header(stream: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]
 
 
 def map_shape(shape: tuple[int, ...]) -> tuple[int, int] | None:
-    """Give height and width of an array that may be a map; None where it cannot be one.
-
-    Examples
-    --------
-    >>> map_shape((1, 4, 6)), map_shape((4, 6, 3)), map_shape((4,))
-    ((4, 6), (4, 6), None)
-    """
+    """Give height and width of an array that may be a map; None where it cannot be one."""
     while len(shape) > 2 and 1 in (shape[-1], shape[0]):
         shape = shape[:-1] if shape[-1] == 1 else shape[1:]
     if len(shape) == 2 or (len(shape) == 3 and shape[2] in (3, 4)):
@@ -105,27 +69,7 @@ def map_shape(shape: tuple[int, ...]) -> tuple[int, int] | None:
 
 
 def decode_npz(data: bytes, path: str, role: Role) -> NDArray[Any]:
-    """Decode the one array of an NPZ file, or the one named after its role.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    path : str
-        The file, for errors.
-    role : {"prediction", "ground truth", "field"}
-        Of several arrays the one named ``prediction``, ``ground_truth`` or ``field`` is taken.
-
-    Returns
-    -------
-    array
-        As stored.
-
-    Raises
-    ------
-    DataError
-        For no array, several arrays none of which bears the role's name, or Python objects.
-    """
+    """Decode the one array of an NPZ file, or the one named after its role."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         info = member_named(archive, role, path)
         if info.file_size > MAX_PIXELS * 8:
@@ -137,28 +81,7 @@ def decode_npz(data: bytes, path: str, role: Role) -> NDArray[Any]:
 
 
 def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
-    """Check that an array is one map of plain numbers and bring it into a form that all else can rely on.
-
-    Parameters
-    ----------
-    array : array
-        Shape (H, W), or with further axes of length one, or (H, W, 3) or (H, W, 4) of uint8 or uint16.
-    path : str
-        The file, for errors.
-    role : {"prediction", "ground truth", "field"}
-        Only ground truth may be negative.
-
-    Returns
-    -------
-    Decoded
-        The map, C-contiguous in native byte order. float16 becomes float32; signed integers of a prediction
-        become unsigned. NaN and infinities are kept.
-
-    Raises
-    ------
-    DataError
-        For another shape, another kind of value, or negative integers in a prediction.
-    """
+    """Check that an array is one map of plain numbers and bring it into a form that all else can rely on."""
     array, notes = _flat(array, path, role)
     if array.size > MAX_PIXELS:
         raise DataError(path, f"{size(array.shape)} is more than {MAX_PIXELS} pixels", "cut it into parts")
@@ -170,25 +93,7 @@ def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
 
 
 def as_stack(array: NDArray[Any], path: str) -> NDArray[Any]:
-    """Check that an array is a map, or a stack of maps, of plain numbers that can be scores.
-
-    Parameters
-    ----------
-    array : array
-        Two or three axes, or more of length one before them.
-    path : str
-        The file, for errors.
-
-    Returns
-    -------
-    array
-        In native byte order, not copied where it is so already; signed integers become unsigned.
-
-    Raises
-    ------
-    DataError
-        For another number of axes, no values, another kind of value, or negative integers.
-    """
+    """Check that an array is a map, or a stack of maps, of plain numbers that can be scores."""
     while array.ndim > 3 and array.shape[0] == 1:
         array = array[0]
     if array.ndim not in (2, 3):

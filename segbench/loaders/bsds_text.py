@@ -58,13 +58,7 @@ class Evaluation:
 
 
 def find_evaluations(folder: Path) -> list[Evaluation]:
-    """Find the methods that a folder holds results of: in the folder itself, or else in the folders within it.
-
-    Raises
-    ------
-    DataError
-        If there is no such folder, or nothing that can be read in it.
-    """
+    """Find the methods that a folder holds results of: in the folder itself, or else in the folders within it."""
     found = _evaluations(folder)
     if not found:
         inner = [path for path in _listed(folder) if path.is_dir() and not path.name.startswith(".")]
@@ -79,25 +73,7 @@ def find_evaluations(folder: Path) -> list[Evaluation]:
 
 
 def read_rows(path: Path, widths: tuple[int, ...]) -> NDArray[np.float64]:
-    """Read rows of numbers parted by blanks.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    widths : tuple of int
-        How many numbers a row may have; all rows must have as many.
-
-    Returns
-    -------
-    array of float64, shape (rows, width)
-        At least one row; nan where the file says so.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or a row is not numbers, with its place.
-    """
+    """Read rows of numbers parted by blanks."""
     expected = f"expected rows of {' or '.join(map(str, widths))} numbers"
     try:
         if path.stat().st_size > _LARGEST_BYTES:
@@ -127,11 +103,6 @@ def as_file_name(name: str) -> str:
     """Write a name so that it is one part of a path, whatever it holds: ``%`` and two digits for a byte, as in URLs.
 
     Letters and digits of any script stay, and the marks ``-_+=,~@#()[]`` and inner blanks and dots.
-
-    Examples
-    --------
-    >>> as_file_name("train/8049"), as_file_name("../../etc"), as_file_name("Zürich 7.1")
-    ('train%2F8049', '%2E.%2F..%2Fetc', 'Zürich 7.1')
     """
     kept = [c if c.isalnum() or c in "-_+=,~@#()[] ." else _escaped(c) for c in name]
     for end in (0, -1):
@@ -141,13 +112,7 @@ def as_file_name(name: str) -> str:
 
 
 def from_file_name(text: str) -> str:
-    """Read a name that `as_file_name` wrote; one that it did not write stays as it is.
-
-    Examples
-    --------
-    >>> from_file_name("train%2F8049"), from_file_name("50%"), from_file_name("a%20b")
-    ('train/8049', '50%', 'a%20b')
-    """
+    """Read a name that `as_file_name` wrote; one that it did not write stays as it is."""
     name = unquote(text, errors="surrogatepass")
     return name if as_file_name(name) == text else text
 

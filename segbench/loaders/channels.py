@@ -19,25 +19,7 @@ OPAQUE_HINT = "flatten it onto a background, or save it without transparency"
 
 
 def one_channel(image: NDArray[Any], path: str) -> Decoded:
-    """Turn an image of one to four channels into a map.
-
-    Parameters
-    ----------
-    image : array of uint8 or uint16, shape (H, W, C)
-        C = 1 grey, 2 grey and alpha, 3 red green blue, 4 red green blue and alpha.
-    path : str
-        The file, for errors.
-
-    Returns
-    -------
-    Decoded
-        The one channel in its own dtype where the channels are equal, else the luma in float64 of 0..1, and a note.
-
-    Raises
-    ------
-    DataError
-        Where a pixel is not fully opaque.
-    """
+    """Turn an image of one to four channels into a map."""
     channels = image.shape[2]
     if channels in (2, 4):
         require_opaque(image[..., -1], np.iinfo(image.dtype).max, path)
@@ -55,13 +37,7 @@ def luma(rgb: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def require_opaque(alpha: NDArray[Any], opaque: int, path: str) -> None:
-    """Refuse an image with a pixel whose alpha is below `opaque`.
-
-    Raises
-    ------
-    DataError
-        With the number of such pixels.
-    """
+    """Refuse an image with a pixel whose alpha is below `opaque`."""
     see_through = int(np.count_nonzero(alpha != opaque))
     if see_through:
         raise DataError(
@@ -70,29 +46,7 @@ def require_opaque(alpha: NDArray[Any], opaque: int, path: str) -> None:
 
 
 def through_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8], role: Role, path: str) -> Decoded:
-    """Turn the indices of a palette image into a map.
-
-    Parameters
-    ----------
-    indices : array of uint8, shape (H, W)
-        One palette index a pixel.
-    palette : array of uint8 or uint16, shape (N, 3)
-        The colours.
-    role : {"prediction", "ground truth", "field"}
-        Ground truth with a coloured palette keeps the index as the label, as PASCAL VOC and DAVIS store labels.
-    path : str
-        The file, for errors.
-
-    Returns
-    -------
-    Decoded
-        Grey levels where the palette is grey; else indices for ground truth and luma for the others, with a note.
-
-    Raises
-    ------
-    DataError
-        Where a pixel's colour is missing from the palette.
-    """
+    """Turn the indices of a palette image into a map."""
     grey = bool((palette[:, :1] == palette[:, 1:]).all())
     if role == "ground truth" and not grey:
         return Decoded(np.ascontiguousarray(indices), ("coloured palette: its indices are taken as labels",))

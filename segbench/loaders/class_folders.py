@@ -26,30 +26,6 @@ def class_maps(
 
     A prediction is one file with a stack, or a file a class whose tag says which. Where nothing is said about names,
     nothing pairs and folders are called after classes, these are taken for a folder a class.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        Where the images lie.
-    names : sequence of str
-        The classes, as notes and errors call them.
-    class_of : callable
-        From a tag to the place of its class among `names`; None for a tag that names none.
-    find : callable
-        `pair`, or `survey` where what lacks a partner is no error.
-
-    Returns
-    -------
-    Pairing
-        Without the files of tags that name no class; a note says which tag is which class, and which were left out.
-        Without tags, of stacks or of maps that a list names, only a note is added.
-
-    Raises
-    ------
-    ArgumentError
-        As `find`.
-    DataError
-        As `find`, and for images that lack a class and tags that name the same class: all of them.
     """
     folders = inputs.pred_pattern == _ANY and inputs.prediction and _has_class_folders(inputs.prediction, class_of)
     if folders and not survey(inputs).files:

@@ -32,15 +32,7 @@ class Decoded:
 
 
 def shown(name: object) -> str:
-    r"""Give a file's name fit for one line of a terminal, whatever it holds.
-
-    Examples
-    --------
-    >>> shown("plain name.png")
-    'plain name.png'
-    >>> print(shown("two\nlines.png"))
-    two\nlines.png
-    """
+    r"""Give a file's name fit for one line of a terminal, whatever it holds."""
     text = str(name)
     if text.isprintable():
         return text
@@ -48,23 +40,11 @@ def shown(name: object) -> str:
 
 
 def listed(problems: Sequence[str], most: int = 100) -> str:
-    r"""Give problems one a line, and of those beyond `most` their number.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"], most=2)
-    '\n  a\n  b\n  and 1 more\n'
-    """
+    r"""Give problems one a line, and of those beyond `most` their number."""
     more = [f"and {len(problems) - most} more"] if len(problems) > most else []
     return "".join(f"\n  {line}" for line in (*problems[:most], *more)) + "\n"
 
 
 def size(shape: tuple[int, ...]) -> str:
-    """Give height and width in words.
-
-    Examples
-    --------
-    >>> size((321, 481))
-    '321 x 481 (height x width)'
-    """
+    """Give height and width in words."""
     return f"{shape[0]} x {shape[1]} (height x width)"

@@ -59,22 +59,7 @@ class Listing:
 
 
 def gathered(place: str, files: Iterable[tuple[str, str | Source]], others: Counter[str]) -> Listing:
-    """Keep the files with a known extension, in order, and say what the others are.
-
-    Parameters
-    ----------
-    place : str
-        What was listed, as it is shown to people.
-    files : iterable of (str, str or Source)
-        Path within the folder, posix, and where the file lies, as in `Entry`.
-    others : Counter of str
-        What else was found, by kind; added to while `files` are gone through.
-
-    Raises
-    ------
-    DataError
-        Where no file has a known extension.
-    """
+    """Keep the files with a known extension, in order, and say what the others are."""
     entries = []
     for inside, where in files:
         stem, extension = split_extension(inside)
@@ -93,13 +78,7 @@ def gathered(place: str, files: Iterable[tuple[str, str | Source]], others: Coun
 
 
 def split_extension(name: str) -> tuple[str, str]:
-    """Part a path from its extension, which is given in lower case; a name that is only dot and letters has none.
-
-    Examples
-    --------
-    >>> split_extension("a.b/c.PNG"), split_extension("a.b/.png")
-    (('a.b/c', '.png'), ('a.b/.png', ''))
-    """
+    """Part a path from its extension, which is given in lower case; a name that is only dot and letters has none."""
     stem, dot, extension = name.rpartition(".")
     if not stem or stem.endswith("/") or "/" in extension:
         return name, ""
@@ -115,11 +94,6 @@ def inner_name(name: str) -> str | None:
     r"""Give a name found in an archive or on a server as a path that stays inside; None for clutter.
 
     Leading slashes and ``..`` go, as archivers drop them: nothing may be written outside by such a name.
-
-    Examples
-    --------
-    >>> inner_name("./gt/a.png"), inner_name("/../../etc/x.png"), inner_name("__MACOSX/gt/._a.png")
-    ('gt/a.png', 'etc/x.png', None)
     """
     parts = [part for part in name.replace(os.sep, "/").split("/") if part not in ("", ".", "..")]
     return None if not parts or any(map(is_clutter, parts)) else "/".join(parts)

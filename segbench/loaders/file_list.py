@@ -77,13 +77,7 @@ class FileList:
 
 
 def method_columns(place: str) -> dict[str, str]:
-    """Name the column of each method of a file list, in their order; a method without name is called as the list.
-
-    Raises
-    ------
-    DataError
-        If the list cannot be read, has no column of predictions, or two of one name.
-    """
+    """Name the column of each method of a file list, in their order; a method without name is called as the list."""
     header, _ = _table(place)
     columns = [column for column in dict.fromkeys(header) if column == "prediction" or column.startswith(_METHOD)]
     if not columns:
@@ -101,22 +95,7 @@ def method_columns(place: str) -> dict[str, str]:
 
 
 def column_of(place: str, method: str | None) -> str:
-    """Name the column in which the predictions of a method stand.
-
-    Parameters
-    ----------
-    place : str
-        The list.
-    method : str, optional
-        A method of `method_columns`; any name where the list names none, and None where it has but one.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such method, or it is left open which of several is meant.
-    DataError
-        As `method_columns`.
-    """
+    """Name the column in which the predictions of a method stand."""
     columns = method_columns(place)
     only = next(iter(columns.values())) if len(columns) == 1 else None
     if only and (method is None or only == "prediction"):
@@ -128,41 +107,12 @@ def column_of(place: str, method: str | None) -> str:
 
 
 def has_fields(place: str) -> bool:
-    """Tell whether a file list gives each image a mask.
-
-    Raises
-    ------
-    DataError
-        If the list cannot be read.
-    """
+    """Tell whether a file list gives each image a mask."""
     return "field" in _table(place)[0]
 
 
 def read_list(place: str, column: str | None, *, images: Sequence[str] = (), allow_missing: bool = False) -> FileList:
-    """Read a file list.
-
-    Parameters
-    ----------
-    place : str
-        The list, a path or a URL.
-    column : str, optional
-        Where the predictions stand; None where annotators are compared with each other.
-    images : sequence of str
-        Names and patterns of the images asked for, the only ones with files that must exist; empty for all.
-    allow_missing : bool
-        Whether images may lack a prediction: the cell is empty, or the file does not exist.
-
-    Returns
-    -------
-    FileList
-        At least one row, unless names asked for are unknown.
-
-    Raises
-    ------
-    DataError
-        For a list that cannot be read, a header that lacks a column, and, all at once with their lines, cells that are
-        missing, names that stand twice, and local files that do not exist or have no known extension.
-    """
+    """Read a file list."""
     header, lines = _table(place)
     places = {
         "name": _places(header, "name"),

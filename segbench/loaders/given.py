@@ -30,15 +30,7 @@ def inputs_given(
     images: Images = None,
     allow_missing: bool = False,
 ) -> Inputs:
-    """Say where the images of a run lie.
-
-    Raises
-    ------
-    ArgumentError
-        If neither ground truth nor a list is given, anything else beside a list, or a list leaves the method open.
-    DataError
-        If the list, or that of `images`, cannot be read.
-    """
+    """Say where the images of a run lie."""
     inputs = Inputs(
         ground_truth="" if ground_truth is None else fspath(ground_truth),
         prediction=None if prediction is None else fspath(prediction),

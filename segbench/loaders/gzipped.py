@@ -51,15 +51,7 @@ class GzipReader:
         self._marks = [self._here.copy()]
 
     def read_at(self, offset: int, size: int) -> bytes:
-        """Give `size` unpacked bytes from `offset` on, fewer at the end of the file.
-
-        Raises
-        ------
-        EOFError
-            If the file is cut short.
-        zlib.error
-            If it is damaged.
-        """
+        """Give `size` unpacked bytes from `offset` on, fewer at the end of the file."""
         with self._lock, open(self._path, "rb") as file:  # noqa: PTH123  a str, since it is opened for every image
             self._jump(offset)
             file.seek(self._here.packed)

@@ -62,20 +62,7 @@ class Header:
 
 
 def read_header(path: Source, role: Role) -> Header:
-    """Read the header of an image or array file.
-
-    Parameters
-    ----------
-    path : Source
-        The file; of files on the net nothing is read before they are counted. Its extension says how it is read.
-    role : {"prediction", "ground truth", "field"}
-        What the file is read as: of several arrays the one named after it counts.
-
-    Raises
-    ------
-    DataError
-        For a file that is missing, may not be read or is empty; nothing else leaves, whatever the bytes.
-    """
+    """Read the header of an image or array file."""
     if isinstance(path, Remote):
         return Header(0)
     try:

@@ -10,23 +10,7 @@ COMPARISONS = 20_000
 
 
 def nearest(names: Sequence[str], candidates: Sequence[str]) -> dict[str, str]:
-    """Find the most similar candidate of each name.
-
-    Parameters
-    ----------
-    names, candidates : sequence of str
-        Names without partner on either side.
-
-    Returns
-    -------
-    dict
-        From name to candidate; without those that resemble none, and those beyond the bounded effort.
-
-    Examples
-    --------
-    >>> nearest(["img_01", "cat"], ["img_O1", "zebra"])
-    {'img_01': 'img_O1'}
-    """
+    """Find the most similar candidate of each name."""
     found = {}
     if candidates:
         for name in names[: max(1, COMPARISONS // len(candidates))]:
@@ -37,25 +21,7 @@ def nearest(names: Sequence[str], candidates: Sequence[str]) -> dict[str, str]:
 
 
 def mending_patterns(missing: Sequence[str], extra: Sequence[str]) -> tuple[str, str] | None:
-    """Find the two patterns under which names without partner pair.
-
-    Parameters
-    ----------
-    missing, extra : sequence of str
-        Names of ground truths without prediction and of predictions without ground truth.
-
-    Returns
-    -------
-    tuple of two str, or None
-        Patterns of ground truth and prediction which pair at least half of `missing`.
-
-    Examples
-    --------
-    >>> mending_patterns(["01_manual1", "02_manual1"], ["01_test", "02_test"])
-    ('*_manual1', '*_test')
-    >>> mending_patterns(["1", "2"], ["out/1_mask", "out/2_mask"])
-    ('*', 'out/*_mask')
-    """
+    """Find the two patterns under which names without partner pair."""
     if not missing or not extra:
         return None
     best, pairs = None, 0
@@ -107,28 +73,7 @@ def _strip(names: Collection[str], affix: tuple[str, str]) -> set[str]:
 
 
 def annotator_pattern(missing: Sequence[str], predictions: Collection[str]) -> str | None:
-    """Find the pattern under which ground truths without prediction are several annotators of the images predicted.
-
-    Parameters
-    ----------
-    missing : sequence of str
-        Names of ground truths without prediction.
-    predictions : collection of str
-        Names of all predictions.
-
-    Returns
-    -------
-    str or None
-        A pattern for ``--gt-pattern``; None unless most of `missing` fit it and some image has two.
-
-    Examples
-    --------
-    >>> annotator_pattern(["7.1", "7.2", "8.1"], ["7", "8"])
-    '*.#'
-    >>> annotator_pattern(["first/7", "second/7"], ["7"])
-    '#/*'
-    >>> annotator_pattern(["7_gt", "8_gt"], ["7", "8"])
-    """
+    """Find the pattern under which ground truths without prediction are several annotators of the images predicted."""
     known = frozenset(predictions)
     after: dict[str, list[str]] = {}
     before: dict[str, list[str]] = {}

@@ -53,23 +53,7 @@ MAGIC = {
 
 
 def read_bytes(path: Source) -> bytes:
-    """Read a whole file.
-
-    Parameters
-    ----------
-    path : Source
-        The file.
-
-    Returns
-    -------
-    bytes
-        Its content, at least one byte.
-
-    Raises
-    ------
-    DataError
-        For a missing, unreadable or empty file, or a folder.
-    """
+    """Read a whole file."""
     try:
         data = path.read_bytes()
     except (OSError, ValueError) as error:
@@ -98,43 +82,12 @@ def not_readable(path: Source, error: OSError | ValueError) -> DataError:
 
 
 def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
-    """Decode the bytes of one image or array file.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file, as `read_bytes` gives it.
-    path : Source
-        Its name: the extension says how it is read, errors name it.
-    role : {"prediction", "ground truth", "field"}
-        What the file is read as.
-
-    Returns
-    -------
-    Decoded
-        A map of shape (H, W) as stored.
-
-    Raises
-    ------
-    DataError
-        For whatever cannot be read as one map; no other exception leaves, whatever the bytes.
-    """
+    """Decode the bytes of one image or array file."""
     return _guarded(data, path, lambda: _decode(data, path, role))
 
 
 def decode_stack(data: bytes, path: Source) -> NDArray[Any]:
-    """Decode an NPY or NPZ file that may hold several soft maps in one array.
-
-    Returns
-    -------
-    array, shape (H, W), (classes, H, W) or (H, W, classes)
-        As stored; which axis is which is not known here.
-
-    Raises
-    ------
-    DataError
-        As `decode`.
-    """
+    """Decode an NPY or NPZ file that may hold several soft maps in one array."""
     name = shown(path)
     is_npy = path.suffix.lower() == ".npy"
     return _guarded(

@@ -55,15 +55,7 @@ def listed_once() -> Iterator[None]:
 
 
 def list_place(place: str) -> Listing:
-    """List a folder with its sub-folders, an archive, a folder of archives, or all that lies under a URL.
-
-    Raises
-    ------
-    ArgumentError
-        For a URL that needs a package which is not installed.
-    DataError
-        Where the place cannot be listed, or holds no file with a known extension.
-    """
+    """List a folder with its sub-folders, an archive, a folder of archives, or all that lies under a URL."""
     return once("place", place, _list)
 
 
@@ -92,23 +84,7 @@ def _list(place: str) -> Listing:
 
 
 def list_folder(folder: Path) -> Listing:
-    """List a folder and its sub-folders; where these hold archives but no image, what the archives hold.
-
-    Parameters
-    ----------
-    folder : Path
-        An existing folder. Links to folders are followed, each folder once.
-
-    Returns
-    -------
-    Listing
-        At least one entry.
-
-    Raises
-    ------
-    DataError
-        Where there is no such folder, it may not be read, or holds no file with a known extension.
-    """
+    """List a folder and its sub-folders; where these hold archives but no image, what the archives hold."""
     others: Counter[str] = Counter()
     found = list(_walk(str(folder), others))
     shards = [path for inside, path in found if is_archive(inside)]

@@ -78,13 +78,7 @@ class RawFiles:
 
 
 def read(files: SampleFiles) -> RawFiles:
-    """Read every file of an image once.
-
-    Raises
-    ------
-    DataError
-        For a file that is missing, unreadable or empty.
-    """
+    """Read every file of an image once."""
     ground_truths = tuple(read_bytes(path) for path in files.ground_truths)
     prediction = read_bytes(files.prediction)
     scales = tuple(read_bytes(path) for path in files.scales)
@@ -99,40 +93,7 @@ def read(files: SampleFiles) -> RawFiles:
 
 
 def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -> Sample:
-    """Decode what `read` gave, and repair what was asked for.
-
-    Parameters
-    ----------
-    raw : RawFiles
-        The bytes of one image's files.
-    reads : {"masks", "boundaries", "annotators", "regions", "classes"}
-        What the files are read as; "annotators" leaves the prediction unread.
-
-        masks
-            Ground truth as stored, a .mat cell ``groundTruth`` as the ``Boundaries`` of each annotator; one soft
-            prediction.
-        boundaries
-            Ground truth as for masks; a soft prediction, the ``ucm2`` of a .mat file as stored, that is of
-            (2 h + 1) x (2 w + 1) pixels (no other prediction may have that size), or its ``segs``.
-        regions
-            Ground truth as label maps, those of a cell ``groundTruth`` from ``Segmentation``; predictions as for
-            boundaries, but a single map is a label map.
-        classes
-            Ground truth as for regions; soft maps, one a file and class, or all in one NPY or NPZ file, whose array
-            stays as it is.
-    repairs : Repairs
-        What may be done to predictions that do not line up; by default nothing.
-
-    Returns
-    -------
-    Sample
-        Arrays as stored but for repairs, the field as bool (nonzero is inside), all but ``ucm2`` of one size.
-
-    Raises
-    ------
-    DataError
-        For a file that cannot be read, and for sizes that differ.
-    """
+    """Decode what `read` gave, and repair what was asked for."""
     files = raw.files
     notes: dict[str, None] = {}
     truths: list[tuple[str, NDArray[Any]]] = []

@@ -37,18 +37,7 @@ class _Head:
 
 
 def read_variables(file: BinaryIO) -> dict[str, Value]:
-    """Read every variable of a file of version 4.
-
-    Returns
-    -------
-    dict
-        From name to value; numbers have the type they are stored in.
-
-    Raises
-    ------
-    BadMatError
-        For damaged bytes, and complex numbers.
-    """
+    """Read every variable of a file of version 4."""
     left = MAX_BYTES
     found: dict[str, Value] = {}
     for head, data in _heads(file):
@@ -67,13 +56,7 @@ def read_variables(file: BinaryIO) -> dict[str, Value]:
 
 
 def outline(file: BinaryIO) -> Iterator[Variable]:
-    """Give the heads of the variables of a file of version 4; of a sparse one the dimensions of its list.
-
-    Raises
-    ------
-    BadMatError
-        For damaged bytes.
-    """
+    """Give the heads of the variables of a file of version 4; of a sparse one the dimensions of its list."""
     for head, _ in _heads(file):
         yield Variable(head.name, head.shape, numbers=head.kind == _FULL)
 

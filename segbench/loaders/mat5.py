@@ -104,23 +104,7 @@ class _Bytes:
 
 
 def read_variables(data: bytes) -> dict[str, Value]:
-    """Read every variable of a file of version 5.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-
-    Returns
-    -------
-    dict
-        From name to value; numbers have the type MATLAB showed them in, logicals are bool.
-
-    Raises
-    ------
-    BadMatError
-        For damaged bytes, complex numbers, and more than `MAX_BYTES` in all.
-    """
+    """Read every variable of a file of version 5."""
     source = _Bytes(memoryview(data)[_HEADER:], _order(data))
     found = {}
     while source.at < len(source.data):
@@ -138,13 +122,7 @@ def read_variables(data: bytes) -> dict[str, Value]:
 
 
 def outline(file: BinaryIO) -> Iterator[Variable]:
-    """Give the heads of the variables of a file of version 5; of each no more than its beginning is read.
-
-    Raises
-    ------
-    BadMatError
-        For damaged bytes.
-    """
+    """Give the heads of the variables of a file of version 5; of each no more than its beginning is read."""
     head = file.read(_HEADER)
     order = _order(head)
     while tag := file.read(8):

@@ -10,34 +10,12 @@ from segbench.loaders.mat5 import Value, Variable
 
 
 def variables(data: bytes) -> dict[str, Value]:
-    """Read every variable of a file of version 4 or 5.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-
-    Returns
-    -------
-    dict
-        From name to value; numbers have the type MATLAB showed them in, logicals are bool.
-
-    Raises
-    ------
-    BadMatError
-        For damaged files, a variable of more than `MAX_PIXELS`, too many of them, or one of complex numbers.
-    """
+    """Read every variable of a file of version 4 or 5."""
     return mat4.read_variables(io.BytesIO(data)) if _is_version_4(data) else mat5.read_variables(data)
 
 
 def heads(file: BinaryIO) -> list[Variable]:
-    """Name the variables of a file, without reading what they hold where they are packed.
-
-    Raises
-    ------
-    BadMatError
-        For damaged files.
-    """
+    """Name the variables of a file, without reading what they hold where they are packed."""
     start = file.read(4)
     file.seek(0)
     return list(mat4.outline(file) if _is_version_4(start) else mat5.outline(file))

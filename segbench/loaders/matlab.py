@@ -26,26 +26,7 @@ Part = Literal["Boundaries", "Segmentation"]
 
 
 def read_mat(data: bytes, path: Source) -> dict[str, Value]:
-    """Read the variables of a .mat file.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    path : Source
-        Its name, for errors.
-
-    Returns
-    -------
-    dict
-        From name to an array (sparse ones filled), a text, a list for a cell, a list of dicts for a struct array,
-        or None for what is not read (objects, function handles, complex numbers).
-
-    Raises
-    ------
-    DataError
-        For version 7.3, for damaged files, and for no variables at all.
-    """
+    """Read the variables of a .mat file."""
     name = shown(path)
     if data.startswith(HDF5):
         raise DataError(name, "is a MAT-file of version 7.3 (HDF5), expected version 5", "save it with -v7 in MATLAB")
@@ -64,27 +45,7 @@ def read_mat(data: bytes, path: Source) -> dict[str, Value]:
 
 
 def annotators(contents: dict[str, Value], path: Source, part: Part) -> tuple[NDArray[Any], ...]:
-    """Give one part of a BSDS ground truth, one map an annotator.
-
-    Parameters
-    ----------
-    contents : dict
-        What `read_mat` gave.
-    path : Source
-        The file, for errors.
-    part : {"Boundaries", "Segmentation"}
-        Which map of each annotator.
-
-    Returns
-    -------
-    tuple of array, each shape (H, W)
-        As stored, in the order stored.
-
-    Raises
-    ------
-    DataError
-        Where there is no ``groundTruth``, it is built otherwise, or sizes differ.
-    """
+    """Give one part of a BSDS ground truth, one map an annotator."""
     cell = contents.get("groundTruth")
     if not isinstance(cell, list):
         raise _lacks("groundTruth", contents, path)
@@ -99,25 +60,7 @@ def annotators(contents: dict[str, Value], path: Source, part: Part) -> tuple[ND
 
 
 def categories(contents: dict[str, Value], path: Source) -> tuple[NDArray[Any], ...]:
-    """Give the boundaries of an SBD ground truth ``GTcls``, one map a category.
-
-    Parameters
-    ----------
-    contents : dict
-        What `read_mat` gave.
-    path : Source
-        The file, for errors.
-
-    Returns
-    -------
-    tuple of array of bool, each shape (H, W)
-        Category 1 first.
-
-    Raises
-    ------
-    DataError
-        Where ``GTcls`` is built otherwise, or sizes differ.
-    """
+    """Give the boundaries of an SBD ground truth ``GTcls``, one map a category."""
     struct = contents.get("GTcls")
     cell = struct[0].get("Boundaries") if isinstance(struct, list) and isinstance(struct[0], dict) else None
     maps = [item for item in cell if isinstance(item, np.ndarray)] if isinstance(cell, list) else []
@@ -129,18 +72,7 @@ def categories(contents: dict[str, Value], path: Source) -> tuple[NDArray[Any], 
 
 
 def ucm2(contents: dict[str, Value], path: Source) -> NDArray[Any]:
-    """Give the ultrametric contour map at twice the resolution.
-
-    Returns
-    -------
-    array, shape (2 h + 1, 2 w + 1)
-        As stored.
-
-    Raises
-    ------
-    DataError
-        Where there is none, or it has an even side.
-    """
+    """Give the ultrametric contour map at twice the resolution."""
     array = contents.get("ucm2")
     if not isinstance(array, np.ndarray):
         raise _lacks("ucm2", contents, path)
@@ -152,18 +84,7 @@ def ucm2(contents: dict[str, Value], path: Source) -> NDArray[Any]:
 
 
 def segs(contents: dict[str, Value], path: Source) -> tuple[NDArray[Any], ...]:
-    """Give the label maps of a set of segmentations.
-
-    Returns
-    -------
-    tuple of array, each shape (H, W)
-        As stored, in the order stored.
-
-    Raises
-    ------
-    DataError
-        Where there are none, or sizes differ.
-    """
+    """Give the label maps of a set of segmentations."""
     cell = contents.get("segs")
     if not isinstance(cell, list) or not cell:
         raise _lacks("segs", contents, path)
@@ -176,27 +97,7 @@ def segs(contents: dict[str, Value], path: Source) -> tuple[NDArray[Any], ...]:
 
 
 def one_map(contents: dict[str, Value], path: Source, role: Role) -> Decoded:
-    """Give the only map among the variables, or the one named after its role.
-
-    Parameters
-    ----------
-    contents : dict
-        What `read_mat` gave.
-    path : Source
-        The file, for errors.
-    role : {"prediction", "ground truth", "field"}
-        Of several maps the one named ``prediction``, ``ground_truth`` or ``field`` is taken.
-
-    Returns
-    -------
-    Decoded
-        The map as stored.
-
-    Raises
-    ------
-    DataError
-        Where no or several variables are maps. Single numbers beside a map are none; alone they are maps of a pixel.
-    """
+    """Give the only map among the variables, or the one named after its role."""
     wanted = role.replace(" ", "_")
     arrays = {name: value for name, value in contents.items() if isinstance(value, np.ndarray)}
     maps = {name: value for name, value in arrays.items() if value.size > 1} or arrays

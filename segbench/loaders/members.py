@@ -53,15 +53,7 @@ class Archive:
         return self.path.lower().endswith(_GZIPPED)
 
     def read_at(self, offset: int, size: int) -> bytes:
-        """Give bytes of the (unpacked) archive, fewer where it ends.
-
-        Raises
-        ------
-        DataError
-            If it has changed since it was listed, or is damaged.
-        OSError
-            If it cannot be read.
-        """
+        """Give bytes of the (unpacked) archive, fewer where it ends."""
         if self != Archive.at(self.path):
             raise DataError(shown(self.path), "has changed since the run began", "repeat the run")
         if self.gzipped:

@@ -24,26 +24,7 @@ CHANNELS = {"1": 1, "2": 1, "3": 3, "4": 1, "5": 1, "6": 3, "f": 1}
 
 
 def decode_netpbm(data: bytes, path: str) -> Decoded:
-    """Decode a Netpbm file.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    path : str
-        The file, for errors.
-
-    Returns
-    -------
-    Decoded
-        bool for PBM, true where the picture is white; uint8 or uint16 for PGM and PPM; float32 for grey PFM; float64
-        where colour was turned to grey.
-
-    Raises
-    ------
-    DataError
-        For damaged files, several images, and kinds other than P1 to P6 and Pf.
-    """
+    """Decode a Netpbm file."""
     kind = data[1:2].decode("latin-1")
     if data[:1] != b"P" or kind not in CHANNELS:
         raise DataError(path, f"starts with {data[:2]!r}, expected P1 to P6 or Pf", "convert the file")

@@ -34,11 +34,5 @@ def known(value: object) -> int:
 
 
 def notes_on(orientation: int) -> tuple[str, ...]:
-    """Say that an orientation was not applied.
-
-    Examples
-    --------
-    >>> notes_on(6)
-    ('EXIF orientation 6 was not applied: pixels are read as stored',)
-    """
+    """Say that an orientation was not applied."""
     return (f"EXIF orientation {orientation} was not applied: pixels are read as stored",) * (orientation in TURNED)

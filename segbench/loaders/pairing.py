@@ -101,26 +101,7 @@ class Pairing:
 
 
 def pair(inputs: Inputs) -> Pairing:
-    """Find the files of every image and insist that none lacks a partner.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        Two folders, or two files, which pair whatever their names; without prediction each image's first annotator
-        stands in for one.
-
-    Returns
-    -------
-    Pairing
-        At least one image, nothing missing.
-
-    Raises
-    ------
-    ArgumentError
-        For a pattern that cannot be.
-    DataError
-        For missing or empty folders, two files with one name, and, all in one, whatever does not pair.
-    """
+    """Find the files of every image and insist that none lacks a partner."""
     pairing = survey(inputs)
     if pairing.missing or pairing.extra or pairing.without_field or pairing.unknown:
         methods = methods_below(inputs) if not pairing.files else {}

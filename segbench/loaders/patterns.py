@@ -32,38 +32,7 @@ class Pattern:
 
     @classmethod
     def parse(cls, text: str, option: str, *, tagged: bool) -> Pattern:
-        """Check a pattern and make it ready.
-
-        Parameters
-        ----------
-        text : str
-            ``*`` stands for the image's name, sub-folders included, and must appear once. ``#`` stands for the tag of
-            an annotator or a scale, which holds no slash, and may appear once where `tagged`. A known extension at the
-            end takes files of that extension only. All else stands for itself.
-        option : str
-            The flag, for errors, which name the argument in Python, too.
-        tagged : bool
-            Whether ``#`` is allowed.
-
-        Returns
-        -------
-        Pattern
-            Ready to match.
-
-        Raises
-        ------
-        ArgumentError
-            For a pattern that breaks these rules.
-
-        Examples
-        --------
-        >>> Pattern.parse("*_manual1", "--gt-pattern", tagged=True).match("test/01_manual1", ".gif")
-        ('test/01', '')
-        >>> Pattern.parse("*.#", "--gt-pattern", tagged=True).match("4680_left_0170.6", ".png")
-        ('4680_left_0170', '6')
-        >>> Pattern.parse("#/*.png", "--gt-pattern", tagged=True).match("first/street/7", ".png")
-        ('street/7', 'first')
-        """
+        """Check a pattern and make it ready."""
         given = f"{option} {text!r} ({option.removeprefix('--').replace('-', '_')}={text!r})"
         if text.count("*") != 1:
             raise ArgumentError(f"{given} has {text.count('*')} *, expected one, in place of the image's name")
@@ -88,15 +57,7 @@ class Pattern:
         return "tag" in self.regex.groupindex
 
     def match(self, stem: str, extension: str) -> tuple[str, str] | None:
-        """Give an image's name and tag, or None where the file does not fit.
-
-        Parameters
-        ----------
-        stem : str
-            The path within the folder, posix, without extension.
-        extension : str
-            In lower case.
-        """
+        """Give an image's name and tag, or None where the file does not fit."""
         if self.extension and extension != self.extension:
             return None
         found = self.regex.fullmatch(stem)
@@ -106,11 +67,5 @@ class Pattern:
 
 
 def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
-    """Give a sort key under which numbers count as numbers.
-
-    Examples
-    --------
-    >>> sorted(["a10", "a9", "b1"], key=natural)
-    ['a9', 'a10', 'b1']
-    """
+    """Give a sort key under which numbers count as numbers."""
     return tuple((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in DIGITS.split(text) if part)

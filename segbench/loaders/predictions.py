@@ -25,30 +25,7 @@ _TOLD_ONE_BY_ONE = 4
 
 
 def read_predictions(files: SampleFiles, contents: Sequence[bytes], reads: Reads) -> tuple[Maps, tuple[str, ...], Form]:
-    """Decode all prediction files of an image.
-
-    Parameters
-    ----------
-    files : SampleFiles
-        Where they lie.
-    contents : sequence of bytes
-        Of the prediction and of further scales or classes.
-    reads : Reads
-        What they are read as; see `segbench.loaders.load.decode_sample`.
-
-    Returns
-    -------
-    maps : tuple of array
-        Soft maps or label maps, as stored.
-    notes : tuple of str
-        What was done to them, and in which where not in all.
-    form : {"map", "ucm2", "labels"}
-
-    Raises
-    ------
-    DataError
-        For a file that cannot be read, and for several where one is expected.
-    """
+    """Decode all prediction files of an image."""
     first, *others = contents
     scales = bool(others) and reads != "classes"
     role: Role = "ground truth" if reads == "regions" or (scales and reads == "boundaries") else "prediction"

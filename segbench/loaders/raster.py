@@ -41,30 +41,7 @@ MULTICHANNEL = ("RGB", "RGBA", "LA")
 
 
 def decode_raster(data: bytes, form: str, path: str, role: Role) -> Decoded:
-    """Decode an image that Pillow reads.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    form : str
-        Pillow's name of the format.
-    path : str
-        The file, for errors.
-    role : {"prediction", "ground truth", "field"}
-        Decides what a coloured palette means.
-
-    Returns
-    -------
-    Decoded
-        bool for 1-bit images, uint8, uint16, or float64 where colour was turned to grey.
-
-    Raises
-    ------
-    DataError
-        For several frames, transparency, colour spaces other than grey and RGB. Whatever Pillow itself raises
-        on damaged data comes out as it is.
-    """
+    """Decode an image that Pillow reads."""
     from PIL import Image
 
     image = Image.open(io.BytesIO(data), formats=(form,))

@@ -65,15 +65,7 @@ class Remote:
 
 
 def list_url(url: str) -> Listing:
-    """List all that lies under a URL, sub-folders included.
-
-    Raises
-    ------
-    ArgumentError
-        If fsspec, or what it needs for the protocol, is not installed.
-    DataError
-        If the place cannot be listed as a whole, or holds no file with a known extension.
-    """
+    """List all that lies under a URL, sub-folders included."""
     name = shown(masked(url))
     files, root = _file_system(url, os.getpid())
     try:

@@ -130,13 +130,7 @@ class Repairs:
 
 
 def as_resize(text: str) -> Resize:
-    """Read a way of resizing.
-
-    Raises
-    ------
-    ArgumentError
-        For anything but nearest and bilinear.
-    """
+    """Read a way of resizing."""
     if text not in get_args(Resize):
         raise ArgumentError(f"resize={text!r} is no way of resizing; choose nearest or bilinear")
     return cast("Resize", text)
@@ -166,13 +160,7 @@ class ImageMaps:
 
 
 def repaired(maps: ImageMaps, repairs: Repairs) -> ImageMaps:
-    """Repair what was asked for, and insist that predictions, but for a ``ucm2``, have the ground truth's size.
-
-    Raises
-    ------
-    DataError
-        For sizes that still differ, with the option that would mend it, and for a repair that a map does not take.
-    """
+    """Repair what was asked for, and insist that predictions, but for a ``ucm2``, have the ground truth's size."""
     if not maps.predictions:
         return maps
     if repairs.scale is not None:

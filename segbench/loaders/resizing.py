@@ -19,11 +19,6 @@ def nearest(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     """Take for each output pixel the input pixel in which its centre lies; of two the later one.
 
     The rule of Pillow's ``NEAREST`` and PyTorch's ``nearest-exact``, in whole numbers, so free of their rounding.
-
-    Examples
-    --------
-    >>> nearest(np.array([[1, 2, 3]]), (1, 6)).tolist(), nearest(np.array([[1, 2, 3, 4]]), (1, 2)).tolist()
-    ([[1, 1, 2, 2, 3, 3]], [[2, 4]])
     """
     rows, columns = (
         (2 * np.arange(wanted) + 1) * given // (2 * wanted) for wanted, given in zip(shape, array.shape, strict=True)
@@ -36,18 +31,6 @@ def bilinear(scores: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.
 
     Between ``a`` and ``b`` a score is ``a + (b - a) t``, so that an area of one score keeps it to the bit and ties stay
     ties; sums of weights, as libraries form them, differ in the last place and would not.
-
-    Parameters
-    ----------
-    scores : array of float64, shape (h, w)
-        Finite.
-    shape : tuple of int
-        Of the output.
-
-    Examples
-    --------
-    >>> bilinear(np.array([[0.0, 1.0]]), (1, 4)).tolist()
-    [[0.0, 0.25, 0.75, 1.0]]
     """
     return _along_columns(_along_columns(scores, shape[0]).T, shape[1]).T
 

@@ -15,18 +15,7 @@ Scale: TypeAlias = float | _Named
 
 
 def as_scale(scale: float | str) -> Scale:
-    """Read a scale: a number above 0, or the name of one.
-
-    Raises
-    ------
-    ArgumentError
-        For anything else.
-
-    Examples
-    --------
-    >>> as_scale("255"), as_scale("minmax")
-    (255.0, 'minmax')
-    """
+    """Read a scale: a number above 0, or the name of one."""
     if isinstance(scale, str) and scale in get_args(_Named):
         return cast("_Named", scale)
     try:
@@ -39,30 +28,7 @@ def as_scale(scale: float | str) -> Scale:
 
 
 def scaled(stored: NDArray[Any], scale: Scale, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """Turn stored values into scores, in double precision.
-
-    Parameters
-    ----------
-    stored : array
-        As decoded.
-    scale : float, "minmax" or "sigmoid"
-        As in `segbench.Repairs`.
-    name : str
-        The file, for errors.
-
-    Returns
-    -------
-    scores : array
-        `stored` itself where that changes nothing: bool, levels divided by the maximum of their type, a map of one
-        value under ``"minmax"``.
-    notes : tuple of str
-        What was done; empty where nothing was.
-
-    Raises
-    ------
-    DataError
-        For integers as logits, and for NaN and infinite values under ``"minmax"``.
-    """
+    """Turn stored values into scores, in double precision."""
     kind = stored.dtype.kind
     if kind == "b":
         return stored, ()
@@ -92,13 +58,7 @@ def scores_of(stored: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def require_finite(stored: NDArray[Any], name: str, why: str) -> None:
-    """Refuse NaN and infinite values where they would touch others.
-
-    Raises
-    ------
-    DataError
-        With their number.
-    """
+    """Refuse NaN and infinite values where they would touch others."""
     bad = stored.size - int(np.isfinite(stored).sum())
     if bad:
         raise DataError(name, f"{bad} NaN and infinite scores, {why}", "write finite scores")

@@ -8,13 +8,7 @@ from segbench.core.errors import DataError
 
 
 def shipped(name: str) -> Path:
-    """Find a folder of the data sets that ship: ``"demo"`` or ``"papers"``.
-
-    Raises
-    ------
-    DataError
-        If the installation lacks it.
-    """
+    """Find a folder of the data sets that ship: ``"demo"`` or ``"papers"``."""
     package = Path(__file__).parents[1]
     # An installed package carries the folder inside, a checkout beside.
     for datasets in (package / "datasets", package.parent / "datasets"):

@@ -36,18 +36,7 @@ class SizeError(DataError):
 
 
 def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
-    """Refuse maps of different sizes.
-
-    Parameters
-    ----------
-    named : sequence of (str, shape)
-        Each file and its (H, W); the first is what the others are held against.
-
-    Raises
-    ------
-    SizeError
-        For the first file that differs.
-    """
+    """Refuse maps of different sizes."""
     first, expected = named[0]
     for name, shape in named[1:]:
         if shape != expected:
@@ -60,17 +49,7 @@ def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
 def misfit(
     prediction: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]], *, soft: bool, refused: str = ""
 ) -> SizeError:
-    """Say that a prediction has not the size of its ground truth, and which option mends it.
-
-    Parameters
-    ----------
-    prediction, truth : (str, shape)
-        File and size of either.
-    soft : bool
-        Whether the prediction is a soft map, and no label map.
-    refused : str
-        Why the option given did not mend it.
-    """
+    """Say that a prediction has not the size of its ground truth, and which option mends it."""
     (name, shape), (first, expected) = prediction, truth
     guess = relation(shape, expected)
     looks = f" ({guess})" if guess else ""
@@ -84,13 +63,7 @@ def mendable(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
 
 
 def croppable(shape: tuple[int, ...], common: tuple[int, ...]) -> bool:
-    """Tell whether a map is so little larger that it may be cropped.
-
-    Examples
-    --------
-    >>> croppable((352, 512), (321, 481)), croppable((360, 512), (321, 481))
-    (True, False)
-    """
+    """Tell whether a map is so little larger that it may be cropped."""
     pixels, share = MOST_CUT
     return all(0 <= extent - kept <= max(pixels, share * extent) for extent, kept in zip(shape, common, strict=True))
 
@@ -123,18 +96,7 @@ def mending(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) ->
 
 
 def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
-    """Refuse a ``ucm2`` that has not (2 h + 1) x (2 w + 1) pixels where ground truth has h x w.
-
-    Parameters
-    ----------
-    found, truth : (str, shape)
-        File and size of the prediction and of the ground truth.
-
-    Raises
-    ------
-    SizeError
-        If it has not.
-    """
+    """Refuse a ``ucm2`` that has not (2 h + 1) x (2 w + 1) pixels where ground truth has h x w."""
     expected = tuple(2 * extent + 1 for extent in truth[1])
     if found[1] != expected:
         guess = relation(found[1], expected)
@@ -144,17 +106,7 @@ def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, t
 
 
 def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
-    """Say in words how a size may have come about; empty where nothing fits.
-
-    Examples
-    --------
-    >>> relation((481, 321), (321, 481))
-    'it looks transposed'
-    >>> relation((320, 480), (321, 481))
-    'it is off by 1 and 1 pixels'
-    >>> relation((160, 240), (320, 480))
-    'it is smaller by a factor of 2'
-    """
+    """Say in words how a size may have come about; empty where nothing fits."""
     height, width = shape
     if shape == expected[::-1]:
         return _TRANSPOSED

@@ -17,15 +17,7 @@ Images = Iterable[str] | str | PathLike[str] | None
 
 
 def as_images(given: Images) -> tuple[str, ...]:
-    """Read names and patterns from a sequence, or from the lines of a text file without those that begin with ``#``.
-
-    Raises
-    ------
-    ArgumentError
-        For an empty sequence, or one that holds something else than texts.
-    DataError
-        For a file that cannot be read, is not in UTF-8 or names no image.
-    """
+    """Read names and patterns from a sequence, or from the lines of a text file without those that begin with ``#``."""
     if given is None:
         return ()
     if isinstance(given, (str, PathLike)):
@@ -60,14 +52,7 @@ def _content(place: str) -> bytes:
 
 
 def select(patterns: Iterable[str], names: Collection[str]) -> tuple[set[str], tuple[str, ...]]:
-    """Give the names that are listed or fit a pattern, and the patterns that fit none; a listed name fits itself only.
-
-    Examples
-    --------
-    >>> chosen, unknown = select(["cat", "co*", "dog"], {"cat", "catalogue", "coins", "coffee"})
-    >>> sorted(chosen), unknown
-    (['cat', 'coffee', 'coins'], ('dog',))
-    """
+    """Give the names that are listed or fit a pattern, and the patterns that fit none."""
     chosen: set[str] = set()
     unknown = []
     for given in dict.fromkeys(patterns):

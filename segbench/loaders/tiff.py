@@ -35,29 +35,7 @@ MAX_PAGES = 100
 
 
 def decode_tiff(data: bytes, path: str, role: Role) -> Decoded:
-    """Decode a TIFF file of one page.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    path : str
-        The file, for errors.
-    role : {"prediction", "ground truth", "field"}
-        Decides what a coloured palette means and whether numbers may be negative.
-
-    Returns
-    -------
-    Decoded
-        Values as stored, also where zero is declared white, as scikit-image reads them (tifffile writes masks of
-        bools that way); a note says so.
-
-    Raises
-    ------
-    DataError
-        For several pages, missing pixels, transparency, and colour spaces other than grey, palette and RGB. Whatever
-        the libraries raise on damaged data comes out as it is.
-    """
+    """Decode a TIFF file of one page."""
     import tifffile
 
     with tifffile.TiffFile(io.BytesIO(data)) as tiff:

@@ -38,39 +38,14 @@ Labelled: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_] | None]
 
 
 def as_annotator_rule(text: str) -> AnnotatorRule:
-    """Read a rule for several annotators.
-
-    Raises
-    ------
-    ArgumentError
-        For anything but any, all, majority and each.
-    """
+    """Read a rule for several annotators."""
     if text not in get_args(AnnotatorRule):
         raise ArgumentError(f"annotators={text!r} is no rule; choose any, all, majority or each")
     return cast("AnnotatorRule", text)
 
 
 def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None) -> list[Labelled]:
-    """Bring the labels of several annotators together: into one drawing, or under ``each`` not at all.
-
-    Parameters
-    ----------
-    annotators : sequence of (labels, valid)
-        Of each annotator, all of one shape; at least one.
-    rule : {"any", "all", "majority", "each"}, optional
-        May be None for a single annotator.
-
-    Returns
-    -------
-    list of (labels, valid)
-        To be counted one after another, and the counts added.
-
-    Examples
-    --------
-    >>> drawn = [(np.array([True, False]), None), (np.array([True, True]), np.array([True, False]))]
-    >>> brought_together(drawn, "majority")[0][0]
-    array([ True, False])
-    """
+    """Bring the labels of several annotators together: into one drawing, or under ``each`` not at all."""
     if len(annotators) == 1 or rule == "each":
         return list(annotators)
     votes: NDArray[Any] = np.zeros(annotators[0][0].shape, np.int32)

@@ -23,13 +23,7 @@ Measured = TypeVar("Measured", bound=AtThresholds)
 
 
 def in_order(*sets: Mapping[str, Measured]) -> Iterator[Measured]:
-    """Give the counts of all images, of each set in sorted order of their names, if their thresholds are the same.
-
-    Raises
-    ------
-    ArgumentError
-        If images were counted at different thresholds.
-    """
+    """Give the counts of all images, of each set in sorted order of their names, if their thresholds are the same."""
     first = ""
     for per_image in sets:
         for name in sorted(per_image):

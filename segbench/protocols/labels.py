@@ -48,13 +48,7 @@ class LabelRule:
 
     @classmethod
     def parse(cls, rule: Positive) -> LabelRule:
-        """Read a rule as written on the command line, or from numbers.
-
-        Raises
-        ------
-        ArgumentError
-            If the text is neither a comparison nor a list of numbers.
-        """
+        """Read a rule as written on the command line, or from numbers."""
         text = rule_text(rule)
         found = _RULE.fullmatch(text)
         comparison, numbers = (found[1], found[2]) if found else ("=", text)
@@ -78,18 +72,7 @@ class LabelRule:
 
 
 def rule_text(rule: Positive) -> str:
-    """Write a rule as text; text stays as it is, and numbers become what the command line takes.
-
-    Raises
-    ------
-    ArgumentError
-        If it is neither text nor numbers.
-
-    Examples
-    --------
-    >>> rule_text(255), rule_text((1, 3.5)), rule_text(">= 128")
-    ('255', '1,3.5', '>= 128')
-    """
+    """Write a rule as text; text stays as it is, and numbers become what the command line takes."""
     if isinstance(rule, str):
         return rule
     given: Any = rule
@@ -118,21 +101,7 @@ def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.boo
 def two_values(
     names: Sequence[str], ground_truths: Sequence[NDArray[Any]], valids: Sequence[NDArray[np.bool_] | None]
 ) -> tuple[list[NDArray[np.bool_]], tuple[float, ...]]:
-    """Label an image without a rule: the larger of the two values that its annotators hold together is positive.
-
-    Returns
-    -------
-    labels : list of array of bool
-        One an annotator, all False where they hold one value only; `agree_on_positive` settles such images over the
-        whole set.
-    values : tuple of float
-        The one or two values found among valid pixels, rising; empty where no pixel is valid.
-
-    Raises
-    ------
-    DataError
-        If an annotator, or all of them together, hold more than two values.
-    """
+    """Label an image without a rule: the larger of the two values that its annotators hold together is positive."""
     drawn = list(zip(names, ground_truths, valids, strict=True))
     found: set[float] = set().union(*(_one_or_two_values(*one) for one in drawn))
     values = tuple(sorted(found))
@@ -158,25 +127,7 @@ def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.
 
 
 def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: str = "") -> float | None:
-    """Settle which value is positive over a set of images labelled without a rule.
-
-    Parameters
-    ----------
-    found : mapping of image name to tuple of float
-        The values each image holds.
-    left_out_by : str
-        What leaves pixels out, as the user gives it: it may have left out the other value.
-
-    Returns
-    -------
-    float or None
-        The larger of the two values; None where no pixel of the set is valid.
-
-    Raises
-    ------
-    DataError
-        If the set as a whole holds one value, or more than two.
-    """
+    """Settle which value is positive over a set of images labelled without a rule."""
     holders: dict[float, list[str]] = {}
     for name, values in found.items():
         for value in values:

@@ -47,13 +47,7 @@ def verbs() -> Mapping[str, str]:
 
 @cache
 def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
-    """Give the protocols that a verb runs: its own, then its variants.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such verb.
-    """
+    """Give the protocols that a verb runs: its own, then its variants."""
     known = protocols()
     if verb not in known or known[verb].variant_of:
         names = ", ".join(name for name, kind in known.items() if not kind.variant_of)
@@ -63,13 +57,7 @@ def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
 
 @cache
 def protocols() -> Mapping[str, type[Protocol]]:
-    """Give every protocol by name, those that ship first.
-
-    Raises
-    ------
-    ArgumentError
-        If a package adds something that is not a protocol, or takes the name of another.
-    """
+    """Give every protocol by name, those that ship first."""
     from segbench.core.protocol import Protocol
 
     found: dict[str, type[Protocol]] = {}
@@ -95,26 +83,14 @@ def protocols() -> Mapping[str, type[Protocol]]:
 
 
 def protocol_of(name: str, fields: Mapping[str, str]) -> Protocol:
-    """Make the protocol of a run from its name and the fields of its signature.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such protocol, or the fields are not those of one.
-    """
+    """Make the protocol of a run from its name and the fields of its signature."""
     if name not in protocols():
         raise ArgumentError(f"there is no protocol {name!r}; there are {', '.join(protocols())}")
     return protocols()[name].from_fields(fields)
 
 
 def measuring(counts: Counts) -> Protocol:
-    """Give the protocol with default settings that measures counts of this type.
-
-    Raises
-    ------
-    ArgumentError
-        If there is none.
-    """
+    """Give the protocol with default settings that measures counts of this type."""
     for kind in protocols().values():
         if isinstance(counts, kind.counts):
             return kind.measuring(counts)
@@ -129,18 +105,7 @@ def counts_types() -> Mapping[str, type[Counts]]:
 
 
 def as_protocol(protocol: object) -> Protocol:
-    """Give a protocol with its settings; a name stands for its defaults.
-
-    Raises
-    ------
-    ArgumentError
-        If it is neither, or a protocol that needs settings is named.
-
-    Examples
-    --------
-    >>> as_protocol("boundaries").signature_fields()["max_dist"]
-    '0.0075'
-    """
+    """Give a protocol with its settings; a name stands for its defaults."""
     from segbench.core.protocol import Protocol
 
     if isinstance(protocol, Protocol):

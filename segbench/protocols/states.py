@@ -37,25 +37,7 @@ class State(IntEnum):
 def states_of_labels(
     labels: NDArray[np.bool_], predicted: NDArray[np.bool_], valid: NDArray[np.bool_] | None = None
 ) -> NDArray[np.uint8]:
-    """Tell true, false and missed pixels apart.
-
-    Parameters
-    ----------
-    labels, predicted : array of bool, one shape
-        Where the ground truth, and where the prediction is positive.
-    valid : array of bool, optional
-        Where pixels count; None for everywhere.
-
-    Returns
-    -------
-    array of uint8
-        A `State` a pixel.
-
-    Examples
-    --------
-    >>> states_of_labels(np.array([True, False, True]), np.array([True, True, False]))
-    array([1, 2, 3], dtype=uint8)
-    """
+    """Tell true, false and missed pixels apart."""
     states: NDArray[Any] = np.full(labels.shape, State.NOTHING, np.uint8)
     states[labels & predicted] = State.TRUE
     states[~labels & predicted] = State.FALSE

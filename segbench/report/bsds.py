@@ -133,13 +133,7 @@ def files_of(result: Result) -> dict[str, str]:
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """Give each name a part of a path of its own, told apart also where upper and lower case are one.
-
-    Examples
-    --------
-    >>> file_names(["HED", "hed", "a/b"])
-    ['HED', 'hed-2', 'a%2Fb']
-    """
+    """Give each name a part of a path of its own, told apart also where upper and lower case are one."""
     taken: set[str] = set()
     given = []
     for name in names:
@@ -154,13 +148,7 @@ def file_names(names: Iterable[str]) -> list[str]:
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write text files into a folder, which is made where there is none.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be written.
-    """
+    """Write text files into a folder, which is made where there is none."""
     for name, text in files.items():
         write_file(folder / name, text.encode(), hint="give another folder", make_folder=True)
 

@@ -6,13 +6,7 @@ from collections.abc import Iterable
 
 
 def rows_text(rows: Iterable[Iterable[float]]) -> str:
-    r"""Write rows of numbers, each as ``%10g``; whole numbers keep all their digits.
-
-    Examples
-    --------
-    >>> rows_text([[1, 0.5], [1234567, 1 / 3]])
-    '         1        0.5\n   1234567   0.333333\n'
-    """
+    r"""Write rows of numbers, each as ``%10g``; whole numbers keep all their digits."""
     return "".join(" ".join(_ten(value) for value in row) + "\n" for row in rows)
 
 

@@ -28,13 +28,7 @@ class ClassResult:
 
 
 def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> list[ClassResult]:
-    """Give each class of each method; intervals of them are drawn as those given of the whole were.
-
-    Raises
-    ------
-    ArgumentError
-        If no result is of several classes.
-    """
+    """Give each class of each method; intervals of them are drawn as those given of the whole were."""
     if not any(result.classes for result in results):
         found = ", ".join(by_protocol(results))
         raise ArgumentError(f"results of {found} have no classes; run segbench pixels GT PRED --classes 0-18")

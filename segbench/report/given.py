@@ -25,13 +25,7 @@ def _as_results(given: object) -> list[Result]:
 
 
 def of_one_protocol(given: object) -> list[Result]:
-    """Take results to be drawn in one picture: several classes as all of them added up.
-
-    Raises
-    ------
-    ArgumentError
-        If something in it is no result, and for no results or results of several protocols.
-    """
+    """Take results to be drawn in one picture: several classes as all of them added up."""
     results = _as_results(given)
     one_protocol(results)
     return _classes_added_up(results)
@@ -59,13 +53,7 @@ def named_by_class(results: Sequence[Result]) -> list[Result]:
 
 
 def one_protocol(results: Sequence[Result]) -> str:
-    """Give the protocol that all results have.
-
-    Raises
-    ------
-    ArgumentError
-        For no results, or several protocols.
-    """
+    """Give the protocol that all results have."""
     protocols = sorted({result.protocol for result in results})
     if len(protocols) != 1:
         if not protocols:
@@ -77,13 +65,7 @@ def one_protocol(results: Sequence[Result]) -> str:
 
 
 def curves_in(results: Sequence[Result], space: Space | None, what: str) -> list[Series | None]:
-    """Give the curves of results of one protocol, to be drawn in a space, or against the threshold for None.
-
-    Raises
-    ------
-    ArgumentError
-        If the protocol has no such curve. A single result may lack one.
-    """
+    """Give the curves of results of one protocol, to be drawn in a space, or against the threshold for None."""
     curves = [result.drawn for result in results]
     known = next((curve for curve in curves if curve is not None), None)
     if known is not None and (space is None or space in known.spaces):

@@ -40,35 +40,12 @@ _COLOUR_NAMES = {
 
 
 def legend(protocol: Protocol) -> str:
-    """Say in one line what the colours of a protocol's pictures mean.
-
-    Examples
-    --------
-    >>> from segbench.protocols.pixels.settings import Pixels
-    >>> legend(Pixels())
-    'blue: true, vermilion: false, orange: missed, grey: left out'
-    """
+    """Say in one line what the colours of a protocol's pictures mean."""
     return ", ".join(f"{_COLOUR_NAMES[State(state)]}: {words}" for state, words in protocol.states_called.items())
 
 
 def painted(states: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Paint states in the colours of `COLOURS`.
-
-    Parameters
-    ----------
-    states : array of uint8, shape (H, W)
-        A `State` a pixel.
-
-    Returns
-    -------
-    array of uint8, shape (H, W, 3)
-        RGB.
-
-    Examples
-    --------
-    >>> painted(np.array([[0, 1]], np.uint8)).tolist()
-    [[[255, 255, 255], [0, 114, 178]]]
-    """
+    """Paint states in the colours of `COLOURS`."""
     return _palette()[states]
 
 

@@ -38,17 +38,7 @@ def ranked(
     bounds: Sequence[tuple[float, float] | None] | None = None,
     digits: int = DIGITS,
 ) -> list[Mark]:
-    """Mark the best and the second best of some values; bounds, one per value, are None where it is exact.
-
-    Examples
-    --------
-    >>> ranked([0.7, 0.9, 0.8, 0.90001, math.nan], "higher")
-    ['', 'best', '', 'best', '']
-    >>> ranked([0.7, 0.9, 0.8], "lower")
-    ['best', '', 'second']
-    >>> ranked([0.7, 0.9, 0.8], "higher", bounds=[None, (0.79, 0.91), None])
-    ['', '', '']
-    """
+    """Mark the best and the second best of some values; bounds, one per value, are None where it is exact."""
     marks: list[Mark] = [""] * len(values)
     if better is None:
         return marks

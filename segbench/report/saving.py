@@ -42,32 +42,7 @@ def save_plot(
     seed: int = 0,
     size: tuple[float, float] | None = None,
 ) -> None:
-    """Draw results into a file.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        Of one protocol.
-    path : Path
-        Ends in .pdf, .svg or .png.
-    kind : str, optional
-        ``"pr"``, ``"roc"``, ``"f"`` (against threshold), ``"images"``, ``"achievable"`` or ``"comparison"``; by default
-        precision-recall, else the curve against the threshold, and without a curve each image.
-    level : float, optional
-        Of the bands of ``"pr"`` and ``"roc"``, by default none, and of the intervals of ``"comparison"``, .95.
-    replicates, seed : int
-        Of both.
-    size : (width, height), optional
-        In inches, the picture exactly so, with smaller letters where it is narrow and nobody chose others; by default
-        that of Matplotlib's settings, cropped to what is drawn.
-
-    Raises
-    ------
-    ArgumentError
-        If the name does not end so, the file is a results file, or the results cannot be drawn in this way.
-    DataError
-        If the file cannot be written; one that was there before is then unchanged.
-    """
+    """Draw results into a file."""
     if path.suffix.lower() not in FORMATS:
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends so")
     refuse_results_file(path)

@@ -23,11 +23,6 @@ def threshold_columns(results: Sequence[Result]) -> list[Mapping[str, NDArray[An
 
     Of pixels the first row is where nothing is predicted, at an infinite threshold; two-valued predictions have one
     row, that of the mask. A published curve has no counts, and each protocol has its own columns.
-
-    Raises
-    ------
-    ArgumentError
-        If no result has a curve.
     """
     tables = [{} if result.drawn is None else result.drawn.columns for result in results]
     if results and not any(tables):

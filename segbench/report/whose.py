@@ -8,13 +8,7 @@ _SHOWN_NAMES = 4
 
 
 def few_names(names: Sequence[str], total: int) -> str:
-    """Name methods; of many the first few, or that they are all.
-
-    Examples
-    --------
-    >>> few_names(["a", "b"], 9), few_names(list("abcdef"), 9), few_names(list("abcdef"), 6)
-    ('a, b', 'a, b, c, d and 2 more', 'all 6 methods')
-    """
+    """Name methods; of many the first few, or that they are all."""
     if len(names) <= _SHOWN_NAMES:
         return ", ".join(names)
     if len(names) == total:
@@ -23,13 +17,7 @@ def few_names(names: Sequence[str], total: int) -> str:
 
 
 def with_names(notes: Sequence[Sequence[str]], names: Sequence[str]) -> list[str]:
-    """Put before each note whose it is, one list of notes a method; a note that all have stands once, without names.
-
-    Examples
-    --------
-    >>> with_names([["few images"], ["few images", "r50: undefined"]], ["a", "b"])
-    ['few images', 'b: r50: undefined']
-    """
+    """Put before each note whose it is, one list of notes a method; a note that all have stands once, without names."""
     whose: dict[str, list[str]] = {}
     for name, several in zip(names, notes, strict=True):
         for note in dict.fromkeys(several):

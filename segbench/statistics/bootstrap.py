@@ -114,13 +114,7 @@ def bootstrap(
 
 
 def table_of(*sets: Mapping[str, Any] | Table | Tabled) -> Table:
-    """Lay out counts of any protocol, those of several methods one after the other.
-
-    Raises
-    ------
-    ArgumentError
-        If there are no images, or counts of several kinds or an unknown one.
-    """
+    """Lay out counts of any protocol, those of several methods one after the other."""
     table = getattr(sets[0], "table", sets[0])
     if isinstance(table, Table):
         if not table.images:
@@ -136,13 +130,7 @@ def table_of(*sets: Mapping[str, Any] | Table | Tabled) -> Table:
 
 
 def notes_on(images: int) -> tuple[str, ...]:
-    """Say what intervals over so few images are worth; nothing where there are enough.
-
-    Examples
-    --------
-    >>> notes_on(9), notes_on(10)
-    (('9 images: intervals over fewer than 10 are not to be relied on',), ())
-    """
+    """Say what intervals over so few images are worth; nothing where there are enough."""
     if images == 1:
         return (_ONE_IMAGE,)
     if images < FEW_IMAGES:

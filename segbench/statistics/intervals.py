@@ -107,24 +107,7 @@ def method_for(metric: Metric, method: IntervalMethod) -> IntervalMethod:
 def interval(
     drawn: FloatArray, estimate: float, left_out: FloatArray, *, method: IntervalMethod, level: float
 ) -> tuple[float, float]:
-    """Interval of one figure from its replicates.
-
-    Parameters
-    ----------
-    drawn : array of float64
-        Replicates that are defined.
-    estimate : float
-        The figure of all images.
-    left_out : array of float64, shape (images,)
-        The figure without each image, for "bca".
-    method, level
-        See `bootstrap`.
-
-    Returns
-    -------
-    tuple of float
-        (nan, nan) without replicates.
-    """
+    """Interval of one figure from its replicates."""
     if drawn.size == 0:
         return math.nan, math.nan
     shares = (1 - level) / 2, (1 + level) / 2

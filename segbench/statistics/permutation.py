@@ -102,17 +102,7 @@ class SwapTest:
 
 
 def swap_test(both: Table, *, permutations: int, seed: int) -> SwapTest:
-    """Test the differences of two methods by swapping images between them.
-
-    Parameters
-    ----------
-    both : Table
-        The images of one method followed by the same images, in the same order, of the other.
-    permutations : int
-        Random ways of swapping; where there are no more than that in all, each is taken once.
-    seed : int
-        Of the random ways.
-    """
+    """Test the differences of two methods by swapping images between them."""
     images = both.images // 2
     exact = 2**images <= permutations
     found = _differences(both, np.zeros((1, images)))[0]
@@ -126,23 +116,7 @@ def swap_test(both: Table, *, permutations: int, seed: int) -> SwapTest:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's correction of p-values for being several; nan are left out of the number.
-
-    Parameters
-    ----------
-    p_values : sequence of float
-        In any order.
-
-    Returns
-    -------
-    list of float
-        In the same order; rejecting what is below .05 keeps the chance of any false rejection below .05.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
+    """Holm's correction of p-values for being several; nan are left out of the number."""
     values = np.asarray(p_values, dtype=np.float64)
     corrected = np.full(values.size, np.nan)
     order = np.argsort(values)[: int(np.sum(~np.isnan(values)))]

@@ -19,25 +19,13 @@ _HIGHEST_LEVEL = 1 - 1e-9  # quantiles closer to the ends than that are the ends
 
 
 def as_level(level: float, name: str = "level") -> float:
-    """Read a confidence level.
-
-    Raises
-    ------
-    ArgumentError
-        If it is not between 0 and 1.
-    """
+    """Read a confidence level."""
     expected = "a number between 0 and 1, for instance 0.95"
     return as_real(level, name, expected, least=0, most=_HIGHEST_LEVEL, open_ends=True)
 
 
 def as_draws(replicates: int, seed: int) -> tuple[int, int]:
-    """Read how many replicates are drawn, and the seed.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no replicate or too many, or the seed is negative.
-    """
+    """Read how many replicates are drawn, and the seed."""
     return as_whole(replicates, "replicates", least=1, most=MOST_REPLICATES), as_whole(seed, "seed")
 
 

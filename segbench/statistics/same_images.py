@@ -11,13 +11,7 @@ _LISTED = 5
 
 
 def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
-    """Check that all methods have the same images, counted against the same ground truth.
-
-    Raises
-    ------
-    ArgumentError
-        Naming what one method has and another has not.
-    """
+    """Check that all methods have the same images, counted against the same ground truth."""
     (first, reference), *others = methods.items()
     problems: list[str] = []
     for name, per_image in others:

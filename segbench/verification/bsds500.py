@@ -56,13 +56,7 @@ class _Run:
 
 
 def bsds500_part(folder: Path) -> Part:
-    """Find what lies in a folder.
-
-    Raises
-    ------
-    DataError
-        If there is no such folder, or it holds neither examples nor results on test images.
-    """
+    """Find what lies in a folder."""
     if not folder.is_dir():
         raise DataError(shown(folder), "is no folder", "give the folder in which BSDS500 was unpacked")
     examples = _place(folder, "examples", _holds_examples)

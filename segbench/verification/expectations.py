@@ -12,16 +12,7 @@ ROUNDING = 1e-12
 
 
 def read_expectation(text: str) -> tuple[float, float]:
-    """Give the number, and how far from it a figure may be.
-
-    Examples
-    --------
-    >>> read_expectation("1/4"), read_expectation("544")
-    ((0.25, 1e-12), (544.0, 0.0))
-    >>> value, allowed = read_expectation(".25")
-    >>> round(allowed, 9)
-    0.005
-    """
+    """Give the number, and how far from it a figure may be."""
     value = float(Fraction(text))
     if "/" in text:
         return value, ROUNDING

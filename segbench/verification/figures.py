@@ -49,13 +49,7 @@ _NAMES = {
 
 
 def figure_name(key: str) -> str:
-    """Say what the field calls a figure.
-
-    Examples
-    --------
-    >>> figure_name("auc_pr"), figure_name("recall")
-    ('AUC-PR', 'recall')
-    """
+    """Say what the field calls a figure."""
     return _NAMES.get(key, key)
 
 

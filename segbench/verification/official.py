@@ -36,19 +36,7 @@ _REGION_FILES = (*_REGIONS, "eval_cover_img.txt", "eval_cover_th.txt", "eval_RI_
 
 
 def compare_boundaries(part: str, group: str, folder: Path, result: Result | None, missing: str) -> Iterator[Check]:
-    """Compare the figures with ``eval_bdry.txt``, and every row with the other two files.
-
-    Parameters
-    ----------
-    part, group : str
-        Where the checks belong.
-    folder : Path
-        Where the official files lie.
-    result : Result, optional
-        Of the same images; None where they are not there.
-    missing : str
-        Why not.
-    """
+    """Compare the figures with ``eval_bdry.txt``, and every row with the other two files."""
     table = expected("bsds500")["examples"]
     allowed = table["allowed"]
     rows = [name for name in allowed if name.endswith(".txt")]

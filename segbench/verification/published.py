@@ -26,13 +26,7 @@ Method = tuple[Evaluation, Result]
 
 
 def published_part(folder: Path) -> Part:
-    """Find the methods in a folder, and read them.
-
-    Raises
-    ------
-    DataError
-        If there is no such folder, no method with rows or counts in it, or a damaged file.
-    """
+    """Find the methods in a folder, and read them."""
     evaluations = find_evaluations(folder)
     if not any(one.best and (one.rows or one.counts) for one in evaluations):
         raise DataError(

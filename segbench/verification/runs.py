@@ -12,13 +12,7 @@ from segbench.core.summary import Summary
 
 
 def whole(result: Result) -> Result:
-    """Give a result back if every image was counted.
-
-    Raises
-    ------
-    DataError
-        If an image failed, with all that did.
-    """
+    """Give a result back if every image was counted."""
     if result.failed:
         listed = "".join(f"\n  {failure}" for failure in result.failed.values())
         raise DataError(result.method, f"{len(result.failed)} images could not be counted:{listed}\n")
@@ -26,13 +20,7 @@ def whole(result: Result) -> Result:
 
 
 def pixels_of(ground_truth: Path, prediction: Path) -> tuple[ScoreCounts, Summary]:
-    """Count two folders pixel by pixel: the pooled counts, and the figures of the set.
-
-    Raises
-    ------
-    DataError
-        If an image failed.
-    """
+    """Count two folders pixel by pixel: the pooled counts, and the figures of the set."""
     result = whole(evaluate(ground_truth, prediction))
     pooled = ScoreCounts.sum(counts for counts in result.counts.values() if isinstance(counts, ScoreCounts))
     return pooled, result.summary

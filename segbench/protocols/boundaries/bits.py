@@ -43,23 +43,7 @@ popcount: Any = intrinsic(_popcount)
 
 
 def pack(mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Pack a mask into words.
-
-    Parameters
-    ----------
-    mask : array of bool, shape (H, W)
-        Any mask, sides of 0 included.
-
-    Returns
-    -------
-    array of uint64, shape (H, ceil(W / 64))
-        Bits beyond the last column are 0.
-
-    Examples
-    --------
-    >>> pack(np.array([[True, False, True]]))
-    array([[5]], dtype=uint64)
-    """
+    """Pack a mask into words."""
     height, width = mask.shape
     words = np.zeros((height, -(-width // 64) * 8), np.uint8)
     packed = np.packbits(mask, axis=1, bitorder="little")
@@ -68,43 +52,14 @@ def pack(mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 
 def unpack(words: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:
-    """Undo `pack`.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (H, ceil(width / 64))
-        As `pack` gives them.
-    width : int
-        Columns of the mask.
-
-    Returns
-    -------
-    array of bool, shape (H, width)
-        The mask.
-
-    Examples
-    --------
-    >>> unpack(np.array([[5]], np.uint64), 3)
-    array([[ True, False,  True]])
-    """
+    """Undo `pack`."""
     octets = np.ascontiguousarray(words.astype("<u8", copy=False)).view(np.uint8)
     return np.unpackbits(octets, axis=1, count=width, bitorder="little").view(np.bool_)
 
 
 @kernel
 def ranks(words: NDArray[Any]) -> NDArray[Any]:
-    """Number the pixels of a mask in raster order.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (N,)
-        A packed mask, flattened.
-
-    Returns
-    -------
-    array of int32, shape (N + 1,)
-        Pixels before each word; the last entry is the number of pixels.
-    """
+    """Number the pixels of a mask in raster order."""
     before = np.zeros(words.size + 1, np.int32)
     for k in range(words.size):
         before[k + 1] = before[k] + popcount(words[k])
@@ -113,22 +68,7 @@ def ranks(words: NDArray[Any]) -> NDArray[Any]:
 
 @kernel
 def positions(words: NDArray[Any], width: int, count: int) -> NDArray[Any]:
-    """List the pixels of a mask.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (H, ceil(width / 64))
-        A packed mask.
-    width : int
-        Columns of the mask.
-    count : int
-        Pixels of the mask.
-
-    Returns
-    -------
-    array of int32, shape (count,)
-        Flat indices ``y * width + x``, rising.
-    """
+    """List the pixels of a mask."""
     pixels = np.empty(count, np.int32)
     n = 0
     for y in range(words.shape[0]):

@@ -23,15 +23,6 @@ def certify(rows: Side, columns: Side, costs: Costs, sums: NDArray[Any]) -> None
     """Sum the cost of the assignment, and its lower bound.
 
     Sums may leave 64 bits, so that each is given in two parts; `whole` puts them together.
-
-    Parameters
-    ----------
-    rows, columns : Side
-        Ground truth and prediction.
-    costs : Costs
-        Costs of pairs, less what a pixel left alone costs.
-    sums : array of int64, shape (4,)
-        Set to the high and low part of the cost, and the high and low part of the bound.
     """
     live, every, before, price, mate = columns.live, columns.every, columns.before, columns.price, rows.mate
     pair, half_width, width = costs.pair, costs.half_width, costs.width
@@ -70,25 +61,5 @@ def certify(rows: Side, columns: Side, costs: Costs, sums: NDArray[Any]) -> None
 
 
 def whole(high: int, low: int, alone: int, pixels: int) -> int:
-    """Put a sum together, with what unmatched pixels cost put back.
-
-    Parameters
-    ----------
-    high, low : int
-        Two parts as `certify` gives them.
-    alone : int
-        What a pixel left alone costs.
-    pixels : int
-        Ground-truth pixels.
-
-    Returns
-    -------
-    int
-        The cost, or the bound.
-
-    Examples
-    --------
-    >>> whole(-1, 2**32 - 5, 10, 2)
-    15
-    """
+    """Put a sum together, with what unmatched pixels cost put back."""
     return (int(high) << 32) + int(low) + int(alone) * pixels

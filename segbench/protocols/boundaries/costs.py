@@ -54,29 +54,7 @@ class Costs(NamedTuple):
 
 
 def costs(shape: tuple[int, int], max_dist_px: float, pixels: int, annotator: int) -> Costs:
-    """Tabulate the costs of pairs.
-
-    Parameters
-    ----------
-    shape : (int, int)
-        Rows and columns of the image.
-    max_dist_px : float
-        Tolerance, in pixels, inclusive.
-    pixels : int
-        Ground-truth pixels.
-    annotator : int
-        Index of the annotator, from 0; part of the tie-break.
-
-    Returns
-    -------
-    Costs
-        Tables of (R + 1) x (R + 1) entries, R the tolerance or the longer side of the image, whichever is less.
-
-    Raises
-    ------
-    ArgumentError
-        If the costs do not fit 64 bits.
-    """
+    """Tabulate the costs of pairs."""
     reach = int(min(max_dist_px, max(*shape, 1) - 1))
     unmatched = max(1, math.ceil(100 * 100 * max_dist_px))
     scale = TIE_BREAKS * (pixels + 1)

@@ -135,13 +135,7 @@ class BoundaryCurve(Series):
 
 
 def f_of(recall: ArrayLike, precision: ArrayLike) -> FloatArray:
-    """F of recall and precision, 0 where both are 0.
-
-    Examples
-    --------
-    >>> f_of([0.5, 0.0], [1.0, 0.0])
-    array([0.66666667, 0.        ])
-    """
+    """F of recall and precision, 0 where both are 0."""
     r, p = np.asarray(recall, dtype=np.float64), np.asarray(precision, dtype=np.float64)
     return 2 * ratio(r * p, r + p)
 
@@ -165,19 +159,7 @@ def boundary_curve(counts: BoundaryCounts | Pooled) -> BoundaryCurve:
 
 
 def measured(curve: BoundaryCurve) -> dict[str, float]:
-    """Measure a curve by rules 2, 4 and 5: the metrics of `POOLED` by key.
-
-    Examples
-    --------
-    >>> found = measured(BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0]))
-    >>> round(found["ods_f"], 2), round(found["ods_threshold"], 1)
-    (0.7, 0.5)
-    >>> found = measured(BoundaryCurve([0.2, 0.8], [0.5, 0.25], [0.5, 1.0]))
-    >>> found["area_pr"], found["area_pr_extended"]
-    (0.195, 0.5675)
-    >>> round(measured(BoundaryCurve([0.2, 0.8], [0.5, 0.25], [0.4, 0.8]))["r50"], 4)
-    0.4375
-    """
+    """Measure a curve by rules 2, 4 and 5: the metrics of `POOLED` by key."""
     from segbench.protocols.boundaries import metric_kernels
 
     values = np.empty(len(POOLED))

@@ -11,24 +11,7 @@ from segbench.protocols.boundaries.jit import helper, int64
 
 @helper
 def push(z: int, queued: int, length: NDArray[Any], heap: NDArray[Any], place: NDArray[Any]) -> int:
-    """Put a pixel in, or move it up after its length fell.
-
-    Parameters
-    ----------
-    z : int
-        The pixel; ``length[z]`` is its key.
-    queued : int
-        Pixels in the heap.
-    length : array of int64
-        Keys by pixel.
-    heap, place : array of int32
-        Pixels, smallest key first; and where each pixel stands in `heap`, -1 where nowhere.
-
-    Returns
-    -------
-    int
-        Pixels in the heap now.
-    """
+    """Put a pixel in, or move it up after its length fell."""
     n = int64(place[z])
     if n < 0:
         n = queued

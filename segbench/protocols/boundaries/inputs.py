@@ -20,15 +20,7 @@ _LARGEST_RADIUS = 100
 
 
 def as_mask(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
-    """Read a mask: pixels other than 0 are on.
-
-    Raises
-    ------
-    ArgumentError
-        If it is not two-dimensional.
-    DataError
-        If it holds NaN.
-    """
+    """Read a mask: pixels other than 0 are on."""
     array = _plane(mask, name)
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise DataError(name, f"{int(np.isnan(array).sum())} pixels are NaN; a mask is 0 or not 0")
@@ -36,20 +28,7 @@ def as_mask(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
 
 
 def as_scores(scores: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Read a soft map: levels of an unsigned type over its maximum, bool as 0 and 1, floats as they are.
-
-    Raises
-    ------
-    ArgumentError
-        If it is not two-dimensional, or of a type with no full scale.
-    DataError
-        If a score is NaN or infinite.
-
-    Examples
-    --------
-    >>> as_scores(np.array([[0, 51, 255]], np.uint8), "prediction")
-    array([[0. , 0.2, 1. ]])
-    """
+    """Read a soft map: levels of an unsigned type over its maximum, bool as 0 and 1, floats as they are."""
     array = _plane(scores, name)
     if array.dtype in (np.uint8, np.uint16):
         return np.ascontiguousarray(array / np.float64(np.iinfo(array.dtype).max))
@@ -69,18 +48,6 @@ def as_thresholds(thresholds: int | ArrayLike) -> NDArray[np.float64]:
     These are ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, which may lie one unit in the last place beside
     ``k / (K + 1)``: official results need it. In BSDS500's example with 5 thresholds level 85 of 255, exactly 1 / 3, is
     below the second threshold; with ``k / (K + 1)`` it is not, and the area is .3069 instead of .3076.
-
-    Raises
-    ------
-    ArgumentError
-        If the number is not from 1 to 65535, or the list is empty, not rising or not finite.
-
-    Examples
-    --------
-    >>> as_thresholds(3)
-    array([0.25, 0.5 , 0.75])
-    >>> as_thresholds(5)[1].item()
-    0.33333333333333337
     """
     if np.ndim(thresholds) == 0:
         thresholds = as_whole(thresholds, "thresholds", least=1, most=_MOST_THRESHOLDS)
@@ -98,13 +65,7 @@ def number_or_list(thresholds: int | ArrayLike) -> int | tuple[float, ...]:
 
 
 def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
-    """Refuse scores outside [0, 1], which evenly spaced thresholds would misread.
-
-    Raises
-    ------
-    DataError
-        If a score is outside by more than rounding.
-    """
+    """Refuse scores outside [0, 1], which evenly spaced thresholds would misread."""
     if scores.size and (scores.min() < -_ROUNDING or scores.max() > 1 + _ROUNDING):
         lowest, highest = float(scores.min()), float(scores.max())
         if like_levels(lowest, highest):
@@ -119,37 +80,17 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
 
 
 def as_share_of_diagonal(max_dist: float) -> float:
-    """Read a tolerance as a fraction of the image's diagonal.
-
-    Raises
-    ------
-    ArgumentError
-        If it is outside [0, 1]: pixels, for instance.
-    """
+    """Read a tolerance as a fraction of the image's diagonal."""
     return as_real(max_dist, "max_dist", "a fraction of the diagonal: 0.0075, not pixels", least=0, most=1)
 
 
 def as_max_dist(max_dist: float, name: str) -> float:
-    """Read a tolerance in pixels.
-
-    Raises
-    ------
-    ArgumentError
-        If it is not from 0 to 1e9.
-    """
+    """Read a tolerance in pixels."""
     return as_real(max_dist, name, "a number of pixels from 0 to 1e9", least=0, most=1e9)
 
 
 def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDArray[np.bool_]]:
-    """Read one mask, or one an annotator.
-
-    Raises
-    ------
-    ArgumentError
-        If there is none, or one is not two-dimensional.
-    DataError
-        If annotators differ in size.
-    """
+    """Read one mask, or one an annotator."""
     if isinstance(ground_truths, np.ndarray) and ground_truths.ndim == 2:
         return [as_mask(ground_truths, "ground truth")]
     parts = list(ground_truths)  # type: ignore[arg-type]  # an array of three dimensions iterates over annotators
@@ -165,13 +106,7 @@ def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDA
 
 
 def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str = "prediction") -> None:
-    """Refuse a prediction whose size is not the ground truth's.
-
-    Raises
-    ------
-    DataError
-        With both sizes, and whether the prediction is transposed or a pixel off.
-    """
+    """Refuse a prediction whose size is not the ground truth's."""
     if prediction.shape == ground_truth.shape:
         return
     off = np.abs(np.subtract(prediction.shape, ground_truth.shape))
@@ -196,23 +131,11 @@ def _size(array: NDArray[Any]) -> str:
 
 
 def as_suppression(radius: float, border: float, multiplier: float) -> tuple[int, int, float]:
-    """Read the settings of suppression.
-
-    Raises
-    ------
-    ArgumentError
-        If one is out of range.
-    """
+    """Read the settings of suppression."""
     above_zero = as_real(multiplier, "multiplier", "a number above 0", least=0, most=math.inf, open_ends=True)
     return as_radius(radius, "radius"), as_whole(border, "border"), above_zero
 
 
 def as_radius(radius: float, name: str) -> int:
-    """Read a radius in pixels.
-
-    Raises
-    ------
-    ArgumentError
-        If it is not a whole number from 0 to 100: methods use 1 or 2, and the time grows with it.
-    """
+    """Read a radius in pixels."""
     return as_whole(radius, name, most=_LARGEST_RADIUS)

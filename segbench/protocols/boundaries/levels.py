@@ -13,25 +13,7 @@ from segbench.protocols.boundaries.jit import kernel, uint64
 
 @kernel
 def levels_of(scores: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[Any]:
-    """Count the thresholds at or below each score.
-
-    Parameters
-    ----------
-    scores : array of float64, shape (H, W)
-        Finite.
-    thresholds : array of float64, shape (K,)
-        Rising.
-
-    Returns
-    -------
-    array of int32, shape (H, W)
-        From 0 to K; the pixel is on at thresholds 0 to level - 1.
-
-    Examples
-    --------
-    >>> levels_of(np.array([[0.1, 0.5, 0.9]]), np.array([0.25, 0.5, 0.75]))
-    array([[0, 2, 3]], dtype=int32)
-    """
+    """Count the thresholds at or below each score."""
     levels = np.zeros(scores.shape, np.int32)
     for y in range(scores.shape[0]):
         for x in range(scores.shape[1]):
@@ -51,20 +33,7 @@ def levels_of(scores: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[Any]:
 
 @kernel
 def pack_levels(levels: NDArray[Any], count: int) -> NDArray[Any]:
-    """Pack the map of every threshold, as it is.
-
-    Parameters
-    ----------
-    levels : array of int32, shape (H, W)
-        As `levels_of` gives them.
-    count : int
-        Thresholds.
-
-    Returns
-    -------
-    array of uint64, shape (count, H, ceil(W / 64))
-        Packed maps, lowest threshold first.
-    """
+    """Pack the map of every threshold, as it is."""
     maps = np.zeros((count, levels.shape[0], (levels.shape[1] + 63) >> 6), np.uint64)
     for y in range(levels.shape[0]):
         for x in range(levels.shape[1]):

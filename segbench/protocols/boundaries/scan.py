@@ -27,28 +27,7 @@ def neighbours(  # noqa: PLR0917 - see above
     pixels: NDArray[Any],
     size: int,
 ) -> int:
-    """List the pixels of a packed mask on one line, between two columns.
-
-    Parameters
-    ----------
-    words : array of uint64
-        The mask.
-    every, before : array
-        How the pixels are numbered; every pixel of the mask is one of `every`.
-    line : int
-        The first word of the line.
-    first, last : int
-        The columns, both included.
-    pixels : array of int32
-        Filled from `size` on: numbers of the pixels.
-    size : int
-        Entries in use.
-
-    Returns
-    -------
-    int
-        Entries in use now.
-    """
+    """List the pixels of a packed mask on one line, between two columns."""
     for k in range(first >> 6, (last >> 6) + 1):
         word = words[line + k]
         if k == first >> 6:
@@ -65,17 +44,7 @@ def neighbours(  # noqa: PLR0917 - see above
 
 @helper
 def keep(x: int, own: Side, other: Side, costs: Costs) -> None:
-    """Keep a list of all neighbours of a pixel, live or not, with costs, unless it is too long or there is no room.
-
-    Parameters
-    ----------
-    x : int
-        A pixel of `own`.
-    own, other : Side
-        Only the lists of `own` are changed.
-    costs : Costs
-        Costs of pairs.
-    """
+    """Keep a list of all neighbours of a pixel, live or not, with costs, unless it is too long or there is no room."""
     first_of, used = own.lists.first, own.lists.used
     pixels, list_costs, pixel_of = own.lists.pixel, own.lists.cost, other.pixel
     every, before, pair, half_width = other.every, other.before, costs.pair, costs.half_width

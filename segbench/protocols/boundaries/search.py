@@ -32,24 +32,7 @@ from segbench.protocols.boundaries.sides import ABSENT, FAR, NEW, SEEN, Scratch,
 def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on would cost more than it does
     start: int, own: Side, other: Side, costs: Costs, scratch: Scratch
 ) -> tuple[int, int]:
-    """Find the shortest change that makes the assignment optimal again, and make it.
-
-    Parameters
-    ----------
-    start : int
-        A live, unmatched pixel of `own`, of price 0, that may break the conditions above.
-    own, other : Side
-        Prices and mates are changed in place.
-    costs : Costs
-        Costs of pairs.
-    scratch : Scratch
-        Clean room; left clean.
-
-    Returns
-    -------
-    (int, int)
-        The pixel of `other` that found a partner, or -1, and the pixel of `own` that lost its own, or -1.
-    """
+    """Find the shortest change that makes the assignment optimal again, and make it."""
     length, parent, touched, heap, place = scratch.length, scratch.parent, scratch.touched, scratch.heap, scratch.place
     own_price, own_pixel, list_of, list_size = own.price, own.pixel, own.lists.first, own.lists.size
     kept, kept_cost = own.lists.pixel, own.lists.cost

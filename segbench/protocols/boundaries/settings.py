@@ -208,13 +208,7 @@ class Boundaries(Protocol):
         return Annotators(settings=self)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image.
-
-        Raises
-        ------
-        DataError
-            If scores are not finite or outside [0, 1], or a ground truth is no boundary map.
-        """
+        """Count one image."""
         from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
 
         truths = self.boundary_maps(sample)

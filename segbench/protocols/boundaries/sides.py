@@ -51,22 +51,7 @@ class Scratch(NamedTuple):
 
 
 def side(words: NDArray[np.uint64], width: int, *, prediction: bool) -> Side:
-    """Number the pixels of a mask; none is live yet.
-
-    Parameters
-    ----------
-    words : array of uint64, shape (H, ceil(width / 64))
-        Packed mask.
-    width : int
-        Columns of the image.
-    prediction : bool
-        Whether these are prediction pixels, not ground truth.
-
-    Returns
-    -------
-    Side
-        Nothing matched, all prices 0.
-    """
+    """Number the pixels of a mask; none is live yet."""
     every = words.ravel()
     before = ranks(every)
     pixel = positions(words, width, int(before[-1]))

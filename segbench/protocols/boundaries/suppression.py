@@ -121,22 +121,7 @@ def _gradient(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
 
 @kernel
 def suppress(soft: NDArray[Any], normal: NDArray[Any], radius: int, multiplier: float) -> NDArray[Any]:
-    """Set to 0 each score that is weaker than a neighbour along the normal.
-
-    Parameters
-    ----------
-    soft, normal : array of float64, shape (H, W)
-        Scores, and the direction of the normal in radians.
-    radius : int
-        Neighbours to either side, a pixel apart.
-    multiplier : float
-        By which the score is multiplied before it is compared.
-
-    Returns
-    -------
-    array of float64, shape (H, W)
-        What is left.
-    """
+    """Set to 0 each score that is weaker than a neighbour along the normal."""
     height, width = soft.shape
     kept = np.zeros_like(soft)
     # A sample never lies on the last row or column, so that there is always a next one to interpolate with.

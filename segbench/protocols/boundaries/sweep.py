@@ -57,28 +57,7 @@ def sweep(
     *,
     trace: bool = False,
 ) -> Sweep:
-    """Match one annotator's pixels with the prediction's at every threshold.
-
-    Parameters
-    ----------
-    maps : array of uint64, shape (K, H, ceil(W / 64))
-        Packed prediction, lowest threshold first.
-    every : array of uint64, shape (H, ceil(W / 64))
-        All pixels that are on in any of the maps.
-    ground_truth : array of uint64, shape (H, ceil(W / 64))
-        The annotator's packed mask.
-    pair_costs : Costs
-        Made for the number of pixels of this ground truth.
-    used : array of uint64, shape (K, H, ceil(W / 64))
-        Changed in place: the prediction pixels with a partner are added.
-    trace : bool
-        Whether to keep every partner and certify every threshold.
-
-    Returns
-    -------
-    Sweep
-        Counts, and partners and certificates where asked for.
-    """
+    """Match one annotator's pixels with the prediction's at every threshold."""
     rows = side(ground_truth, pair_costs.width, prediction=False)
     rows.live[:] = rows.every
     rows.mate[:] = FREE

@@ -78,20 +78,7 @@ def thin(mask: ArrayLike) -> NDArray[np.bool_]:
 
 
 def thin_levels(levels: NDArray[np.int32], count: int) -> NDArray[np.uint64]:
-    """Thin the map of every threshold.
-
-    Parameters
-    ----------
-    levels : array of int32, shape (H, W)
-        The number of thresholds that each pixel reaches: it is on at thresholds 0 to level - 1.
-    count : int
-        The number of thresholds.
-
-    Returns
-    -------
-    array of uint64, shape (count, H, ceil(W / 64))
-        The packed thinned maps, lowest threshold first.
-    """
+    """Thin the map of every threshold."""
     return thin_down(levels, count, _DELETABLE, np.array(_STEPS))
 
 

@@ -24,14 +24,7 @@ _KERNELS: tuple[Any, ...] = (
 
 
 def kernels_cached() -> bool:
-    """Tell whether the compiled kernels lie on disk from an earlier process.
-
-    Returns
-    -------
-    bool
-        False before the first use on a machine; then compiling takes about ten seconds, once. Always false where
-        there is no place to keep them.
-    """
+    """Tell whether the compiled kernels lie on disk from an earlier process."""
     places = [(kernel, kernel.stats.cache_path) for kernel in _KERNELS]
     return all(
         path and any(Path(path).glob(f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-*.nbi"))

@@ -96,13 +96,7 @@ class ClassCounts(Counts):
 
     @classmethod
     def sum(cls, counts: Iterable[ClassCounts]) -> ClassCounts:
-        """Pool any number of counts of the same classes, at least one.
-
-        Raises
-        ------
-        ArgumentError
-            If there are none, or their classes differ.
-        """
+        """Pool any number of counts of the same classes, at least one."""
         parts = list(counts)
         names = list(dict.fromkeys(part.names for part in parts))
         if len(names) != 1:

@@ -16,29 +16,7 @@ _LARGEST_BYTES = 2**20
 
 
 def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Read labels and names from text.
-
-    Parameters
-    ----------
-    text : str
-        Parts between commas: a label, a run of labels as in ``0-18``, or ``name=label``. A class without a name is
-        called by its label.
-
-    Returns
-    -------
-    labels : tuple of int
-    names : tuple of str
-
-    Raises
-    ------
-    ArgumentError
-        For another text.
-
-    Examples
-    --------
-    >>> read_classes("0-2,car=13")
-    ((0, 1, 2, 13), ('0', '1', '2', 'car'))
-    """
+    """Read labels and names from text."""
     labels: list[int] = []
     names: list[str] = []
     for part in text.split(","):
@@ -58,13 +36,7 @@ def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 
 def written_classes(labels: Sequence[int], names: Sequence[str]) -> str:
-    """Write classes as the command line takes them: runs of labels, and names where they are not the labels.
-
-    Examples
-    --------
-    >>> written_classes([0, 1, 2, 5, 13], ["0", "1", "2", "5", "car"])
-    '0-2,5,car=13'
-    """
+    """Write classes as the command line takes them: runs of labels, and names where they are not the labels."""
     parts: list[str] = []
     run: list[int] = []
     for label, name in zip((*labels, None), (*names, ""), strict=True):
@@ -80,15 +52,7 @@ def written_classes(labels: Sequence[int], names: Sequence[str]) -> str:
 
 
 def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Read ``0-18``, ``road=0,car=13``, or a file whose lines are a label and a name, into labels and names.
-
-    Raises
-    ------
-    ArgumentError
-        If the text names no classes.
-    DataError
-        If it names a file that cannot be read, or a line of it is another.
-    """
+    """Read ``0-18``, ``road=0,car=13``, or a file whose lines are a label and a name, into labels and names."""
     path = Path(text)
     try:
         is_file = path.is_file()

@@ -186,13 +186,7 @@ class Classes(Protocol):
         return Part(Pixels(invert=self.invert, bins=self.bins), {**fields, **kept}, counts)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image, class by class.
-
-        Raises
-        ------
-        DataError
-            As `maps`.
-        """
+        """Count one image, class by class."""
         truth, maps = self.maps(sample)
         valid = ~equals_any(truth, tuple(map(float, self.void)))
         if sample.field is not None:

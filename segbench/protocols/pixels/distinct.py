@@ -24,27 +24,7 @@ class BeyondLimitError(ValueError):
 def distinct_by_class(
     classes: NDArray[np.uint8], scores: NDArray[Any], *, first: int, second: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Count the distinct scores of two classes of pixels.
-
-    Parameters
-    ----------
-    classes : array of uint8, shape (n,)
-        The class of each pixel; other classes than `first` and `second` are passed over.
-    scores : array of numbers, shape (n,)
-        Floats are float32 or float64.
-
-    Returns
-    -------
-    values : array, shape (L,)
-        Distinct scores, falling, of the dtype of `scores` if that is float32 or float64, else float64.
-    in_first, in_second : array of int32, or int64 for 2**31 pixels and more
-        How many pixels of either class have that score.
-
-    Raises
-    ------
-    BeyondLimitError
-        If a score of the two classes is not finite, or an integer that float64 may not hold exactly.
-    """
+    """Count the distinct scores of two classes of pixels."""
     kept = np.float32 if scores.dtype == np.float32 else np.float64
     limit = float(np.finfo(kept).max) if scores.dtype.kind == "f" else INTEGER_LIMIT
     wanted = first, second

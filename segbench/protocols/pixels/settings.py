@@ -179,13 +179,7 @@ class Pixels(Protocol):
         return PixelTable(sets, cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set))
 
     def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
-        """Decide which ground-truth value is positive: images that hold it alone are counted the other way round.
-
-        Raises
-        ------
-        DataError
-            If the values found leave it open.
-        """
+        """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
         found = {value for values in facts.values() for value in values}
         if not found or (len(found) < 2 and not complete):
             return {}
@@ -193,14 +187,7 @@ class Pixels(Protocol):
         return {} if positive is None else {(positive,): _swapped}
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image.
-
-        Raises
-        ------
-        DataError
-            If scores are not finite, there are several annotators and no rule for them, or the ground truth does not
-            fit the rule of what is positive.
-        """
+        """Count one image."""
         if len(sample.ground_truths) > 1 and self.annotators is None:
             what = f"{len(sample.ground_truths)} annotators, and nothing says how they count together"
             raise DataError(sample.name, what, _ANNOTATORS_HINT)
@@ -258,22 +245,7 @@ class Pixels(Protocol):
         )
 
     def states(self, sample: Sample, threshold: float, counts: ScoreCounts | None = None) -> NDArray[np.uint8]:
-        """Tell true, false and missed pixels apart at a threshold; under ``annotators="each"`` by their majority.
-
-        Parameters
-        ----------
-        sample : Sample
-            The image.
-        threshold : float
-            A pixel is predicted where ``score >= threshold``.
-        counts : ScoreCounts, optional
-            The counts of the image in its set, which tell whether the one ground-truth value of an image is positive.
-
-        Returns
-        -------
-        array of uint8, shape (H, W)
-            A `State` a pixel.
-        """
+        """Tell true, false and missed pixels apart at a threshold; under ``annotators="each"`` by their majority."""
         drawn, _ = self.labelled(sample)
         ((labels, valid),) = brought_together(drawn, "majority" if self.annotators == "each" else self.annotators)
         prediction = self.soft_map(sample)

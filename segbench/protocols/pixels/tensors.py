@@ -50,26 +50,7 @@ def count_tensors(
     bins: bool,
     of: str,
 ) -> Counted:
-    """Count the pixels of tensors that lie on one device, as `segbench.Pixels.count` counts arrays.
-
-    Parameters
-    ----------
-    labels, scores : Tensor, of one shape
-        Ground truth and prediction.
-    valid : Tensor of bool, optional
-        True where a pixel counts.
-    labelled : callable
-        Says of a sample which pixels are positive and which count, as `segbench.Pixels.labelled`.
-    void, invert, bins : bool
-        Whether values are left out, low scores mean positive, and scores are kept in bins.
-    of : str
-        What errors put behind "labels" and "scores".
-
-    Raises
-    ------
-    DataError
-        As `segbench.Pixels.count`.
-    """
+    """Count the pixels of tensors that lie on one device, as `segbench.Pixels.count` counts arrays."""
     torch: Any = sys.modules["torch"]
     labels, scores = labels.detach().reshape(-1), scores.detach().reshape(-1)
     pixels = scores.numel()

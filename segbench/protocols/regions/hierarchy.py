@@ -53,13 +53,7 @@ def hierarchies_of(
 
 
 def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: float) -> NDArray[Any]:
-    """Give the regions at one of the thresholds that `hierarchies_of` gave.
-
-    Raises
-    ------
-    ArgumentError
-        If it is none of them.
-    """
+    """Give the regions at one of the thresholds that `hierarchies_of` gave."""
     places = np.flatnonzero(np.isclose(thresholds, threshold, rtol=0, atol=1e-6))
     if not places.size:
         raise ArgumentError(

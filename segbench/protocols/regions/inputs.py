@@ -17,15 +17,7 @@ MOST_PIXELS = 2**30
 
 
 def as_labels(label_map: ArrayLike, name: str) -> NDArray[Any]:
-    """Read a label map: whole numbers from 0, each a region, connected or not.
-
-    Raises
-    ------
-    ArgumentError
-        If it is not two-dimensional, or has more than 2**30 pixels.
-    DataError
-        If labels are floats, complex or negative, or there is no pixel.
-    """
+    """Read a label map: whole numbers from 0, each a region, connected or not."""
     labels = as_array(label_map, name)
     if labels.ndim != 2:
         raise ArgumentError(f"{name} has shape {labels.shape}, expected (height, width)")
@@ -43,15 +35,7 @@ def as_labels(label_map: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def as_label_maps(label_maps: ArrayLike | Iterable[ArrayLike], name: str) -> list[NDArray[Any]]:
-    """Read one label map, or several of one size.
-
-    Raises
-    ------
-    ArgumentError
-        If there is none.
-    DataError
-        If sizes differ, or one is no label map.
-    """
+    """Read one label map, or several of one size."""
     if isinstance(label_maps, np.ndarray) and label_maps.ndim == 2:
         return [as_labels(label_maps, name)]
     parts: list[Any] = list(label_maps)  # type: ignore[arg-type]  # an array of three dimensions iterates over maps
@@ -80,13 +64,7 @@ def without_masks(
 
 
 def as_void(labels: Iterable[int]) -> tuple[int, ...]:
-    """Read labels that are left out: whole numbers from 0, rising, each once.
-
-    Raises
-    ------
-    ArgumentError
-        For anything else.
-    """
+    """Read labels that are left out: whole numbers from 0, rising, each once."""
     return tuple(sorted({as_whole(label, "void") for label in listed(labels, "void", "(0,)")}))
 
 
@@ -97,20 +75,7 @@ def is_ucm2(prediction: object, shape: tuple[int, ...]) -> TypeGuard[NDArray[Any
 
 
 def ucm2_levels(ucm2: NDArray[Any], thresholds: int | ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Find for each point of a contour map the first threshold that it does not exceed.
-
-    Returns
-    -------
-    levels : array of int32
-        K where a point exceeds all K thresholds.
-    thresholds : array of float64, shape (K,)
-
-    Raises
-    ------
-    DataError
-        If scores are not finite, or outside [0, 1] where thresholds are even; or a pixel, which no contour crosses,
-        exceeds the first threshold.
-    """
+    """Find for each point of a contour map the first threshold that it does not exceed."""
     scores = as_scores(ucm2, "ucm2")
     cuts = as_thresholds(thresholds)
     if isinstance(thresholds, (int, np.integer)):
@@ -127,13 +92,7 @@ def ucm2_levels(ucm2: NDArray[Any], thresholds: int | ArrayLike) -> tuple[NDArra
 
 
 def check_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str) -> None:
-    """Refuse a prediction of another size than the ground truth.
-
-    Raises
-    ------
-    DataError
-        With both sizes.
-    """
+    """Refuse a prediction of another size than the ground truth."""
     if prediction.shape != ground_truth.shape:
         height, width = ground_truth.shape
         raise DataError(

@@ -57,28 +57,7 @@ def _number_regions(parent: IntArray, members: IntArray, seen: NDArray[np.int32]
 def merge_upward(
     levels: NDArray[np.int32], ordered: IntArray, starts: IntArray, pixels: IntArray
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], IntArray]:
-    """Find the 8-connected regions of a contour map of double size, at every threshold.
-
-    Parameters
-    ----------
-    levels : array of int32, shape (2H + 1, 2W + 1)
-        Place of the first of K thresholds that each point does not exceed; K where it exceeds them all. 0 at pixels.
-    ordered : array of int64
-        The points by rising level.
-    starts : array of int64, shape (K + 1,)
-        Where the points of each level start among them.
-    pixels : array of int64, shape (H W,)
-        The points that are pixels.
-
-    Returns
-    -------
-    labels : array of int32, shape (H W,)
-        Regions at the first threshold, from 0.
-    region_of : array of int32, shape (K, regions)
-        In which region each of them lies at each threshold.
-    number : array of int64, shape (K,)
-        Regions at each threshold.
-    """
+    """Find the 8-connected regions of a contour map of double size, at every threshold."""
     thresholds = starts.size - 1
     parent = np.arange(levels.size)
     seen = np.full(levels.size, -1, np.int32)
@@ -109,30 +88,7 @@ def sweep_up(  # noqa: C901, PLR0912, PLR0917 - all thresholds are one call from
     offsets: IntArray,
     best_pred: NDArray[np.float64],
 ) -> IntArray:
-    """Measure a contingency table at every threshold, its rows merging.
-
-    Parameters
-    ----------
-    region_of : array of int32, shape (K, P)
-        In which predicted region each of the P first ones lies at each threshold.
-    number : array of int64, shape (K,)
-        Regions at each threshold.
-    starts, rows, cells : array of int64
-        The table at the first threshold, a ground-truth region after the other: those of region g are at ``starts[g]``
-        to ``starts[g + 1]``, with the predicted region and the number of pixels common to both.
-    best : array of float64, shape (G,)
-        Raised to the best overlap of each ground-truth region.
-    offsets : array of int64, shape (K,)
-        Where the predicted regions of each threshold start in `best_pred`.
-    best_pred : array of float64
-        Raised to the best overlap of each predicted region.
-
-    Returns
-    -------
-    array of int64, shape (K, 5)
-        Area covered in units of 2**-20; the sum of squares of the cells, and of the areas of predicted regions; the sum
-        of ``n log2 n`` of both, in units of 2**-26.
-    """
+    """Measure a contingency table at every threshold, its rows merging."""
     thresholds, first = region_of.shape
     sums = np.zeros((thresholds, 5), np.int64)
     truths = starts.size - 1

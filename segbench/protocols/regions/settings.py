@@ -114,13 +114,7 @@ class Regions(Protocol):
         compile_kernels()
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image.
-
-        Raises
-        ------
-        DataError
-            If labels are floats or negative, sizes differ, or a ``ucm2`` is none.
-        """
+        """Count one image."""
         from segbench.protocols.regions.counting import count_regions
 
         prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions
@@ -150,13 +144,7 @@ class Regions(Protocol):
     def states(
         self, sample: Sample, threshold: float, counts: RegionCounts | None = None, *, annotator: int = 0
     ) -> NDArray[np.uint8]:
-        """Tell where an annotator's regions were found at a threshold; see `region_states`.
-
-        Raises
-        ------
-        ArgumentError
-            If the threshold is none of those counted.
-        """
+        """Tell where an annotator's regions were found at a threshold; see `region_states`."""
         del counts
         return self.states_of(sample, self.regions(sample, [threshold])[0], annotator)
 

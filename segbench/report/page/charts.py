@@ -31,23 +31,7 @@ _DIGITS = 4
 
 
 def charts(results: Sequence[Result], names: Sequence[str], intervals: Sequence[Intervals]) -> dict[str, Any]:
-    """Give what the charts of one protocol show.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        Of one protocol.
-    names : sequence of str
-        What the page calls them.
-    intervals : sequence of Intervals
-        One a result, to draw bands of the same replicates; or none.
-
-    Returns
-    -------
-    dict
-        ``protocol``, ``headline`` (of an image), ``states`` (what became of a pixel, in words), and ``methods``: each
-        with name, style, curves, and its images' figure.
-    """
+    """Give what the charts of one protocol show."""
     methods = []
     for place, (result, name) in enumerate(zip(results, names, strict=True)):
         drawn = intervals[place] if intervals else None
@@ -61,13 +45,7 @@ def charts(results: Sequence[Result], names: Sequence[str], intervals: Sequence[
 
 
 def style(place: int) -> dict[str, Any]:
-    """Give the line of the method at that place, as plotly names it.
-
-    Examples
-    --------
-    >>> style(8)
-    {'colour': 1, 'dash': 'dash'}
-    """
+    """Give the line of the method at that place, as plotly names it."""
     line = line_style(place)
     return {"colour": COLOURS.index(line.colour), "dash": _PLOTLY_DASHES[line.dashes]}
 
@@ -148,13 +126,7 @@ def _images(result: Result) -> dict[str, Any]:
 
 
 def rounded(values: ArrayLike) -> list[float | None]:
-    """Give numbers with four digits after the point, None for what is no number.
-
-    Examples
-    --------
-    >>> rounded([0.123456, float("nan")])
-    [0.1235, None]
-    """
+    """Give numbers with four digits after the point, None for what is no number."""
     numbers = np.round(np.asarray(values, dtype=np.float64), _DIGITS)
     return [value if np.isfinite(value) else None for value in numbers.tolist()]
 

@@ -11,13 +11,7 @@ _CLOSES = re.compile(r"</script|<!--", re.IGNORECASE)
 
 
 def inline_script(code: str) -> str:
-    """Give a script as it may stand between tags, with line ends as a browser reads them.
-
-    Raises
-    ------
-    ValueError
-        If it would end the element it stands in.
-    """
+    """Give a script as it may stand between tags, with line ends as a browser reads them."""
     text = code.replace("\r\n", "\n").replace("\r", "\n")
     if _CLOSES.search(text):
         raise ValueError("the script holds </script or <!--, which would end it in a page")
@@ -28,11 +22,6 @@ def security_policy(scripts: Sequence[str]) -> str:
     """Write a content-security policy: only these scripts run, pictures are data, nothing is loaded or sent.
 
     Styles may stand in the page, for plotly writes its own there; pictures may be blobs, of which it makes PNGs.
-
-    Examples
-    --------
-    >>> security_policy([""]).split("; ")[1]
-    "script-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
     """
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)

@@ -75,15 +75,7 @@ def by_headline(results: Sequence[Result]) -> list[Result]:
 
 
 def method_table(results: Sequence[Result], intervals: Sequence[Intervals]) -> Table:
-    """Give the figures of the methods of one protocol, in the order given; images where they are not the same for all.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        Of one protocol.
-    intervals : sequence of Intervals
-        One a result; or none.
-    """
+    """Give the metrics of the methods of one protocol, in the order given; the images where they differ."""
     metrics = columns(results[0].rules.metrics())
     headings = [
         Heading(metric.title, metric.key, "ascending" if metric.better == "lower" else "descending")

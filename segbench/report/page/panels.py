@@ -68,24 +68,7 @@ def panels(
     executor: Executor | None,
     progress: Callable[[int, int], None] | None,
 ) -> Panels:
-    """Draw images of one protocol, those that a method fails on before those that all find easy.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        Of one protocol.
-    photos : mapping of image name to Source
-        Photographs, where there are any.
-    most : int, optional
-        How many images; None for as many as the budget allows.
-    budget : int
-        Characters that the pictures may take in the page. They shrink to fit; where that does not do, images are left
-        out, unless their number was asked for.
-    executor : Executor, optional
-        Where to draw.
-    progress : callable, optional
-        Called with the number of images done and the number of all.
-    """
+    """Draw images of one protocol, those that a method fails on before those that all find easy."""
     if most == 0:
         return Panels({}, "no pictures were asked for")
     names = _in_order(results)

@@ -20,24 +20,12 @@ Picture = NDArray[np.uint8]
 
 
 def photographs(place: str) -> dict[str, Source]:
-    """Find the photograph of each image in a folder, an archive or at a URL: its name, with any extension.
-
-    Raises
-    ------
-    DataError
-        If there is no such folder, or no picture in it.
-    """
+    """Find the photograph of each image in a folder, an archive or at a URL: its name, with any extension."""
     return {shown(unicodedata.normalize("NFC", entry.stem)): entry.source for entry in list_place(place).entries}
 
 
 def read_photograph(path: Source) -> Picture:
-    """Read a photograph as 8-bit grey or RGB.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read.
-    """
+    """Read a photograph as 8-bit grey or RGB."""
     data = read_bytes(path)
     form = FORMATS.get(path.suffix.lower())
     if form is None:

@@ -19,36 +19,12 @@ _QUALITY = 72
 
 
 def block_side(shape: tuple[int, ...], longest: int) -> int:
-    """Give the side of the blocks of pixels, each of which one pixel of a thumbnail stands for.
-
-    Examples
-    --------
-    >>> block_side((321, 481), 480), block_side((300, 480), 480)
-    (2, 1)
-    """
+    """Give the side of the blocks of pixels, each of which one pixel of a thumbnail stands for."""
     return -(-max(shape) // longest)
 
 
 def picked(ranks: NDArray[Any], side: int) -> NDArray[np.int64]:
-    """Choose of each block the pixel of the highest rank, the first of equals.
-
-    Parameters
-    ----------
-    ranks : array, shape (H, W)
-        At least 0.
-    side : int
-        Side of the blocks; those at the right and at the lower end may be smaller.
-
-    Returns
-    -------
-    array of int64, shape (ceil(H / side), ceil(W / side))
-        Places in the flattened array.
-
-    Examples
-    --------
-    >>> picked(np.array([[0, 2, 0], [1, 0, 5]]), 2)
-    array([[1, 5]])
-    """
+    """Choose of each block the pixel of the highest rank, the first of equals."""
     height, width = ranks.shape
     rows, columns = -(-height // side), -(-width // side)
     padded = np.full((rows * side, columns * side), -1, np.int64)
@@ -60,13 +36,7 @@ def picked(ranks: NDArray[Any], side: int) -> NDArray[np.int64]:
 
 
 def png(levels: Levels) -> str:
-    """Write grey levels as a PNG in base64.
-
-    Examples
-    --------
-    >>> png(np.zeros((1, 1), np.uint8))[:8]
-    'iVBORw0K'
-    """
+    """Write grey levels as a PNG in base64."""
     from PIL import Image
 
     file = io.BytesIO()
