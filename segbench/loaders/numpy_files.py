@@ -14,8 +14,8 @@ from segbench.core.errors import DataError
 from segbench.loaders.decoded import MAX_PIXELS, Decoded, Format, Header, Role, shown
 from segbench.loaders.maps import as_map, as_stack, squeezed
 
-_LONGEST_HEADER = 2**14
-"""NumPy itself refuses headers above 10 000 characters."""
+_HEAD = 4096
+"""Bytes in which the header of a plain array lies."""
 
 
 class _UnknownVersionError(Exception):
@@ -37,7 +37,7 @@ def _decode_npz(data: bytes, path: str, role: Role) -> Decoded:
 
 
 def _npy_header(file: BinaryIO, _role: Role) -> Header:
-    head = io.BytesIO(file.read(_LONGEST_HEADER))
+    head = io.BytesIO(file.read(_HEAD))
     shape, _, dtype = _start(head)
     values = file.seek(0, io.SEEK_END) - head.tell()
     header = _as_header(shape, dtype)
@@ -46,7 +46,7 @@ def _npy_header(file: BinaryIO, _role: Role) -> Header:
 
 def _npz_header(file: BinaryIO, role: Role) -> Header:
     with zipfile.ZipFile(file) as archive, archive.open(_member(archive, role, "")) as member:
-        shape, _, dtype = _start(io.BytesIO(member.read(_LONGEST_HEADER)))
+        shape, _, dtype = _start(io.BytesIO(member.read(_HEAD)))
     return _as_header(shape, dtype)
 
 
