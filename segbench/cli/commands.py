@@ -36,7 +36,7 @@ class _Verb(NamedTuple):
 
 _VERBS = (
     _Verb(show, "Results", (f"segbench show {_RESULTS}", f"segbench show {_RESULTS} --intervals 95 --format csv")),
-    _Verb(compare, "Results", (f"segbench compare {_RESULTS}", f"segbench compare {_RESULTS} --figures ods_f,auc_pr")),
+    _Verb(compare, "Results", (f"segbench compare {_RESULTS}", f"segbench compare {_RESULTS} --metrics ods_f,auc_pr")),
     _Verb(
         plot,
         "Results",
