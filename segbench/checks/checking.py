@@ -33,9 +33,9 @@ from segbench.checks.truths import truth_findings
 from segbench.core.arguments import as_whole
 from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
-from segbench.loaders.decoded import Role, shown
+from segbench.loaders.decoded import Header, Role, shown
 from segbench.loaders.given import inputs_given, method_of
-from segbench.loaders.headers import Header, read_header
+from segbench.loaders.headers import read_header
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles
@@ -224,7 +224,7 @@ def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
 
 def _header_on_disk(path: Source, role: Role) -> Header:
     """Leave members of archives unread, whose headers cost as much as the whole of them."""
-    return read_header(path, role) if isinstance(path, Path) else Header(0)
+    return read_header(path, role) if isinstance(path, Path) else Header()
 
 
 def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:

@@ -12,8 +12,7 @@ from segbench.checks.asked import Asked
 from segbench.checks.findings import Finding, Place, many
 from segbench.core.errors import DataError
 from segbench.core.levels import are_wide
-from segbench.loaders.decoded import Role, shown, size
-from segbench.loaders.headers import Header
+from segbench.loaders.decoded import Header, Role, shown, size
 from segbench.loaders.images import STACKS
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
@@ -65,7 +64,7 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> 
         for path, role in roles:
             try:
                 stack = asked.classes and role == "prediction" and path.suffix.lower() in STACKS
-                header = Header(0) if stack else read(path, role)
+                header = Header() if stack else read(path, role)
             except DataError as error:
                 broken.setdefault(files.name, error)
                 continue

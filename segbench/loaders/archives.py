@@ -1,33 +1,163 @@
-"""What an archive holds, or a folder of archives (shards).
+"""Archives, or a folder of archives (shards), as folders: members are read in place, and names are only names.
 
-``.zip``, ``.tar``, and ``.tar.gz`` or ``.tgz``, which is read from its beginning: each worker unpacks it, in memory, as
-far as it must. An archive is gone through once; each member notes where its bytes lie.
+``.zip`` and ``.tar`` are gone through once; each member notes where its bytes lie, so that a worker reads it without
+the archive's directory. ``.tar.gz`` and ``.tgz`` have no such places: each is unpacked once into a temporary ``.tar``,
+which is deleted when the program ends; a worker on another machine makes its own. Nothing else is written.
 """
 
 from __future__ import annotations
 
+import atexit
+import gzip
+import io
+import os
+import shutil
 import stat
-import sys
+import struct
 import tarfile
+import tempfile
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from threading import Lock
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import listed, shown
+from segbench.loaders.decoded import MAX_PIXELS, listed, shown
 from segbench.loaders.entries import KNOWN, Entry, Listing, gathered, inner_name, split_extension
 from segbench.loaders.images import not_readable
-from segbench.loaders.members import MAX_BYTES, Archive, TarMember, ZipMember
 from segbench.loaders.source import Source
 from segbench.loaders.urls import last_name
 
 EXTENSIONS = (".zip", ".tar", ".tar.gz", ".tgz")
+MAX_BYTES = 8 * MAX_PIXELS + 2**16
+"""What one member may unpack to: the largest image, in 64-bit numbers, with a header."""
+MAX_UNPACKED = 2**37
+"""What a ``.tar.gz`` may unpack to, besides half of what is free in the temporary folder."""
+
+_GZIPPED = (".tar.gz", ".tgz")
+_PIECE = 2**20
 _LONGEST_HEADER = 2**16
 """Python's reader takes the square of a header's length where it is damaged."""
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_REPACK = "pack it again"
 _HINT = "pack the files themselves (tar --dereference --hard-dereference), stored or deflated, without a password"
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive as it was when it was listed.
+
+    Parameters
+    ----------
+    path : str
+        Where it lies.
+    modified, size : int
+        Time in nanoseconds and length in bytes: if either differs, places noted of its members may be wrong.
+    unpacked : str
+        The file that places refer to, where it is not the archive itself.
+    """
+
+    path: str
+    modified: int
+    size: int
+    unpacked: str = field(default="", compare=False)
+
+    @classmethod
+    def at(cls, path: str) -> Archive:
+        """Look at an archive."""
+        status = os.stat(path)  # noqa: PTH116  a str, as it is opened
+        return cls(path, status.st_mtime_ns, status.st_size)
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Give bytes of the archive as it was, fewer where it ends."""
+        if self != Archive.at(self.path):
+            raise DataError(shown(self.path), "has changed since the run began", "repeat the run")
+        path = self.unpacked or self.path
+        if self.unpacked and not os.path.exists(path):  # noqa: PTH110  a str, as below
+            path = _unpacked_here(self)  # this worker runs on another machine
+        with open(path, "rb") as file:  # noqa: PTH123  a str, since it is opened for every image
+            file.seek(offset)
+            return file.read(size)
+
+
+@dataclass(frozen=True)
+class TarMember:
+    """A file in a tar archive.
+
+    Parameters
+    ----------
+    archive : Archive
+        Where it lies.
+    inside : str
+        Its name there.
+    offset, size : int
+        Where its bytes begin in the (unpacked) archive, and their number.
+    """
+
+    archive: Archive
+    inside: str
+    offset: int
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.archive.path}/{self.inside}"
+
+    @property
+    def name(self) -> str:
+        """The last part of its name."""
+        return self.inside.rpartition("/")[2]
+
+    @property
+    def suffix(self) -> str:
+        """Its extension, in lower case."""
+        return split_extension(self.inside)[1]
+
+    def read_bytes(self) -> bytes:
+        """Give its content."""
+        data = self.archive.read_at(self.offset, self.size)
+        if len(data) != self.size:
+            raise DataError(shown(self), f"truncated: {len(data)} of {self.size} bytes are there", _REPACK)
+        return data
+
+
+@dataclass(frozen=True)
+class ZipMember(TarMember):
+    """A file in a zip archive; its `offset` is that of its header.
+
+    Parameters
+    ----------
+    packed : int
+        Bytes it takes in the archive.
+    deflated : bool
+        Whether these are deflated, or the content itself.
+    checksum : int
+        CRC-32 of the content.
+    """
+
+    packed: int
+    deflated: bool
+    checksum: int
+
+    def read_bytes(self) -> bytes:
+        """Give its content, checked; it is unpacked no further than its stated size."""
+        header = self.archive.read_at(self.offset, _LOCAL_HEADER.size)
+        if len(header) != _LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
+            raise DataError(shown(self), "is not where the archive's directory says", _REPACK)
+        _, name, extra = _LOCAL_HEADER.unpack(header)
+        data = self.archive.read_at(self.offset + _LOCAL_HEADER.size + name + extra, self.packed)
+        if self.deflated:
+            try:
+                data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, self.size + 1)
+            except zlib.error as error:
+                raise DataError(shown(self), f"damaged in the archive ({error})", _REPACK) from None
+        if len(data) != self.size or zlib.crc32(data) != self.checksum:
+            raise DataError(shown(self), "damaged in the archive: length or checksum differs", _REPACK)
+        return data
 
 
 def is_archive(name: str) -> bool:
@@ -75,6 +205,8 @@ def _listed(archive: Archive) -> Listing:
     """List an archive; kept, since each method of a run asks for the ground truth again."""
     others: Counter[str] = Counter()
     wrong: list[str] = []
+    if archive.path.lower().endswith(_GZIPPED):
+        archive = replace(archive, unpacked=_unpacked_here(archive))
     zipped = archive.path.lower().endswith(".zip")
     try:
         members = list(_zip_members(archive, wrong) if zipped else _tar_members(archive, others, wrong))
@@ -82,7 +214,7 @@ def _listed(archive: Archive) -> Listing:
         raise
     except Exception as error:
         reason = shown(" ".join(str(error).split()) or type(error).__name__)
-        raise DataError(shown(archive.path), f"damaged or truncated archive ({reason})", "pack it anew") from error
+        raise DataError(shown(archive.path), f"damaged or truncated archive ({reason})", _REPACK) from error
     if wrong:
         what = f"{len(wrong)} of its members cannot be read:{listed(wrong)}"
         raise DataError(shown(archive.path), what, _HINT)
@@ -92,7 +224,7 @@ def _listed(archive: Archive) -> Listing:
 
 
 def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> Iterable[tuple[str, Source]]:
-    with tarfile.TarFile(fileobj=cast("Any", _Headers(archive))) as tar:
+    with _Headers(archive.unpacked or archive.path) as file, tarfile.TarFile(fileobj=file) as tar:
         for info in tar:
             if info.size < 0:
                 raise tarfile.ReadError(f"a member of {info.size} bytes")
@@ -110,33 +242,23 @@ def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> It
                 yield inside, TarMember(archive, info.name, info.offset_data, info.size)
             else:
                 others["links" if info.issym() or info.islnk() else "pipes and devices"] += 1
-        if archive.read_at(tar.offset, tarfile.BLOCKSIZE).strip(b"\0"):
+        file.seek(tar.offset)
+        if file.read(tarfile.BLOCKSIZE).strip(b"\0"):
             raise tarfile.ReadError(f"no header at byte {tar.offset}")
-        if archive.gzipped:
-            archive.read_at(sys.maxsize, 1)  # to the end, where the checksum is
 
 
-class _Headers:
-    """A file as tarfile wants it, which reads no more at once than a header can hold, whatever the header says."""
+class _Headers(io.FileIO):
+    """A file of which no more is read at once than a header can hold, whatever the header says."""
 
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
-        self._position = 0
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, position: int) -> None:
+    def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
         if position < 0:
             raise tarfile.ReadError(f"a header at byte {position}")
-        self._position = position
+        return super().seek(position, whence)
 
-    def read(self, size: int) -> bytes:
-        if not 0 <= size <= _LONGEST_HEADER:
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or not 0 <= size <= _LONGEST_HEADER:
             raise tarfile.ReadError(f"a header of {size} bytes")
-        data = self._archive.read_at(self._position, size)
-        self._position += len(data)
-        return data
+        return super().read(size)
 
 
 def _zip_members(archive: Archive, wrong: list[str]) -> Iterable[tuple[str, Source]]:
@@ -145,18 +267,13 @@ def _zip_members(archive: Archive, wrong: list[str]) -> Iterable[tuple[str, Sour
             inside = inner_name(info.filename)
             if inside is None or info.is_dir():
                 continue
-            if split_extension(inside)[1] in KNOWN:
-                fault = _zip_fault(info)
-                if fault:
-                    wrong.append(f"{shown(info.filename)} {fault}")
-                    continue
+            fault = _zip_fault(info) if split_extension(inside)[1] in KNOWN else ""
+            if fault:
+                wrong.append(f"{shown(info.filename)} {fault}")
+                continue
             deflated = info.compress_type == zipfile.ZIP_DEFLATED
-            yield (
-                inside,
-                ZipMember(
-                    archive, info.filename, info.header_offset, info.file_size, info.compress_size, deflated, info.CRC
-                ),
-            )
+            place = info.filename, info.header_offset, info.file_size, info.compress_size
+            yield inside, ZipMember(archive, *place, deflated, info.CRC)
 
 
 def _zip_fault(info: zipfile.ZipInfo) -> str:
@@ -169,3 +286,46 @@ def _zip_fault(info: zipfile.ZipInfo) -> str:
     if info.file_size > MAX_BYTES:
         return f"unpacks to {info.file_size} bytes, more than {MAX_BYTES}"
     return ""
+
+
+_unpacking = Lock()
+_unpacked: dict[Archive, str] = {}
+
+
+def _unpacked_here(archive: Archive) -> str:
+    """Give the temporary file to which this process, or the one it was forked from, unpacked a gzip file."""
+    with _unpacking:
+        path = _unpacked.get(archive)
+        if path is None or not os.path.exists(path):  # noqa: PTH110  a str, as it is opened for every image
+            path = _unpacked[archive] = _unpack(archive.path)
+        return path
+
+
+def _unpack(source: str) -> str:
+    """Unpack a gzip file into a temporary one, which is removed when the process ends."""
+    descriptor, path = tempfile.mkstemp(".tar", "segbench-")
+    atexit.register(_remove, path, os.getpid())
+    most = min(MAX_UNPACKED, shutil.disk_usage(path).free // 2)
+    try:
+        with open(descriptor, "wb") as file, gzip.open(source) as packed:  # noqa: PTH123  it is open already
+            while file.tell() <= most and (piece := packed.read(_PIECE)):
+                file.write(piece)
+            size = file.tell()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        _remove(path, os.getpid())
+        raise DataError(shown(source), f"damaged or truncated gzip file ({error})", _REPACK) from None
+    except BaseException:
+        _remove(path, os.getpid())
+        raise
+    if size > most:
+        _remove(path, os.getpid())
+        what = f"unpacks to more than {most} bytes, the limit in {tempfile.gettempdir()}"
+        raise DataError(shown(source), what, "unpack it first, or set TMPDIR")
+    return path
+
+
+def _remove(path: str, process: int) -> None:
+    """Remove an unpacked file, unless this is a fork of the process that uses it."""
+    if process == os.getpid():
+        with suppress(OSError):
+            os.unlink(path)  # noqa: PTH108  as it was made

@@ -1,10 +1,10 @@
-"""What every decoder gives, and the few words they share."""
+"""What the decoder of a format is and returns, and the few words that all of them share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from numpy.typing import NDArray
 
@@ -12,7 +12,10 @@ Role = Literal["prediction", "ground truth", "field"]
 """What a file is read as: it decides what its colours and negative numbers mean."""
 
 MAX_PIXELS = 178_956_970
-"""The largest image that is decoded: where Pillow, too, takes a file for a decompression bomb."""
+"""The largest image that is decoded: Pillow, too, treats a larger one as a decompression bomb."""
+
+UPRIGHT, ORIENTATION = 1, 0x0112
+"""The value of EXIF's orientation tag that changes nothing, and the tag."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,70 @@ class Decoded:
 
     array: NDArray[Any]
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Header:
+    """What is known of a file before it is decoded; what a header leaves open is left open.
+
+    Parameters
+    ----------
+    shape : tuple of int, optional
+        (H, W) of the map.
+    dtype : str
+        NumPy's name of the type of its values; may be empty.
+    doubled : bool
+        Whether it is a ``ucm2``, of (2 h + 1) x (2 w + 1) pixels.
+    odd : bool
+        Whether it looks damaged, which decoding it will show.
+    orientation : int
+        Of its EXIF data, 1 to 8, as far as they come before the pixels.
+    size : int
+        Length of the file in bytes; 0 where it is unknown.
+    """
+
+    shape: tuple[int, int] | None = None
+    dtype: str = ""
+    doubled: bool = False
+    odd: bool = False
+    orientation: int = UPRIGHT
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format; `loaders.images` holds the list of all.
+
+    Parameters
+    ----------
+    name : str
+        Its name in error messages.
+    extensions : tuple of str
+        In lower case, with their dot.
+    magic : tuple of bytes
+        What its files begin with.
+    decode : function of bytes, name, role
+        Decodes a file. It raises `DataError`, with the name of the file, where it knows what is wrong; any other
+        exception is reported as damage.
+    header : function of file, role
+        Reads the header without decoding pixels. An exception means that the file looks damaged.
+    """
+
+    name: str
+    extensions: tuple[str, ...]
+    magic: tuple[bytes, ...]
+    decode: Callable[[bytes, str, Role], Decoded]
+    header: Callable[[BinaryIO, Role], Header]
+
+
+def orientation_of(tag: object) -> int:
+    """Give the value of an orientation tag, and 1 for whatever has no meaning."""
+    return int(tag) if isinstance(tag, int) and UPRIGHT < tag <= 8 else UPRIGHT
+
+
+def notes_on_orientation(value: int) -> tuple[str, ...]:
+    """Say that an EXIF orientation, which viewers apply, was not applied."""
+    return (f"EXIF orientation {value} was not applied: pixels are read as stored",) * (value != UPRIGHT)
 
 
 def shown(name: object) -> str:

@@ -1,4 +1,4 @@
-"""One file to one map: which decoder reads it, and one kind of error whatever is wrong with it.
+"""One file to one map: which format reads it, and one kind of error whatever is wrong with it.
 
 Nothing is rescaled, clipped or resized here, and NaN is let through: the protocols check values. A name's extension
 says how a file is read, upper or lower case. Any damage ends in a `DataError` that names the file.
@@ -14,34 +14,29 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders import matlab, netpbm, tiff
-from segbench.loaders.arrays import as_map, as_stack, decode_npy, decode_npz
-from segbench.loaders.decoded import Decoded, Role, shown
+from segbench.loaders import matlab, netpbm, numpy_files, raster, tiff
+from segbench.loaders.decoded import Decoded, Format, Role, shown
 from segbench.loaders.quiet import quiet
-from segbench.loaders.raster import FORMATS, decode_raster
 from segbench.loaders.source import Source
 
-EXTENSIONS = (*FORMATS, *tiff.EXTENSIONS, *netpbm.EXTENSIONS, *matlab.EXTENSIONS, ".npy", ".npz")
+FORMATS: tuple[Format, ...] = (
+    *raster.FORMATS,
+    tiff.FORMAT,
+    netpbm.FORMAT,
+    matlab.FORMAT,
+    numpy_files.NPY,
+    numpy_files.NPZ,
+)
+"""Every format that is read; a new one is a module that defines a `Format`, and its line here."""
+
+BY_EXTENSION = {extension: form for form in FORMATS for extension in form.extensions}
+EXTENSIONS = tuple(BY_EXTENSION)
 """Every extension that `decode` reads, in lower case."""
 
-STACKS = (".npy", ".npz")
+STACKS = (*numpy_files.NPY.extensions, *numpy_files.NPZ.extensions)
 """Extensions of files that can hold the maps of several classes in one array."""
-EMPTY = "is empty (0 bytes)"
-Answer = TypeVar("Answer")
 
-MAGIC = {
-    b"\x89PNG\r\n\x1a\n": "PNG",
-    b"\xff\xd8\xff": "JPEG",
-    b"BM": "BMP",
-    b"GIF8": "GIF",
-    b"RIFF": "WebP",
-    b"II*\x00": "TIFF",
-    b"MM\x00*": "TIFF",
-    b"II+\x00": "TIFF",
-    b"MM\x00+": "TIFF",
-    b"\x93NUMPY": "NPY",
-    b"PK": "NPZ (or another zip archive)",
-    b"MATLAB 5.0": "MAT",
+OTHER_FILES = {
     b"MATLAB 7.3": "MAT 7.3",
     b"\x89HDF": "HDF5",
     b"\x80": "a Python pickle",
@@ -50,6 +45,9 @@ MAGIC = {
     b"version https://git-lfs": "a Git LFS pointer, not the file itself",
     b"<": "HTML or XML",
 }
+"""What files that are not read begin with."""
+
+Answer = TypeVar("Answer")
 
 
 def read_bytes(path: Source) -> bytes:
@@ -59,8 +57,23 @@ def read_bytes(path: Source) -> bytes:
     except (OSError, ValueError) as error:
         raise not_readable(path, error) from None
     if not data:
-        raise DataError(shown(path), EMPTY, "write the file anew")
+        raise empty(path)
     return data
+
+
+def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
+    """Decode the bytes of one image or array file."""
+    extension = path.suffix.lower()
+    form = BY_EXTENSION.get(extension)
+    if form is None:
+        what = f"extension {shown(extension)!r}, expected one of {' '.join(EXTENSIONS)}"
+        raise DataError(shown(path), what, "convert the file")
+    return _guarded(data, path, lambda: form.decode(data, shown(path), role))
+
+
+def decode_stack(data: bytes, path: Source) -> NDArray[Any]:
+    """Decode an NPY or NPZ file that may hold several soft maps in one array."""
+    return _guarded(data, path, lambda: numpy_files.decode_stack(data, shown(path)))
 
 
 def not_readable(path: Source, error: OSError | ValueError) -> DataError:
@@ -78,21 +91,12 @@ def not_readable(path: Source, error: OSError | ValueError) -> DataError:
     if isinstance(error, OSError):
         hint = "the links lead in a circle" if error.errno == errno.ELOOP else "check the path and the disk"
         return DataError(name, f"cannot be read ({error.strerror})", hint)
-    return DataError(name, "is no name a file can have", "check the path")
+    return DataError(name, "is not a name a file can have", "check the path")
 
 
-def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
-    """Decode the bytes of one image or array file."""
-    return _guarded(data, path, lambda: _decode(data, path, role))
-
-
-def decode_stack(data: bytes, path: Source) -> NDArray[Any]:
-    """Decode an NPY or NPZ file that may hold several soft maps in one array."""
-    name = shown(path)
-    is_npy = path.suffix.lower() == ".npy"
-    return _guarded(
-        data, path, lambda: as_stack(decode_npy(data, name) if is_npy else decode_npz(data, name, "prediction"), name)
-    )
+def empty(path: Source) -> DataError:
+    """Say that a file has no content."""
+    return DataError(shown(path), "is empty (0 bytes)", "write the file again")
 
 
 def _guarded(data: bytes, path: Source, decoding: Callable[[], Answer]) -> Answer:
@@ -109,35 +113,19 @@ def _guarded(data: bytes, path: Source, decoding: Callable[[], Answer]) -> Answe
         raise _damaged(data, path, error) from error
 
 
-def _decode(data: bytes, path: Source, role: Role) -> Decoded:
-    extension, name = path.suffix.lower(), shown(path)
-    if extension in FORMATS:
-        return decode_raster(data, FORMATS[extension], name, role)
-    if extension in tiff.EXTENSIONS:
-        return tiff.decode_tiff(data, name, role)
-    if extension in netpbm.EXTENSIONS:
-        return netpbm.decode_netpbm(data, name)
-    if extension in matlab.EXTENSIONS:
-        return matlab.one_map(matlab.read_mat(data, path), path, role)
-    if extension == ".npy":
-        return as_map(decode_npy(data, name), name, role)
-    if extension == ".npz":
-        return as_map(decode_npz(data, name, role), name, role)
-    raise DataError(name, f"extension {shown(extension)!r}, expected one of {' '.join(EXTENSIONS)}", "convert the file")
-
-
 def _damaged(data: bytes, path: Source, error: Exception) -> DataError:
     """Say in one sentence why a decoder gave up."""
-    expected = path.suffix.lower().removeprefix(".").upper()
-    looks = next((form for magic, form in MAGIC.items() if data.startswith(magic)), "")
-    if looks and not _same_form(looks, path.suffix.lower()):
-        return DataError(shown(path), f"looks like {looks} although its name says {expected}", "rename or convert it")
-    if not looks and path.suffix.lower() not in (".pbm", ".pgm"):
-        return DataError(shown(path), f"is no {expected} file (starts with {data[:8]!r})", "write the file anew")
-    reason = shown(" ".join(str(error).split()) or type(error).__name__)
-    return DataError(shown(path), f"damaged or truncated {expected} file ({reason})", "write the file anew")
-
-
-def _same_form(looks: str, extension: str) -> bool:
-    form: Any = FORMATS.get(extension, extension.removeprefix("."))
-    return looks.split(maxsplit=1)[0].upper().startswith(form.upper())
+    name, extension = shown(path), path.suffix.lower()
+    expected = extension.removeprefix(".").upper()
+    form = next((form for form in FORMATS if data.startswith(form.magic)), None)
+    if form is None:
+        looks = next((kind for magic, kind in OTHER_FILES.items() if data.startswith(magic)), "")
+        if not looks:
+            return DataError(name, f"is not a {expected} file (starts with {data[:8]!r})", "write the file again")
+    elif extension not in form.extensions:
+        looks = form.name
+    else:
+        unidentified = type(error).__name__ == "UnidentifiedImageError"  # names an address in memory
+        reason = "header" if unidentified else shown(" ".join(str(error).split()) or type(error).__name__)
+        return DataError(name, f"damaged or truncated {expected} file ({reason})", "write the file again")
+    return DataError(name, f"looks like {looks} although its name says {expected}", "rename or convert it")

@@ -143,7 +143,7 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
 
 def _ground_truths(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple[str, ...], bool]:
     """Give one map an annotator in the file, notes, and whether it is one a category instead."""
-    if path.suffix.lower() in matlab.EXTENSIONS:
+    if path.suffix.lower() in matlab.FORMAT.extensions:
         contents = matlab.read_mat(data, path)
         if "groundTruth" in contents:
             part: matlab.Part = "Segmentation" if reads in ("regions", "classes") else "Boundaries"

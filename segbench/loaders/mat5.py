@@ -1,7 +1,7 @@
 """MATLAB files of version 5, as their elements are laid down: every length is checked before it is believed.
 
-Source: "MAT-File Format", The MathWorks. SciPy's reader is not used for them, since damaged bytes make it read outside
-its memory and end the process; values agree with those of ``scipy.io.loadmat(mat_dtype=True)``.
+Source: "MAT-File Format", The MathWorks. SciPy's reader is not used, since damaged bytes make it read outside its
+memory and end the process; values agree with those of ``scipy.io.loadmat(mat_dtype=True)``.
 """
 
 from __future__ import annotations

@@ -7,44 +7,45 @@ resolution, of (2 h + 1) x (2 w + 1) pixels; ``segs`` a cell of label maps, one 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import math
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.arrays import as_map
-from segbench.loaders.decoded import Decoded, Role, shown, size
-from segbench.loaders.mat5 import BadMatError, Value
-from segbench.loaders.matfile import variables
+from segbench.loaders.decoded import Decoded, Format, Header, Role, shown, size
+from segbench.loaders.maps import as_map
+from segbench.loaders.mat5 import BadMatError, Value, outline, read_variables
 from segbench.loaders.source import Source
 
-EXTENSIONS = (".mat",)
-HDF5 = (b"MATLAB 7.3", b"\x89HDF")
+_HDF5 = (b"MATLAB 7.3", b"\x89HDF")
 """How files of version 7.3 begin."""
+_SAVE = "save it with -v7 in MATLAB, or scipy.io.savemat"
 Part = Literal["Boundaries", "Segmentation"]
 
 
-def read_mat(data: bytes, path: Source) -> dict[str, Value]:
+def read_mat(data: bytes, path: Source | str) -> dict[str, Value]:
     """Read the variables of a .mat file."""
     name = shown(path)
-    if data.startswith(HDF5):
+    if data.startswith(_HDF5):
         raise DataError(name, "is a MAT-file of version 7.3 (HDF5), expected version 5", "save it with -v7 in MATLAB")
+    if 0 in data[:4] and any(data[:20]):  # a number below 5000, where version 5 has text
+        raise DataError(name, "is a MAT-file of version 4, expected version 5", _SAVE)
     try:
-        found = variables(data)
+        found = read_variables(data)
     except MemoryError:
         raise DataError(name, "does not fit into memory", "cut it into parts") from None
     except BadMatError as error:
-        what = f"damaged or truncated MAT file, or none of version 5 ({error})"
-        raise DataError(name, what, "save it anew, with -v7 in MATLAB") from None
+        raise DataError(name, f"damaged or truncated MAT file, or not of version 5 ({error})", _SAVE) from None
     except Exception as error:
-        raise DataError(name, f"damaged or truncated MAT file ({error})", "save it anew") from error
+        raise DataError(name, f"damaged or truncated MAT file ({error})", "save it again") from error
     if not found:
-        raise DataError(name, "holds no variable", "save it anew")
+        raise DataError(name, "holds no variable", "save it again")
     return found
 
 
-def annotators(contents: dict[str, Value], path: Source, part: Part) -> tuple[NDArray[Any], ...]:
+def annotators(contents: dict[str, Value], path: Source | str, part: Part) -> tuple[NDArray[Any], ...]:
     """Give one part of a BSDS ground truth, one map an annotator."""
     cell = contents.get("groundTruth")
     if not isinstance(cell, list):
@@ -59,7 +60,7 @@ def annotators(contents: dict[str, Value], path: Source, part: Part) -> tuple[ND
     return _same_size(maps, path, "annotators")
 
 
-def categories(contents: dict[str, Value], path: Source) -> tuple[NDArray[Any], ...]:
+def categories(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], ...]:
     """Give the boundaries of an SBD ground truth ``GTcls``, one map a category."""
     struct = contents.get("GTcls")
     cell = struct[0].get("Boundaries") if isinstance(struct, list) and isinstance(struct[0], dict) else None
@@ -71,7 +72,7 @@ def categories(contents: dict[str, Value], path: Source) -> tuple[NDArray[Any], 
     return _same_size([array != 0 for array in maps], path, "categories")
 
 
-def ucm2(contents: dict[str, Value], path: Source) -> NDArray[Any]:
+def ucm2(contents: dict[str, Value], path: Source | str) -> NDArray[Any]:
     """Give the ultrametric contour map at twice the resolution."""
     array = contents.get("ucm2")
     if not isinstance(array, np.ndarray):
@@ -83,7 +84,7 @@ def ucm2(contents: dict[str, Value], path: Source) -> NDArray[Any]:
     return found
 
 
-def segs(contents: dict[str, Value], path: Source) -> tuple[NDArray[Any], ...]:
+def segs(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], ...]:
     """Give the label maps of a set of segmentations."""
     cell = contents.get("segs")
     if not isinstance(cell, list) or not cell:
@@ -96,7 +97,7 @@ def segs(contents: dict[str, Value], path: Source) -> tuple[NDArray[Any], ...]:
     return _same_size(maps, path, "segmentations")
 
 
-def one_map(contents: dict[str, Value], path: Source, role: Role) -> Decoded:
+def one_map(contents: dict[str, Value], path: Source | str, role: Role) -> Decoded:
     """Give the only map among the variables, or the one named after its role."""
     wanted = role.replace(" ", "_")
     arrays = {name: value for name, value in contents.items() if isinstance(value, np.ndarray)}
@@ -109,14 +110,34 @@ def one_map(contents: dict[str, Value], path: Source, role: Role) -> Decoded:
     return as_map(maps[wanted] if wanted in maps else next(iter(maps.values())), shown(path), role)
 
 
-def _same_size(maps: list[NDArray[Any]], path: Source, what: str) -> tuple[NDArray[Any], ...]:
+def _decode(data: bytes, path: str, role: Role) -> Decoded:
+    return one_map(read_mat(data, path), path, role)
+
+
+def _header(file: BinaryIO, role: Role) -> Header:
+    """Give the size of the map that would be read, from the heads of the variables."""
+    found = {variable.name: variable for variable in outline(file)}
+    if role == "prediction" and "ucm2" in found:
+        height, width = found["ucm2"].shape
+        return Header((height, width), doubled=True)
+    maps = {name: each.shape for name, each in found.items() if each.numbers and math.prod(each.shape) > 1}
+    shapes = [maps[wanted]] if (wanted := role.replace(" ", "_")) in maps else list(maps.values())
+    if len(shapes) != 1 or len(shapes[0]) != 2:
+        return Header()
+    return Header((shapes[0][0], shapes[0][1]))
+
+
+def _same_size(maps: list[NDArray[Any]], path: Source | str, what: str) -> tuple[NDArray[Any], ...]:
     sizes = sorted({array.shape for array in maps})
     if len(sizes) != 1:
         found = " and ".join(size(shape) for shape in sizes) or "none"
-        raise DataError(shown(path), f"{len(maps)} {what} of the sizes {found}, expected one size", "save it anew")
+        raise DataError(shown(path), f"{len(maps)} {what} of the sizes {found}, expected one size", "save it again")
     return tuple(maps)
 
 
-def _lacks(wanted: str, contents: dict[str, Value], path: Source) -> DataError:
+def _lacks(wanted: str, contents: dict[str, Value], path: Source | str) -> DataError:
     names = ", ".join(sorted(shown(name) for name in contents))
     return DataError(shown(path), f"has no {wanted}, only {names}", "check that this is the file meant")
+
+
+FORMAT = Format("MAT", (".mat",), (b"MATLAB 5.0",), _decode, _header)

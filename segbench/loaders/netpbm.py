@@ -1,107 +1,102 @@
-"""PBM, PGM, PPM and PFM files, levels as stored.
+"""PBM, PGM, PPM and grey PFM files through Pillow, levels as stored.
 
-Source: the Netpbm format pages, http://netpbm.sourceforge.net/doc/. Difference from Pillow: levels are never spread
-to 0..255 or 0..65535 where the file declares another maximum, and 16-bit colour keeps all its bits.
+Left to itself, Pillow spreads levels to 0..255 or 0..65535 where a file declares another maximum, and keeps 8 bits of
+16-bit colour. Here its decoder runs with the raw mode that keeps each value; levels above the maximum are refused.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Any
+import io
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.channels import one_channel
-from segbench.loaders.decoded import MAX_PIXELS, Decoded, size
+from segbench.loaders.decoded import Decoded, Format, Header, Role
+from segbench.loaders.maps import one_channel
+from segbench.loaders.raster import open_image
 
-EXTENSIONS = (".pbm", ".pgm", ".ppm", ".pnm", ".pfm")
-TOKEN = rb"(?:\s|#[^\r\n]*[\r\n])+([-+.0-9eE]{1,20})"
-# Exactly one white-space character parts a raw header from its pixels, which may themselves look like white space.
-HEADER = {count: re.compile(rb"P([1-7fF])" + TOKEN * count + rb"(?:#[^\r\n]*)?(\s)") for count in (2, 3)}
-CHANNELS = {"1": 1, "2": 1, "3": 3, "4": 1, "5": 1, "6": 3, "f": 1}
+if TYPE_CHECKING:
+    from PIL.ImageFile import ImageFile
+
+_FULL = (255, 65535)
 
 
-def decode_netpbm(data: bytes, path: str) -> Decoded:
+def _decode(data: bytes, path: str, _role: Role) -> Decoded:
     """Decode a Netpbm file."""
-    kind = data[1:2].decode("latin-1")
-    if data[:1] != b"P" or kind not in CHANNELS:
-        raise DataError(path, f"starts with {data[:2]!r}, expected P1 to P6 or Pf", "convert the file")
-    bits = kind in "14"
-    header = HEADER[2 if bits else 3].match(data)
-    if header is None:
-        raise DataError(path, "damaged header, expected width, height and maximum", "write the file anew")
-    width, height = int(header[2]), int(header[3])
-    if not 0 < width * height <= MAX_PIXELS or width < 0:
-        raise DataError(path, f"{size((height, width))}, expected 1 to {MAX_PIXELS} pixels", "cut it into parts")
-    body = data[header.end() :]
-    shape = (height, width, CHANNELS[kind])
-    if kind == "f":
-        little = float(header[4]) < 0
-        return Decoded(np.flipud(_raw(body, shape, "<f4" if little else ">f4", path)[..., 0]).astype(np.float32))
-    if bits:
-        black = _digits(body, shape, path) if kind == "1" else _packed(body, shape, path)
-        return Decoded(~black)
-    maximum = int(header[4])
-    if not 0 < maximum < 65536:
-        raise DataError(path, f"declares the maximum {maximum}, expected 1 to 65535", "write the file anew")
-    stored = "u1" if maximum < 256 else ">u2"
-    pixels = _numbers(body, shape, path) if kind in "23" else _raw(body, shape, stored, path)
-    if int(pixels.max()) > maximum:
-        raise DataError(path, f"level {pixels.max()} above the declared maximum {maximum}", "write the file anew")
-    pixels = pixels.astype(np.uint8 if maximum < 256 else np.uint16, copy=False)
+    image = open_image(io.BytesIO(data), "PPM", path)
+    _require_length(data, image, path)
+    if image.mode == "1":
+        return Decoded(np.asarray(image).view(np.uint8) != 0)
+    if image.mode == "F":
+        return Decoded(np.asarray(image))
+    maximum = _maximum(image)
+    pixels = _levels(data, image, path)
     notes: tuple[str, ...] = ()
-    if maximum not in (255, 65535):
+    if maximum not in _FULL:
+        if int(pixels.max()) > maximum:
+            raise DataError(path, f"level {pixels.max()} above the declared maximum {maximum}", "write the file again")
         notes = (f"declares the maximum {maximum}; levels are kept as stored",)
-    decoded = one_channel(pixels, path)
+    decoded = one_channel(np.atleast_3d(pixels), path)
     return Decoded(decoded.array, notes + decoded.notes)
 
 
-def dimensions(head: bytes) -> tuple[int, int]:
-    """Read height and width from the first bytes of a file; ValueError where they are not there."""
-    header = HEADER[2 if head[1:2] in b"14" else 3].match(head)
-    if header is None:
-        raise ValueError("no header of a Netpbm file")
-    return int(header[3]), int(header[2])
+def _require_length(data: bytes, image: ImageFile, path: str) -> None:
+    """Refuse a file that is cut short, before memory is taken for its pixels, or that holds further images."""
+    plain = image.tile[0].codec_name == "ppm_plain"
+    bits = {"1": 1, "L": 8, "I": 16, "F": 32, "RGB": 48 if _maximum(image) > 255 else 24}[image.mode]
+    expected = image.width * image.height if plain else -(-image.width * bits // 8) * image.height
+    body = memoryview(data)[image.tile[0].offset :]
+    if len(body) < expected:
+        raise DataError(path, f"truncated: {len(body)} bytes of pixels, expected {expected}", "write the file again")
+    if not plain and bytes(body[expected:]).strip():
+        raise DataError(path, f"{len(body) - expected} bytes after the image", "save one image per file")
 
 
-def _raw(body: bytes, shape: tuple[int, int, int], dtype: str, path: str) -> NDArray[Any]:
-    count = shape[0] * shape[1] * shape[2]
-    expected = count * np.dtype(dtype).itemsize
-    _require_length(len(body), expected, path)
-    if body[expected:].lstrip():
-        raise DataError(path, f"{len(body) - expected} bytes after the image, expected one", "save one file an image")
-    return np.frombuffer(body, dtype, count).reshape(shape)
+def _levels(data: bytes, image: ImageFile, path: str) -> NDArray[Any]:
+    """Decode levels as they are stored."""
+    wide, colour = _maximum(image) > 255, image.mode == "RGB"
+    if image.tile[0].codec_name == "ppm_plain":
+        if wide and colour:
+            raise DataError(path, "16-bit colour in plain text", "save it as PNG")
+        pixels = _decoded_as(data, "ppm_plain", (image.mode, _FULL[wide]))
+    elif wide and colour:
+        upper, lower = (_decoded_as(data, "raw", rawmode) for rawmode in ("RGB;16B", "RGB;16L"))
+        pixels = upper.astype(np.uint16) << 8 | lower
+    else:
+        pixels = _decoded_as(data, "raw", "I;16B" if wide else image.mode)
+    return pixels.astype(np.uint16, copy=False) if wide else pixels
 
 
-def _packed(body: bytes, shape: tuple[int, int, int], path: str) -> NDArray[np.bool_]:
-    row = -(-shape[1] // 8)
-    packed = _raw(body, (shape[0], row, 1), "u1", path)[..., 0]
-    return np.unpackbits(packed, axis=1, count=shape[1]).astype(bool)
+def _header(file: BinaryIO, _role: Role) -> Header:
+    """Give what Pillow knows of a file before it decodes it."""
+    image = open_image(file, "PPM", "")
+    dtype = {"1": "bool", "F": "float32"}.get(image.mode, "uint16" if _maximum(image) > 255 else "uint8")
+    return Header(image.size[::-1], dtype)
 
 
-def _digits(body: bytes, shape: tuple[int, int, int], path: str) -> NDArray[np.bool_]:
-    """Read the 0 and 1 of a plain PBM, between which white space may be missing."""
-    digits = np.frombuffer(b"".join(_words(body)), np.uint8)
-    _require_length(digits.size, shape[0] * shape[1], path)
-    black: NDArray[np.bool_] = digits[: shape[0] * shape[1]] == ord("1")
-    return black.reshape(shape[:2])
+def _maximum(image: ImageFile) -> int:
+    """Give the highest level that a file declares, 1 where it declares none."""
+    if image.mode in ("1", "F"):
+        return 1
+    arguments: Any = image.tile[0].args
+    return int(arguments[1]) if isinstance(arguments, tuple) else _FULL[image.mode == "I"]
 
 
-def _numbers(body: bytes, shape: tuple[int, int, int], path: str) -> NDArray[Any]:
-    numbers = np.array(_words(body), np.int64)
-    count = shape[0] * shape[1] * shape[2]
-    _require_length(numbers.size, count, path)
-    if numbers[:count].min() < 0:
-        raise DataError(path, "holds negative levels", "write the file anew")
-    return numbers[:count].reshape(shape)
+def _decoded_as(data: bytes, codec: str, arguments: str | tuple[str, int]) -> NDArray[Any]:
+    """Decode with a raw mode, or a maximum, of our choice."""
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(data), formats=("PPM",))
+    image.tile = [tile._replace(codec_name=codec, args=arguments) for tile in image.tile]
+    return np.asarray(image)
 
 
-def _words(body: bytes) -> list[bytes]:
-    return re.sub(rb"#[^\r\n]*", b"", body).split()
-
-
-def _require_length(found: int, expected: int, path: str) -> None:
-    if found < expected:
-        raise DataError(path, f"truncated: {found} of {expected} values are there", "write the file anew")
+FORMAT = Format(
+    "Netpbm",
+    (".pbm", ".pgm", ".ppm", ".pnm", ".pfm"),
+    (b"P1", b"P2", b"P3", b"P4", b"P5", b"P6", b"Pf"),
+    _decode,
+    _header,
+)

@@ -60,7 +60,7 @@ def _maps_in(data: bytes, path: Source, reads: Reads, role: Role) -> tuple[Maps,
         return (), (), "map"
     if reads == "classes" and path.suffix.lower() in STACKS:
         return (decode_stack(data, path),), (), "map"
-    if reads != "masks" and path.suffix.lower() in matlab.EXTENSIONS:
+    if reads != "masks" and path.suffix.lower() in matlab.FORMAT.extensions:
         contents = matlab.read_mat(data, path)
         if "ucm2" in contents:
             return (matlab.ucm2(contents, path),), (), "ucm2"

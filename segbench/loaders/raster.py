@@ -9,50 +9,94 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.channels import OPAQUE_HINT, one_channel, through_palette
-from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
-from segbench.loaders.orientation import notes_on, orientation_of
+from segbench.loaders.decoded import (
+    MAX_PIXELS,
+    ORIENTATION,
+    UPRIGHT,
+    Decoded,
+    Format,
+    Header,
+    Role,
+    notes_on_orientation,
+    orientation_of,
+    size,
+)
+from segbench.loaders.maps import OPAQUE_HINT, one_channel, through_palette
 
 if TYPE_CHECKING:
     from PIL import Image
+    from PIL.ImageFile import ImageFile
 
-FORMATS = {
-    ".png": "PNG",
-    ".apng": "PNG",
-    ".jpg": "JPEG",
-    ".jpeg": "JPEG",
-    ".jpe": "JPEG",
-    ".jfif": "JPEG",
-    ".bmp": "BMP",
-    ".dib": "BMP",
-    ".gif": "GIF",
-    ".webp": "WEBP",
+_KINDS = {
+    "PNG": ((".png", ".apng"), b"\x89PNG\r\n\x1a\n"),
+    "JPEG": ((".jpg", ".jpeg", ".jpe", ".jfif"), b"\xff\xd8\xff"),
+    "BMP": ((".bmp", ".dib"), b"BM"),
+    "GIF": ((".gif",), b"GIF8"),
+    "WEBP": ((".webp",), b"RIFF"),
 }
+PILLOW_NAMES = {extension: form for form, (extensions, _) in _KINDS.items() for extension in extensions}
+"""Pillow's name of the format of each extension."""
+
+_LAST = {"PNG": b"IEND\xaeB`\x82", "JPEG": b"\xff\xd9"}
+"""What whole files end with, but for padding."""
+_PADDING = 64
 SPREAD = {2: 85, 4: 17}
 """What levels of 2- and 4-bit grey PNGs are multiplied by to fill 8 bits."""
 MULTICHANNEL = ("RGB", "RGBA", "LA")
 
 
-def decode_raster(data: bytes, form: str, path: str, role: Role) -> Decoded:
-    """Decode an image that Pillow reads."""
+def open_image(file: BinaryIO, form: str, path: str) -> ImageFile:
+    """Open an image of a bounded size by Pillow, which decodes nothing yet."""
     from PIL import Image
 
-    image = Image.open(io.BytesIO(data), formats=(form,))
-    if image.width * image.height > MAX_PIXELS:
+    try:
+        image = Image.open(file, formats=(form,))
+    except Image.DecompressionBombError:
+        raise DataError(path, f"has more than {MAX_PIXELS} pixels", "cut it into parts") from None
+    if image.width * image.height > MAX_PIXELS:  # where a program has switched off Pillow's own limit
         raise DataError(path, f"{size(image.size[::-1])} is more than {MAX_PIXELS} pixels", "cut it into parts")
+    return image
+
+
+def _decode(data: bytes, path: str, role: Role, *, form: str) -> Decoded:
+    """Decode an image that Pillow reads."""
+    image = open_image(io.BytesIO(data), form, path)
     frames = getattr(image, "n_frames", 1)
     if frames != 1:
-        raise DataError(path, f"{frames} frames, expected one image", "save one file an image")
+        raise DataError(path, f"{frames} frames, expected one image", "save one file per image")
     exif = _check_png(data, path) if form == "PNG" else False
     decoded = _pixels(image, data, form, path, role)
-    return replace(decoded, notes=(*decoded.notes, *notes_on(orientation_of(image, whole=exif))))
+    return replace(decoded, notes=(*decoded.notes, *notes_on_orientation(_orientation(image, whole=exif))))
+
+
+def _header(file: BinaryIO, _role: Role, *, form: str) -> Header:
+    """Give what Pillow knows of an image before it decodes it."""
+    from PIL import Image
+
+    image = Image.open(file, formats=(form,))
+    dtype = "bool" if image.mode == "1" else "uint16" if ";16" in f"{image.mode} {image.tile}" else "uint8"
+    orientation = _orientation(image)
+    file.seek(max(0, file.seek(0, io.SEEK_END) - _PADDING))
+    return Header(image.size[::-1], dtype, odd=_LAST.get(form, b"") not in file.read(), orientation=orientation)
+
+
+def _orientation(image: Image.Image, *, whole: bool = False) -> int:
+    """Give the orientation of an image; of a PNG, what follows the pixels counts only if they are decoded (`whole`)."""
+    from PIL import Image as Images
+
+    with suppress(Exception):  # damaged metadata are no reason to refuse sound pixels
+        exif = image.getexif() if whole else Images.Image.getexif(image)
+        return orientation_of(exif.get(ORIENTATION))
+    return UPRIGHT
 
 
 def _pixels(image: Image.Image, data: bytes, form: str, path: str, role: Role) -> Decoded:
@@ -90,7 +134,7 @@ def _check_png(data: bytes, path: str) -> bool:
         stop = position + 8 + length
         exif |= kind == b"eXIf"
         if kind == b"IDAT" and zlib.crc32(view[position + 4 : stop]).to_bytes(4, "big") != data[stop : stop + 4]:
-            raise DataError(path, f"damaged or truncated PNG (at byte {position})", "write the file anew")
+            raise DataError(path, f"damaged or truncated PNG (at byte {position})", "write the file again")
         position = stop + 4
     return exif
 
@@ -143,3 +187,15 @@ def _require_unused(pixels: NDArray[Any], key: NDArray[Any], path: str) -> None:
     if count:
         total = pixels.shape[0] * pixels.shape[1]
         raise DataError(path, f"{count} of {total} pixels have the colour declared transparent", OPAQUE_HINT)
+
+
+FORMATS = tuple(
+    Format(
+        "WebP" if form == "WEBP" else form,
+        extensions,
+        (magic,),
+        partial(_decode, form=form),
+        partial(_header, form=form),
+    )
+    for form, (extensions, magic) in _KINDS.items()
+)

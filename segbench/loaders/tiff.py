@@ -11,18 +11,26 @@ import math
 import zlib
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.arrays import as_map
-from segbench.loaders.channels import one_channel, through_palette
-from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
-from segbench.loaders.orientation import TAG, UPRIGHT, known, notes_on
+from segbench.loaders.decoded import (
+    MAX_PIXELS,
+    ORIENTATION,
+    UPRIGHT,
+    Decoded,
+    Format,
+    Header,
+    Role,
+    notes_on_orientation,
+    orientation_of,
+    size,
+)
+from segbench.loaders.maps import as_map, one_channel, through_palette
 
-EXTENSIONS = (".tif", ".tiff")
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR = 0, 1, 2, 3, 6
 PLANES = 2
 TIFFFILE_READS = frozenset({1, 8, 32773, 32946})
@@ -34,25 +42,41 @@ MAX_PAGES = 100
 """Pages that are looked at: an image with its thumbnails has a few, and a damaged file may lead on without end."""
 
 
-def decode_tiff(data: bytes, path: str, role: Role) -> Decoded:
+def _decode(data: bytes, path: str, role: Role) -> Decoded:
     """Decode a TIFF file of one page."""
     import tifffile
 
     with tifffile.TiffFile(io.BytesIO(data)) as tiff:
         pages = _pages(tiff, path)
         if len(pages) != 1:
-            raise DataError(path, f"{len(pages)} pages, expected one image", "save one file an image")
+            raise DataError(path, f"{len(pages)} pages, expected one image", "save one file per image")
         page = pages[0]
         by_pillow = int(page.compression) not in TIFFFILE_READS
         _refuse_damage(data, page, path)
-        orientation = known(page.tags.valueof(TAG))
+        orientation = orientation_of(page.tags.valueof(ORIENTATION))
         pixels = _by_pillow(_upright(data, page), page, path) if by_pillow else page.asarray(maxworkers=1)
         if page.planarconfig == PLANES and not by_pillow and pixels.ndim == 3:
             pixels = np.moveaxis(pixels, 0, -1)
         photometric = int(page.photometric)
         colormap = page.colormap if photometric == PALETTE else None
     decoded = _one_map(pixels, colormap, photometric, path, role, by_pillow=by_pillow)
-    return replace(decoded, notes=(*decoded.notes, *notes_on(orientation)))
+    return replace(decoded, notes=(*decoded.notes, *notes_on_orientation(orientation)))
+
+
+def _header(file: BinaryIO, _role: Role) -> Header:
+    """Give what tifffile knows of the first page before it decodes it."""
+    import tifffile
+
+    with tifffile.TiffFile(file) as tiff:
+        page: Any = tiff.pages[0]
+        length = file.seek(0, io.SEEK_END)
+        short = any(map(lambda offset, count: offset + count > length, page.dataoffsets, page.databytecounts))
+        return Header(
+            (int(page.imagelength), int(page.imagewidth)),
+            page.dtype.name if page.dtype else "",
+            odd=short or page.dtype is None,
+            orientation=orientation_of(page.tags.valueof(ORIENTATION)),
+        )
 
 
 def _one_map(
@@ -80,7 +104,7 @@ def _pages(tiff: Any, path: str) -> list[Any]:  # noqa: ANN401  tifffile's pages
     """Give the pages that are no thumbnails of others."""
     found = list(islice(tiff.pages, MAX_PAGES + 1))
     if len(found) > MAX_PAGES:
-        raise DataError(path, f"more than {MAX_PAGES} pages, expected one image", "save one file an image")
+        raise DataError(path, f"more than {MAX_PAGES} pages, expected one image", "save one file per image")
     return [page for page in found if not getattr(page, "is_reduced", False)]
 
 
@@ -102,7 +126,7 @@ def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  
     missing = sum(offset + count > len(data) or count == 0 for offset, count in strips) + expected - len(strips)
     if missing:
         what = f"truncated: the pixels of {missing} of {expected} strips or tiles are missing"
-        raise DataError(path, what, "write the file anew")
+        raise DataError(path, what, "write the file again")
     if int(page.compression) in DEFLATE:
         # tifffile sets no bound to what a strip unpacks to.
         most = max(page.nbytes, 1 << 20)
@@ -111,13 +135,13 @@ def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  
                 packed = zlib.decompressobj()
                 packed.decompress(memoryview(data)[offset : offset + count], most)
                 if packed.unconsumed_tail:
-                    raise DataError(path, f"a strip unpacks to more than {most} bytes", "write the file anew")
+                    raise DataError(path, f"a strip unpacks to more than {most} bytes", "write the file again")
 
 
 def _upright(data: bytes, page: Any) -> bytes:  # noqa: ANN401  as above
     """Take out the orientation, which Pillow would apply to TIFF files, and to no others."""
-    tag = page.tags.get(TAG)
-    if tag is None or known(tag.value) == UPRIGHT:
+    tag = page.tags.get(ORIENTATION)
+    if tag is None or orientation_of(tag.value) == UPRIGHT:
         return data
     order: Literal["little", "big"] = "little" if page.parent.byteorder == "<" else "big"
     end = tag.valueoffset + tag.valuebytecount
@@ -143,3 +167,6 @@ def _by_pillow(data: bytes, page: Any, path: str) -> NDArray[Any]:  # noqa: ANN4
 
 def _name(tag: Any) -> str:  # noqa: ANN401  an enumeration, or a number that tifffile does not know
     return str(getattr(tag, "name", tag))
+
+
+FORMAT = Format("TIFF", (".tif", ".tiff"), (b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+"), _decode, _header)

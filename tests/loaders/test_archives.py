@@ -1,23 +1,21 @@
-"""Archives are read where they lie, whatever is in them, and nothing of them is written."""
+"""Archives are read where they lie, whatever is in them, and nothing is unpacked but .tar.gz."""
 
 import gzip
 import io
 import os
 import pickle
 import struct
+import subprocess
+import sys
 import tarfile
 import zipfile
-import zlib
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from segbench.core.errors import DataError
-from segbench.loaders import gzipped
 from segbench.loaders.archives import list_archive
-from segbench.loaders.gzipped import GzipReader
 from segbench.loaders.images import read_bytes
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder, list_place
@@ -289,42 +287,46 @@ def test_missing_and_empty_archives(tmp_path, name):
         list_archive(str(packed(tmp_path / name.lower(), {"a.txt": b"a"})))
 
 
-def test_gzip_is_read_at_any_place_and_never_from_its_beginning_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(gzipped, "SPACING", 2**16)
+def test_a_gzipped_archive_is_unpacked_once_and_removed_at_the_end(tmp_path):
     rng = np.random.default_rng(1)
-    data = rng.bytes(400_000) + bytes(300_000) + rng.bytes(300_001)
-    path = tmp_path / "a.gz"
-    path.write_bytes(gzip.compress(data[:350_000]) + gzip.compress(data[350_000:]) + bytes(100))
-    taken = []
+    files = {f"{i:02}.png": rng.bytes(5000) for i in range(20)}
+    tarred(tmp_path / "plain.tar", files)
+    data = (tmp_path / "plain.tar").read_bytes()
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(data[:9000]) + gzip.compress(data[9000:]) + bytes(100))  # several streams, padding
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    script = """
+import pickle, sys
+from pathlib import Path
+from segbench.loaders.archives import list_archive
+entries = [entry.source for _ in range(3) for entry in list_archive(sys.argv[1]).entries]
+assert len(list(Path(sys.argv[2]).iterdir())) == 1
+entries = pickle.loads(pickle.dumps(entries))
+Path(entries[0].archive.unpacked).unlink()  # as on another machine
+print(sum(len(source.read_bytes()) for source in reversed(entries)))
+"""
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    command = [sys.executable, "-c", script, path, temporary]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == [str(3 * 20 * 5000)]
+    assert not list(temporary.iterdir())
 
-    class Counted(io.FileIO):
-        def read(self, size=-1):
-            taken.append(size)
-            return super().read(size)
 
-    monkeypatch.setattr(gzipped, "open", Counted, raising=False)
-    reader = GzipReader(str(path))
-    assert reader.read_at(0, 10**7) == data
-    assert reader.read_at(len(data), 5) == reader.read_at(10**7, 5) == b""
-    taken.clear()
-    places = rng.integers(len(data), size=50).tolist()
-    for place in places:
-        assert reader.read_at(place, 1000) == data[place : place + 1000]
-    assert sum(taken) < 50 * 4 * 2**16 < 50 * len(data) / 2
-    with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(lambda place: reader.read_at(place, 777), places))
-    assert found == [data[place : place + 777] for place in places]
-
-
-def test_gzip_that_is_cut_or_damaged(tmp_path):
-    packed_ = gzip.compress(np.random.default_rng(2).bytes(10_000))
-    path = tmp_path / "a.gz"
-    path.write_bytes(packed_[:-5])
-    with pytest.raises(EOFError):
-        GzipReader(str(path)).read_at(0, 20_000)
-    path.write_bytes(packed_[:-6] + bytes(6))
-    with pytest.raises(zlib.error):
-        GzipReader(str(path)).read_at(0, 20_000)
+def test_a_gzipped_archive_that_unpacks_to_too_much_or_is_damaged(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    path = tarred(tmp_path / "a.tar.gz", {"a.png": bytes(10**6)})
+    sound = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr("segbench.loaders.archives.MAX_UNPACKED", 500_000)
+        with pytest.raises(DataError, match=r"unpacks to more than .*unpack it first"):
+            list_archive(str(path))
+    for damaged in (sound[:-5], sound[:-8] + bytes(8), sound[:40]):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match="damaged or truncated gzip file"):
+            list_archive(str(path))
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_two_members_of_one_name(tmp_path):

@@ -312,9 +312,9 @@ def test_bombs_do_not_go_off():
 
     header = b"IHDR" + struct.pack(">IIBBBBB", 30000, 30000, 8, 0, 0, 0, 0)
     huge = huge[:12] + header + struct.pack(">I", zlib.crc32(header)) + huge[33:]
-    with pytest.raises(DataError, match=r"30000|bomb"):
+    with pytest.raises(DataError, match="more than 178956970 pixels"):
         prediction(huge)
-    with pytest.raises(DataError, match="expected 1 to 178956970 pixels"):
+    with pytest.raises(DataError, match="more than 178956970 pixels"):
         prediction(b"P5 30000 30000 255\n", "a.pgm")
     with pytest.raises(DataError, match="pixels"):
         prediction(pillow(GREY8, "GIF")[:6] + b"\xff\xff\xff\xff" + pillow(GREY8, "GIF")[10:], "a.gif")
@@ -397,15 +397,15 @@ def test_pixels_that_contradict_the_checksum_of_their_chunk_are_refused():
         (npz(a=GREY8), "a.npy", "looks like NPZ"),
         (b"<!DOCTYPE html><html>not found</html>", "a.png", "looks like HTML"),
         (b"version https://git-lfs.github.com/spec/v1\noid", "a.npy", "looks like a Git LFS pointer"),
-        (b"garbage, nothing else", "a.png", r"is no PNG file \(starts with b'garbage,'\)"),
-        (b"garbage, nothing else", "a.tif", "is no TIF file"),
+        (b"garbage, nothing else", "a.png", r"is not a PNG file \(starts with b'garbage,'\)"),
+        (b"garbage, nothing else", "a.tif", "is not a TIF file"),
         (pillow(COLOUR8, "JPEG", "CMYK"), "a.jpg", "colour space CMYK"),
         (pillow(COLOUR8, "TIFF", "CMYK"), "a.tif", "colour space SEPARATED"),
         (LZW_DOUBLE, "a.tif", "64-bit values in the compression LZW"),
-        (b"P7\nWIDTH 2", "a.pnm", "expected P1 to P6 or Pf"),
-        (b"P5 -3 4 255\n", "a.pgm", "expected 1 to"),
-        (b"P5 3 4 70000\n", "a.pgm", "declares the maximum 70000"),
-        (b"P5 3 4\n", "a.pgm", "damaged header"),
+        (b"P7\nWIDTH 2", "a.pnm", "is not a PNM file"),
+        (b"P5 -3 4 255\n", "a.pgm", "damaged or truncated PGM file .header."),
+        (b"P5 3 4 70000\n", "a.pgm", "maxval must be greater than 0 and less than 65536"),
+        (b"P5 3 4\n", "a.pgm", "damaged or truncated PGM file .*header"),
         (b"P2 1 1 255\n-4", "a.pgm", "negative"),
         (b"x", "a.xyz", r"extension '.xyz', expected one of .png"),
         (b"x", "noextension", "extension ''"),
@@ -454,7 +454,7 @@ def test_reading_bytes(tmp_path):
         (tmp_path / "loop.png", "links lead in a circle"),
         (good / "b.png", "cannot be read"),
         (tmp_path / ("n" * 300), "cannot be read"),
-        (Path("nul\0.png"), "is no name a file can have"),
+        (Path("nul\0.png"), "is not a name a file can have"),
     ]:
         with pytest.raises(DataError, match=expected):
             read_bytes(path)

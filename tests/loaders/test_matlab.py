@@ -75,17 +75,14 @@ def test_big_endian_files():
     assert found.dtype.isnative
 
 
-def test_files_of_version_4_as_scipy_reads_them():
-    sparse = scipy.sparse.csc_matrix(np.where(GREY8 > 200, GREY8, 0).astype(float))
-    variables = {"a": FLOAT32, "b": GREY8, "c": GREY16.astype(np.int32), "text": "words", "none": np.empty((0, 0))}
-    stream = io.BytesIO()
-    scipy.io.savemat(stream, {**variables, "sparse": sparse}, format="4")
-    found, expected = read_mat(stream.getvalue(), HERE), scipy.io.loadmat(stream, mat_dtype=True)
-    for name in ("a", "b", "c", "none"):
-        np.testing.assert_array_equal(found[name], expected[name])
-        assert found[name].dtype == expected[name].dtype
-    np.testing.assert_array_equal(found["sparse"], sparse.toarray())
-    assert found["text"] == "words"
+def test_files_of_version_4_are_refused_with_the_remedy():
+    for array in (FLOAT32, GREY8, np.eye(3)):
+        stream = io.BytesIO()
+        scipy.io.savemat(stream, {"a": array}, format="4")
+        with pytest.raises(DataError, match="of version 4, expected version 5; save it with -v7 in MATLAB"):
+            read_mat(stream.getvalue(), HERE)
+    with pytest.raises(DataError, match="damaged or truncated"):
+        read_mat(bytes(600), HERE)
 
 
 def test_cells_and_structs_within_each_other_as_scipy_reads_them():

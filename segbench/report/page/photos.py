@@ -13,7 +13,7 @@ from segbench.core.errors import DataError
 from segbench.loaders.decoded import MAX_PIXELS, shown, size
 from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.listing import list_place
-from segbench.loaders.raster import FORMATS
+from segbench.loaders.raster import PILLOW_NAMES
 from segbench.loaders.source import Source
 
 Picture = NDArray[np.uint8]
@@ -27,7 +27,7 @@ def photographs(place: str) -> dict[str, Source]:
 def read_photograph(path: Source) -> Picture:
     """Read a photograph as 8-bit grey or RGB."""
     data = read_bytes(path)
-    form = FORMATS.get(path.suffix.lower())
+    form = PILLOW_NAMES.get(path.suffix.lower())
     if form is None:
         return _as_bytes(decode(data, path, role="prediction").array)
     from PIL import Image

@@ -1,0 +1,121 @@
+"""Any array to one map of plain numbers: its shape and type, colour to grey, transparency, palettes.
+
+Colour becomes grey as ``skimage.color.rgb2gray`` does it: the luma of ITU-R 709 over values divided by the type's
+maximum, in float64. Where all channels are equal nothing is computed and the dtype stays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.errors import DataError
+from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
+
+LUMA = (0.2125, 0.7154, 0.0721)
+OPAQUE_HINT = "flatten it onto a background, or save it without transparency"
+
+
+def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
+    """Check that an array is one map of plain numbers and bring it into a form that all else can rely on."""
+    array, notes = _flat(array, path, role)
+    if array.size > MAX_PIXELS:
+        raise DataError(path, f"{size(array.shape)} is more than {MAX_PIXELS} pixels", "cut it into parts")
+    _require_numbers(array, path, role)
+    kind, width = array.dtype.kind, array.dtype.itemsize
+    if kind == "f" and width == 2:
+        width = 4
+    return Decoded(np.ascontiguousarray(array, np.dtype(f"{kind}{width}")), notes)
+
+
+def as_stack(array: NDArray[Any], path: str) -> NDArray[Any]:
+    """Check that an array is a map, or a stack of maps, of plain numbers that can be scores."""
+    while array.ndim > 3 and array.shape[0] == 1:
+        array = array[0]
+    if array.ndim not in (2, 3):
+        what = f"shape {array.shape}, expected (classes, height, width) or (height, width, classes)"
+        raise DataError(path, what, "save one array per image")
+    _require_numbers(array, path, "prediction")
+    if array.dtype.kind == "i":
+        return array.astype(f"u{array.dtype.itemsize}")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Drop first and last axes of one entry as long as there are more than two axes."""
+    while len(shape) > 2 and 1 in (shape[-1], shape[0]):
+        shape = shape[:-1] if shape[-1] == 1 else shape[1:]
+    return shape
+
+
+def _require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
+    """Refuse an array without values, of values that are no plain numbers, and levels below 0."""
+    if array.size == 0:
+        raise DataError(path, f"no pixels: shape {array.shape}", "write the file again")
+    kind = array.dtype.kind
+    if kind not in "biuf" or array.dtype.itemsize > 8:
+        raise DataError(path, f"values of type {array.dtype}, expected booleans, integers or floats of up to 64 bits")
+    if kind == "i" and role != "ground truth" and array.min() < 0:
+        raise DataError(
+            path,
+            f"negative integers (smallest {array.min()}), expected levels from 0",
+            "save scores as floats or as unsigned integers",
+        )
+
+
+def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tuple[str, ...]]:
+    array = array.reshape(squeezed(array.shape))
+    if array.ndim == 2:
+        return array, ()
+    if array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype in (np.uint8, np.uint16) and array.size:
+        decoded = one_channel(array, path)
+        return decoded.array, decoded.notes
+    raise DataError(
+        path,
+        f"shape {array.shape} and type {array.dtype}, expected one {role} of shape (H, W)",
+        "save one map per file",
+    )
+
+
+def one_channel(image: NDArray[Any], path: str) -> Decoded:
+    """Turn an image of one to four channels into a map."""
+    channels = image.shape[2]
+    if channels in (2, 4):
+        require_opaque(image[..., -1], np.iinfo(image.dtype).max, path)
+    first = image[..., 0]
+    if channels < 3 or (np.array_equal(first, image[..., 1]) and np.array_equal(first, image[..., 2])):
+        return Decoded(np.ascontiguousarray(first))
+    return Decoded(luma(image[..., :3]), ("colour turned to grey (ITU-R 709 luma, 0..1)",))
+
+
+def luma(rgb: NDArray[Any]) -> NDArray[np.float64]:
+    """Give ``skimage.color.rgb2gray`` of an 8- or 16-bit image of shape (H, W, 3)."""
+    scaled = np.multiply(rgb, 1.0 / np.iinfo(rgb.dtype).max, dtype=np.float64)
+    grey: NDArray[np.float64] = scaled @ np.array(LUMA)
+    return grey
+
+
+def require_opaque(alpha: NDArray[Any], opaque: int, path: str) -> None:
+    """Refuse an image with a pixel whose alpha is below `opaque`."""
+    see_through = int(np.count_nonzero(alpha != opaque))
+    if see_through:
+        raise DataError(
+            path, f"{see_through} of {alpha.size} pixels are not opaque, so their value is unknown", OPAQUE_HINT
+        )
+
+
+def through_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8], role: Role, path: str) -> Decoded:
+    """Turn the indices of a palette image into a map."""
+    grey = bool((palette[:, :1] == palette[:, 1:]).all())
+    if role == "ground truth" and not grey:
+        return Decoded(np.ascontiguousarray(indices), ("coloured palette: its indices are taken as labels",))
+    used = np.flatnonzero(np.bincount(indices.ravel(), minlength=1))
+    if used[-1] >= len(palette):
+        raise DataError(path, f"palette index {used[-1]} in a palette of {len(palette)} colours", "save it again")
+    colours = palette[used]
+    levels = one_channel(colours[None], path)
+    table = np.zeros(int(used[-1]) + 1, levels.array.dtype)
+    table[used] = levels.array[0]
+    return Decoded(table[indices], levels.notes)
