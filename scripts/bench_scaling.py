@@ -30,7 +30,7 @@ from segbench.aggregator.tasks import Outcome, Task
 from segbench.core.protocol import Protocol
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.pairing import pair
-from segbench.protocols.boundaries.warm_up import compile_kernels
+from segbench.protocols.boundaries.counting import compile_kernels
 
 SHAPE = (321, 481)
 ALONE = "one process"

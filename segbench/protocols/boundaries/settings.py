@@ -49,8 +49,25 @@ def _read_nms(text: str) -> tuple[float, ...]:
     return values
 
 
+class _OfBoundaries(Protocol):
+    """What methods and annotators have in common."""
+
+    name: ClassVar[str] = "boundaries"
+    counts: ClassVar[type[BoundaryCounts]] = BoundaryCounts
+    title: ClassVar[str] = "Boundary pixels are matched one to one with each annotator's, within a tolerance."
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric."""
+        return METRICS
+
+    @classmethod
+    def published(cls, text: str) -> Published:
+        """Read a published curve from JSON."""
+        return PublishedCurve.from_json(text)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Boundaries(Protocol):
+class Boundaries(_OfBoundaries):
     """Settings of the boundary protocol of BSDS500.
 
     Parameters
@@ -88,9 +105,7 @@ class Boundaries(Protocol):
     '1,5,1.01,smoothing 1'
     """
 
-    name: ClassVar[str] = "boundaries"
     reads: ClassVar[Reads] = "boundaries"
-    counts: ClassVar[type[BoundaryCounts]] = BoundaryCounts
     without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {
@@ -100,7 +115,6 @@ class Boundaries(Protocol):
             State.PARTNER: "ground truth that was found a little way off",
         }
     )
-    title: ClassVar[str] = "Boundary pixels are matched one to one with each annotator's, within a tolerance."
     examples: ClassVar[tuple[str, ...]] = (
         f"{_DEMO} --nms 1,5,1.01",
         f"{_DEMO} --thresholds 9 --human",
@@ -159,7 +173,7 @@ class Boundaries(Protocol):
                 raise ArgumentError("positive and label_maps exclude each other: all labels of a label map count")
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a figure depends on."""
+        """Name the settings that a metric depends on."""
         listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
         suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
         ground_truth = "label maps" if self.label_maps else str(self.positive or "nonzero").replace(" ", "")
@@ -174,10 +188,6 @@ class Boundaries(Protocol):
         }
         return fields if self.category is None else fields | {"category": str(self.category)}
 
-    def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
-        return METRICS
-
     def table(
         self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> BoundaryTable:
@@ -190,14 +200,9 @@ class Boundaries(Protocol):
         """Make the protocol from the fields of a signature, that of annotators where these were compared."""
         return Annotators(settings=cls()) if fields.get("thresholds") == "annotators" else cls()
 
-    @classmethod
-    def published(cls, text: str) -> Published:
-        """Read a published curve from JSON."""
-        return PublishedCurve.from_json(text)
-
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile every kernel, or load it from disk."""
-        from segbench.protocols.boundaries.warm_up import compile_kernels, kernels_cached
+        from segbench.protocols.boundaries.counting import compile_kernels, kernels_cached
 
         if not kernels_cached():
             say("compiling for this machine, once ...")
@@ -241,7 +246,7 @@ class Boundaries(Protocol):
 
         Of label maps the threshold is the place of one of them, from 1.
         """
-        from segbench.protocols.boundaries.states import boundary_states
+        from segbench.protocols.boundaries.matching import boundary_states
 
         del counts
         if sample.labels_predicted:
@@ -305,7 +310,7 @@ class Boundaries(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annotators(Protocol):
+class Annotators(_OfBoundaries):
     """The human point: each annotator's boundaries as a prediction, against all others.
 
     Parameters
@@ -314,10 +319,7 @@ class Annotators(Protocol):
         Tolerance, thinning and ground truth as for the methods beside it; thresholds and suppression do not matter.
     """
 
-    name: ClassVar[str] = "boundaries"
     reads: ClassVar[Reads] = "annotators"
-    counts: ClassVar[type[BoundaryCounts]] = BoundaryCounts
-    title: ClassVar[str] = Boundaries.title
     without_pictures: ClassVar[str] = "compares annotators with each other, so there is no picture of it"
     why_not_arrays: ClassVar[str] = "annotators are compared with each other from files (segbench.evaluate)"
     competes: ClassVar[bool] = False
@@ -329,21 +331,12 @@ class Annotators(Protocol):
         fields = replace(self.settings, nms=None, invert=False).signature_fields()
         return fields | {"thresholds": "annotators"}
 
-    def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
-        return METRICS
-
     def table(
         self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> BoundaryTable:
         """Lay out the counts of the images that compare at least two annotators; the others add nothing."""
         del rest, of_set
         return BoundaryTable(sets, with_pixels_only=True)
-
-    @classmethod
-    def published(cls, text: str) -> Published:
-        """Read a published curve from JSON."""
-        return PublishedCurve.from_json(text)
 
     def count(self, sample: Sample) -> Counted:
         """Count every annotator of an image against the others; an image of one annotator counts nothing."""
