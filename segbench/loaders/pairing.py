@@ -10,8 +10,11 @@ import os
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Self
 
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import listed, shown
@@ -62,29 +65,46 @@ class SampleFiles:
         field = () if self.field is None else (self.field,)
         return (*self.ground_truths, self.prediction, *self.scales, *field)
 
+    def within(self, folder: Path) -> SampleFiles:
+        """Give the same files with paths that do not depend on the current folder, if they are relative to this one."""
+
+        def whole(source: Source) -> Source:
+            return folder / source if isinstance(source, Path) else source
+
+        if isinstance(self.prediction, Path) and self.prediction.is_absolute():
+            return self
+        field = None if self.field is None else whole(self.field)
+        truths, scales = tuple(map(whole, self.ground_truths)), tuple(map(whole, self.scales))
+        return replace(self, ground_truths=truths, prediction=whole(self.prediction), field=field, scales=scales)
+
 
 @dataclass(frozen=True)
 class Pairing:
-    """What two folders have in common and what not.
+    """What the folders of a run have in common and what not.
 
     Parameters
     ----------
+    inputs : Inputs
+        The folders and patterns.
     files : tuple of SampleFiles
         What pairs, sorted by name.
     notes : tuple of str
         Files left out, to be shown to the user.
     missing, extra, without_field : tuple of str
         Names of ground truths without prediction, predictions without ground truth, and images without field mask,
-        each sorted. `pair` gives only pairings where all three are empty.
+        each sorted.
     unknown : tuple of str
-        Names and patterns of images asked for that fit none, with the nearest name. `pair` refuses these, too.
+        Names and patterns of chosen images that fit none, with the nearest name.
     left_out : tuple of str
         Names of ground truths without prediction where these are allowed.
     total : int
         Number of images of the set if the run is restricted to a part of them, otherwise 0.
+    problem : DataError, optional
+        Why the folders cannot be paired at all.
     """
 
-    files: tuple[SampleFiles, ...]
+    inputs: Inputs
+    files: tuple[SampleFiles, ...] = ()
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
@@ -92,61 +112,55 @@ class Pairing:
     unknown: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     total: int = 0
+    problem: DataError | None = None
 
     def signature_fields(self) -> dict[str, str]:
         """Say which part of the images is counted; empty where all are."""
-        asked = len(self.files) + len(self.left_out)
-        subset = {"subset": f"{asked} of {self.total}"} if self.total > asked else {}
-        return subset | ({"missing": f"{len(self.left_out)} of {asked}"} if self.left_out else {})
+        chosen = len(self.files) + len(self.left_out)
+        subset = {"subset": f"{chosen} of {self.total}"} if self.total > chosen else {}
+        return subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
+
+    def require_complete(self) -> Self:
+        """Insist that every image has a partner; a `DataError` names those that have none."""
+        if self.missing or self.extra or self.without_field or self.unknown:
+            methods = methods_below(self, pair) if not self.files else {}
+            raise several_methods(self.inputs, methods) if methods else _unpaired(self)
+        if self.problem:
+            raise self.problem
+        return self
 
 
 def pair(inputs: Inputs) -> Pairing:
-    """Find the files of every image and insist that none lacks a partner."""
-    pairing = survey(inputs)
-    if pairing.missing or pairing.extra or pairing.without_field or pairing.unknown:
-        methods = methods_below(inputs) if not pairing.files else {}
-        if methods:
-            raise several_methods(inputs, methods)
-        raise _unpaired(pairing, inputs)
-    return pairing
-
-
-def survey(inputs: Inputs) -> Pairing:
-    """Find what pairs and what does not: as `pair`, but what lacks a partner is listed instead of refused."""
-    pairing = _survey(inputs)
+    """Find the files of every image, and list what lacks a partner."""
+    pairing = _paired(inputs)
     if not inputs.allow_missing or not pairing.missing or not pairing.files:
         return pairing
-    left_out, asked = pairing.missing, len(pairing.files) + len(pairing.missing)
+    left_out, chosen = pairing.missing, len(pairing.files) + len(pairing.missing)
     named = ", ".join(left_out[:_NAMED]) + (f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else "")
-    note = f"{len(left_out)} of {asked} images have no prediction and are left out: {named}"
+    note = f"{len(left_out)} of {chosen} images have no prediction and are left out: {named}"
     return replace(pairing, missing=(), left_out=left_out, notes=(*pairing.notes, note))
 
 
-def methods_below(inputs: Inputs, find: Callable[[Inputs], Pairing] = survey) -> dict[str, str]:
-    """Give the sub-folders of a prediction folder that pair with the ground truth where the folder itself does not.
+def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[str, Pairing]:
+    """Pair the sub-folders of a prediction folder where the folder itself does not pair with the ground truth.
 
-    They are methods by name, at least two; empty where the folder pairs or is not a folder on disk. `find` is `survey`,
-    or what takes its place for a protocol.
+    They are methods by name, at least two; empty where the folder pairs or is not a folder on disk.
     """
+    inputs = pairing.inputs
     place = inputs.prediction
-    if place is None or not inputs.ground_truth or is_url(place):
+    if pairing.files or place is None or not inputs.ground_truth or is_url(place):
         return {}
     try:
         with os.scandir(place) as entries:
             below = sorted((entry.name, entry.path) for entry in entries if entry.is_dir())
     except (OSError, ValueError):
         return {}
-    if len(below) < 2 or _pairs(inputs, find):
-        return {}
-    found = {shown(name): path for name, path in below if _pairs(replace(inputs, prediction=path), find)}
+    found: dict[str, Pairing] = {}
+    for name, path in below if len(below) > 1 else ():
+        with suppress(DataError):
+            found[shown(name)] = find(replace(inputs, prediction=path))
+    found = {name: each for name, each in found.items() if each.files}
     return found if len(found) > 1 else {}
-
-
-def _pairs(inputs: Inputs, find: Callable[[Inputs], Pairing]) -> bool:
-    try:
-        return bool(find(inputs).files)
-    except DataError:
-        return False
 
 
 def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
@@ -156,7 +170,7 @@ def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
     return DataError(_shown(inputs.prediction), what, hint)
 
 
-def _survey(inputs: Inputs) -> Pairing:
+def _paired(inputs: Inputs) -> Pairing:
     patterns = (
         Pattern.parse(inputs.gt_pattern, "--gt-pattern", tagged=True),
         Pattern.parse(inputs.pred_pattern, "--pred-pattern", tagged=True),
@@ -173,7 +187,7 @@ def _survey(inputs: Inputs) -> Pairing:
         truth = source_of(ground_truth)
         name = shown(split_extension(truth.name)[0])
         unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
-        return Pairing((SampleFiles(name, (truth,), source_of(prediction), one_field),), unknown=unknown)
+        return Pairing(inputs, (SampleFiles(name, (truth,), source_of(prediction), one_field),), unknown=unknown)
     truths, truth_notes = _named(ground_truth, patterns[0])
     predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
     fields, field_notes = _named(field, patterns[2]) if field is not None and not one_field else ({}, ())
@@ -204,6 +218,7 @@ def _survey(inputs: Inputs) -> Pairing:
     elif inputs.negatives:
         prediction_notes += (f"no prediction without ground truth fits {inputs.negatives!r} (--negatives, negatives=)",)
     return Pairing(
+        inputs,
         files,
         (*truth_notes, *prediction_notes, *field_notes),
         tuple(sorted(truths.keys() - predictions.keys())),
@@ -222,7 +237,7 @@ def _from_list(inputs: Inputs, place: str) -> Pairing:
         files.append(SampleFiles(row.name, row.ground_truths, prediction, row.field, tuple(scales)))
     total = len(found.names) if inputs.images else 0
     unknown = _with_nearest(found.unknown, found.names)
-    return Pairing(tuple(files), found.notes, found.missing, unknown=unknown, total=total)
+    return Pairing(inputs, tuple(files), found.notes, found.missing, unknown=unknown, total=total)
 
 
 def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
@@ -271,7 +286,8 @@ def _refuse_doubles(folder: str, found: dict[str, list[tuple[str, Entry]]]) -> N
         )
 
 
-def _unpaired(pairing: Pairing, inputs: Inputs) -> DataError:
+def _unpaired(pairing: Pairing) -> DataError:
+    inputs = pairing.inputs
     parts = []
     total = len(pairing.files) + len(pairing.missing)
     if pairing.unknown:

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from segbench.aggregator.assembling import assemble
 from segbench.aggregator.counting import count_all
+from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
-from segbench.aggregator.tasks import Outcome
 from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import SampleFiles, survey
+from segbench.loaders.pairing import SampleFiles, pair
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.boundaries.settings import Boundaries
 from segbench.protocols.regions.settings import Regions
@@ -91,7 +91,8 @@ def _counted_and_compared(
     for batch in count_all(run.protocol, Repairs(), run.files, {}, executor):
         outcomes += batch
         progress(before + len(outcomes), total)
-    result = assemble(TITLE, run.protocol, run.protocol.signature_fields(), outcomes)
+    settings = run.protocol.signature_fields()
+    result = assemble(Run(method=TITLE, protocol=run.protocol.name, settings=settings), run.protocol, outcomes)
     yield from run.compare(whole(result), "")
 
 
@@ -169,7 +170,7 @@ def _paired(ground_truth: Path, predictions: Path) -> tuple[tuple[SampleFiles, .
         if not folder.is_dir():
             return (), f"there is no folder {_below(folder)}"
     try:
-        return survey(Inputs(ground_truth=str(ground_truth), prediction=str(predictions), gt_pattern="*.mat")).files, ""
+        return pair(Inputs(ground_truth=str(ground_truth), prediction=str(predictions), gt_pattern="*.mat")).files, ""
     except DataError as error:
         return (), str(error)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 
-from segbench.loaders.shipped import shipped
+from segbench.loaders.presets import shipped
 from segbench.verification.checks import Check, Part, Progress, timed
 from segbench.verification.expectations import read_expectation
 from segbench.verification.figures import figure_name

@@ -14,7 +14,7 @@ from segbench.aggregator.benchmark import evaluate
 from segbench.aggregator.pools import thread_pool
 from segbench.aggregator.result import Result
 from segbench.core.protocol import Protocol
-from segbench.loaders.shipped import shipped
+from segbench.loaders.presets import shipped
 from segbench.protocols.boundaries.settings import Boundaries
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.regions.settings import Regions

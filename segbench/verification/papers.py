@@ -11,7 +11,7 @@ from typing import Any
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr, auc_roc
 from segbench.curves.conversion import from_pr
-from segbench.loaders.shipped import shipped
+from segbench.loaders.presets import shipped
 from segbench.verification.checks import Check, Part, Progress, timed
 from segbench.verification.expectations import read_expectation
 from segbench.verification.figures import Figure

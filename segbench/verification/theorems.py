@@ -15,7 +15,7 @@ from segbench.curves.areas import auc_pr, auc_roc, average_precision
 from segbench.curves.curve import Curve, pr_curve
 from segbench.curves.dominance import dominates
 from segbench.curves.hull import roc_hull
-from segbench.loaders.shipped import shipped
+from segbench.loaders.presets import shipped
 from segbench.protocols.pixels.metrics import PixelTable
 from segbench.protocols.pixels.settings import count_pixels
 from segbench.verification.checks import Check
