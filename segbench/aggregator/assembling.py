@@ -191,7 +191,7 @@ def stored_result(run: Run, outcomes: Sequence[Outcome], path: str, pool: Stored
 
 def finish(store: ResultsFile, key: int, run: Run, outcomes: Sequence[Outcome], result: Result) -> None:
     """Complete a run, unless it counted nothing and would replace one that did; warn where another set is replaced."""
-    signature, truths = store.complete(key)
+    signature, truths = store.complete(run)
     what = f"{store.path}: the run of {run.method!r}"
     if truths and not result.counts:
         warnings.warn(f"{what} is kept as it was, for no image could be counted now", ReplacedRun, stacklevel=4)

@@ -219,7 +219,7 @@ def evaluate_pairing(
         elsewhere: dict[str, Outcome] = {}
         if store:
             key = store.begin(run, fresh=fresh)
-            here, elsewhere = store.known(key), store.elsewhere(key)
+            here, elsewhere = store.known(run, key)
         known = elsewhere | here
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if store:

@@ -24,35 +24,15 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one image: a worker returns it, and the results file holds it as a row.
-
-    Parameters
-    ----------
-    name : str
-        The image.
-    digest : str
-        Content of all its files, empty if they could not be read.
-    ground_truth_digest : str
-        Content of its ground truth and field of view.
-    counts : bytes, optional
-        Packed counts (`segbench.aggregator.codec`); None where the image failed, or is unchanged since it was counted.
-    facts : tuple of float
-        What the whole set needs to know of the image, see `segbench.core.protocol.Counted`.
-    failure : str
-        Why there are no counts; empty if all is well.
-    notes : tuple of str
-        What was done to the data while reading and counting.
-    seconds : float
-        Time spent on the image.
-    """
+    """What came of one image: a worker returns it, and the results file holds it as a row."""
 
     name: str
-    digest: str = ""
-    ground_truth_digest: str = ""
-    counts: bytes | None = None
-    facts: tuple[float, ...] = ()
-    failure: str = ""
-    notes: tuple[str, ...] = ()
+    digest: str = ""  # content of all its files; empty if they could not be read
+    ground_truth_digest: str = ""  # content of its ground truth and field of view
+    counts: bytes | None = None  # packed; None where the image failed, or is unchanged since it was counted
+    facts: tuple[float, ...] = ()  # what the whole set needs to know of it, see `segbench.core.protocol.Counted`
+    failure: str = ""  # why there are no counts
+    notes: tuple[str, ...] = ()  # what was done to the data while reading and counting
     seconds: float = 0.0
 
     def row(self) -> tuple[Any, ...]:
@@ -70,49 +50,21 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A run of one method: all that a results file says of it beside its images.
-
-    Parameters
-    ----------
-    method, protocol : str
-        Their names.
-    settings : mapping of str to str
-        The fields of the signature.
-    notes : tuple of str
-        What was noted of the whole set.
-    thresholds : tuple of float
-        Those of a tuning set, at which counts are taken; empty where scores are their own thresholds.
-    inputs : Inputs, optional
-        Where the images lie; None for results that others counted.
-    protocol_json : str
-        The protocol with all its settings; empty likewise.
-    published : str
-        JSON of a curve known from print, which has no images.
-    signature : str
-        Empty until the run is complete.
-    images : int, optional
-        How many images an incomplete run is to count, if that is known.
-    complete : bool
-        Whether all images are counted.
-    version : str
-        The segbench that counted.
-    key : int
-        The row of the file.
-    """
+    """A run of one method: all that a results file says of it beside its images."""
 
     method: str
     protocol: str
-    settings: Mapping[str, str]
-    notes: tuple[str, ...] = ()
-    thresholds: tuple[float, ...] = ()
-    inputs: Inputs | None = None
-    protocol_json: str = ""
-    published: str = ""
+    settings: Mapping[str, str]  # the fields of the signature
+    notes: tuple[str, ...] = ()  # on the whole set
+    thresholds: tuple[float, ...] = ()  # of a tuning set; empty where scores are their own thresholds
+    inputs: Inputs | None = None  # None for results that others counted
+    protocol_json: str = ""  # the protocol with all its settings; empty likewise
+    published: str = ""  # JSON of a curve known from print, which has no images
     signature: str = ""
-    images: int | None = None
+    images: int | None = None  # how many an incomplete run is to count, if that is known
     complete: bool = False
-    version: str = ""
-    key: int = 0
+    version: str = ""  # of the segbench that counted
+    key: int = 0  # of the row
 
     @property
     def identity(self) -> tuple[str, str, str]:

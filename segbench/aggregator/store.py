@@ -29,7 +29,6 @@ _STOPPED = (
     "id IN (SELECT run FROM images) AND (method, protocol, json_remove(settings, '$.missing')) NOT IN "
     "(SELECT method, protocol, json_remove(settings, '$.missing') FROM runs WHERE complete)"
 )
-_IDENTITY = "SELECT method, protocol, settings FROM runs WHERE id = ?"
 _ASTRAY = (
     "SELECT 1 FROM runs WHERE complete NOT IN (0, 1) UNION ALL "
     "SELECT 1 FROM (SELECT DISTINCT run FROM images) WHERE run NOT IN (SELECT id FROM runs)"
@@ -39,19 +38,7 @@ _ASTRAY = (
 class ResultsFile:
     """A results file, opened for reading and writing; use it in a ``with`` statement.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    create : bool
-        Make it where there is none.
-
-    Raises
-    ------
-    ArgumentError
-        If it is to be made under a name that says CSV, a picture or the like.
-    DataError
-        If there is no such file, or it is not a results file of this or an earlier segbench.
+    With `create` the file is made where there is none, but not under a name that says CSV, a picture or the like.
     """
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
@@ -142,44 +129,32 @@ class ResultsFile:
         ).fetchone()
         return int(key)
 
-    def known(self, key: int) -> dict[str, Outcome]:
-        """Give what need not be counted again: images of this run, and of a complete one of the same, by name."""
-        complete = self._complete(key)
-        found = [] if complete is None or complete[1] != __version__ else self.outcomes(complete[0])
-        return {outcome.name: outcome for outcome in (*found, *self.outcomes(key)) if outcome.counts}
+    def known(self, run: Run, key: int) -> tuple[dict[str, Outcome], dict[str, Outcome]]:
+        """Give what need not be counted again, by name.
 
-    def elsewhere(self, key: int) -> dict[str, Outcome]:
-        """Give what was counted of the same in runs of other parts of the set, by name."""
-        query = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
+        First images of this run and of a complete one of the same, then those of runs of other parts of the set.
+        """
+        identity = run.identity
+        same = f"SELECT id FROM runs WHERE complete AND {_SAME} AND version = ?"  # noqa: S608  as above
+        others = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
         with self._readable():
-            identity = self._identity(key)
-            keys = self._database.execute(query, (*identity, *identity, __version__)).fetchall()
-        return {outcome.name: outcome for (key,) in keys for outcome in self.outcomes(key) if outcome.counts}
+            keys = [row[0] for row in self._database.execute(same, (*identity, __version__)).fetchall()]
+            elsewhere = self._database.execute(others, (*identity, *identity, __version__)).fetchall()
+        return self._counted([*keys, key]), self._counted([row[0] for row in elsewhere])
 
-    def _identity(self, key: int) -> tuple[str, str, str]:
-        """Give the method, the protocol and the settings of a run."""
-        method, protocol, settings = self._database.execute(_IDENTITY, (key,)).fetchone()
-        return method, protocol, settings
+    def _counted(self, keys: Iterable[int]) -> dict[str, Outcome]:
+        return {outcome.name: outcome for key in keys for outcome in self.outcomes(key) if outcome.counts}
 
-    def complete(self, key: int) -> tuple[str, dict[str, str]]:
+    def complete(self, run: Run) -> tuple[str, dict[str, str]]:
         """Give the signature of the complete run of the same, and the digests of its counted images' ground truths.
 
         Both are empty where there is none.
         """
-        complete = self._complete(key)
-        if complete is None:
-            return "", {}
         with self._readable():
-            rows = self._database.execute(
-                "SELECT name, ground_truth_digest FROM images WHERE run = ? AND counts IS NOT NULL", complete[:1]
-            )
-            return complete[2], dict(rows.fetchall())
-
-    def _complete(self, key: int) -> tuple[int, str, str] | None:
-        query = f"SELECT id, version, signature FROM runs WHERE complete AND {_SAME}"  # noqa: S608  as above
-        with self._readable():
-            row = self._database.execute(query, self._identity(key)).fetchone()
-        return None if row is None else (int(row[0]), str(row[1]), str(row[2]))
+            query = f"SELECT id, signature FROM runs WHERE complete AND {_SAME}"  # noqa: S608  as above
+            key, signature = self._database.execute(query, run.identity).fetchone() or (0, "")
+            query = "SELECT name, ground_truth_digest FROM images WHERE run = ? AND counts IS NOT NULL"
+            return str(signature), dict(self._database.execute(query, (key,)).fetchall())
 
     def save(self, key: int, outcomes: Iterable[Outcome]) -> None:
         """Keep what came of some images."""
@@ -246,7 +221,3 @@ class ResultsFile:
                 raise DataError(str(self.path), what, "the file was changed or damaged: run again into a new file")
             rows = self._database.execute(f"SELECT * FROM runs WHERE {wanted} ORDER BY id")  # noqa: S608  as above
             return [Run.from_row(row, str(self.path)) for row in rows]
-
-    def unfinished(self) -> list[str]:
-        """Name the methods of runs that were begun, and of which images wait for the rest."""
-        return [run.method for run in self.runs(partial=True) if not run.complete]

@@ -6,7 +6,7 @@ from segbench.checks.asked import Asked
 from segbench.checks.findings import Finding, Place, many
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import annotator_pattern, nearest
-from segbench.loaders.pairing import Pairing, mending_hint, methods_below, pair, several_methods
+from segbench.loaders.pairing import Pairing, methods_below, pair, pairing_hint, several_methods
 from segbench.loaders.urls import masked
 
 
@@ -42,7 +42,7 @@ def name_findings(pairing: Pairing, asked: Asked) -> list[Finding]:
                 severity="stops",
                 about="names",
                 message=f"{len(pairing.unknown)} {what} no image",
-                mend=mending_hint(Pairing(inputs, unknown=pairing.unknown)),
+                mend=pairing_hint(Pairing(inputs, unknown=pairing.unknown)),
                 places=tuple(map(Place, pairing.unknown)),
                 whole=True,
             )
@@ -77,7 +77,7 @@ def name_findings(pairing: Pairing, asked: Asked) -> list[Finding]:
                 severity="stops",
                 about="names",
                 message=f"{many(len(pairing.without_field), 'image')} without a mask in {folder}",
-                mend=mending_hint(masks),
+                mend=pairing_hint(masks),
                 places=tuple(Place(name) for name in pairing.without_field),
                 whole=True,
             )
@@ -98,7 +98,7 @@ def _unpaired(pairing: Pairing) -> Finding:
         severity="stops",
         about="names",
         message=", ".join(parts),
-        mend=mending_hint(pairing),
+        mend=pairing_hint(pairing),
         places=(
             *(
                 Place(name, "no prediction" + (f"; nearest: {close[name]}" if name in close else ""))
