@@ -1,14 +1,14 @@
 from .aggregator.accumulator import Accumulator as Accumulator
+from .aggregator.assembling import ReplacedRun as ReplacedRun
+from .aggregator.assembling import load_results as load_results
 from .aggregator.benchmark import FailedImages as FailedImages
 from .aggregator.benchmark import evaluate as evaluate
-from .aggregator.benchmark import load_results as load_results
 from .aggregator.clusters import dask_pool as dask_pool
 from .aggregator.comparing import compare as compare
 from .aggregator.comparing import compare_results as compare_results
 from .aggregator.importing import import_bsds as import_bsds
 from .aggregator.merging import merge_results as merge_results
 from .aggregator.pools import process_pool as process_pool
-from .aggregator.replacing import ReplacedRun as ReplacedRun
 from .aggregator.result import Result as Result
 from .aggregator.tuning import tuned_thresholds as tuned_thresholds
 from .checks.checking import check as check

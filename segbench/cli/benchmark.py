@@ -26,7 +26,7 @@ from segbench.core.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
-    from segbench.loaders.inputs import Inputs
+    from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
 
 
@@ -152,27 +152,19 @@ def count(
     resampling = None if run.intervals is None else interval_settings(run.intervals)
     repairs = data.repairs()
     context.with_resource(listed_once())
-    methods = data.methods()
-    data = data.located(context)
-    methods = data.in_sub_folders(methods, protocol)
-    where = data.inputs(methods)
+    pairings = data.pairings(context, protocol)
     try:
         if not run.no_check:
-            quick_check(where, protocol, repairs)
+            quick_check(pairings, protocol, repairs)
         results = count_methods(
-            data.ground_truth,
-            methods,
+            pairings,
             protocol,
-            pairs=data.pairs,
-            field=data.field,
-            patterns=data.patterns,
-            part=data.part,
             output=run.output,
             fresh=run.fresh,
             workers=workers,
             human=run.human,
             repairs=repairs,
-            tuning=thresholds_of(tuning, where, protocol, data.patterns, workers=workers, repairs=repairs),
+            tuning=thresholds_of(tuning, pairings, protocol, workers=workers, repairs=repairs),
         )
     except (Stopped, KeyboardInterrupt) as stopped:
         raise Stopped(f"{str(stopped) or 'stopped'}; {_how_to_continue(run.output)}") from None
@@ -184,23 +176,19 @@ def count(
         raise typer.Exit(1)
 
 
-def quick_check(methods: dict[str, Inputs], protocol: Protocol, repairs: Repairs) -> None:
+def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs) -> None:
     """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error."""
     from segbench.checks.checking import quick_check as checked
+    from segbench.loaders.urls import masked
     from segbench.report.findings import refusal, warnings_of
 
-    reports = checked(methods, protocol, repairs)
-    if any(report.refused for report in reports):
-        where = ", ".join(dict.fromkeys(_where(methods[report.method]) for report in reports if report.refused))
+    reports = checked(pairings, protocol, repairs)
+    refused = [pairings[report.method].inputs for report in reports if report.refused]
+    if refused:
+        where = ", ".join(dict.fromkeys(masked(str(inputs.prediction or inputs.pairs)) for inputs in refused))
         raise DataError(where, refusal(reports))
     for line in warnings_of(reports):
         typer.secho(line, fg="yellow", err=True)
-
-
-def _where(inputs: Inputs) -> str:
-    from segbench.loaders.urls import masked
-
-    return masked(str(inputs.prediction or inputs.pairs))
 
 
 def tell_saved(output: Path) -> None:

@@ -80,11 +80,8 @@ def check(context: typer.Context, *, data: Data, protocol: Protocol, inspection:
     from segbench.report.findings import report_json, show_reports
 
     context.with_resource(listed_once())
-    methods = data.methods()
-    data = data.located(context)
-    methods = data.in_sub_folders(methods, protocol)
     sample = None if inspection.everything else inspection.sample
-    reports = check_methods(data.inputs(methods), protocol, data.repairs(), sample=sample)
+    reports = check_methods(data.pairings(context, protocol), protocol, data.repairs(), sample=sample)
     if inspection.form is ReportForm.JSON:
         typer.echo(report_json(reports), nl=False)
     else:

@@ -20,7 +20,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr, auc_roc
 from segbench.curves.conversion import from_pr
 from segbench.curves.curve import Curve, pr_curve, roc_curve
-from segbench.loaders.shipped import shipped
+from segbench.loaders.presets import shipped
 from segbench.verification.checks import Check, Group, Part, Progress, counted, expected, metric_name, read_expectation
 
 Method = Literal["exact", "trapezoid", "linear"]
