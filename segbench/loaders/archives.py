@@ -50,22 +50,13 @@ _HINT = "pack the files themselves (tar --dereference --hard-dereference), store
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive as it was when it was listed.
-
-    Parameters
-    ----------
-    path : str
-        Where it lies.
-    modified, size : int
-        Time in nanoseconds and length in bytes: if either differs, places noted of its members may be wrong.
-    unpacked : str
-        The file that places refer to, where it is not the archive itself.
-    """
+    """An archive as it was when it was listed: if its time or size differs, places of its members may be wrong."""
 
     path: str
     modified: int
     size: int
     unpacked: str = field(default="", compare=False)
+    """The file that places refer to, where it is not the archive itself."""
 
     @classmethod
     def at(cls, path: str) -> Archive:
@@ -87,17 +78,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class TarMember:
-    """A file in a tar archive.
-
-    Parameters
-    ----------
-    archive : Archive
-        Where it lies.
-    inside : str
-        Its name there.
-    offset, size : int
-        Where its bytes begin in the (unpacked) archive, and their number.
-    """
+    """A file in a tar archive: where its bytes begin in the (unpacked) archive, and their number."""
 
     archive: Archive
     inside: str
@@ -127,17 +108,7 @@ class TarMember:
 
 @dataclass(frozen=True)
 class ZipMember(TarMember):
-    """A file in a zip archive; its `offset` is that of its header.
-
-    Parameters
-    ----------
-    packed : int
-        Bytes it takes in the archive.
-    deflated : bool
-        Whether these are deflated, or the content itself.
-    checksum : int
-        CRC-32 of the content.
-    """
+    """A file in a zip archive: `offset` is that of its header, `checksum` the CRC-32 of its content."""
 
     packed: int
     deflated: bool

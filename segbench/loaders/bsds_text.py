@@ -35,19 +35,7 @@ _LARGEST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The files of one method.
-
-    Parameters
-    ----------
-    name : str
-        What the files or their folder are called.
-    folder : Path
-        Where they lie.
-    counts : mapping of str to Path
-        ``*_ev1.txt`` by the image's name, sorted.
-    rows, best, images : Path, optional
-        ``*_bdry_thr.txt``, ``*_bdry.txt``, ``*_bdry_img.txt``.
-    """
+    """The files of one method: ``*_ev1.txt`` by the image's name, and those of the whole set."""
 
     name: str
     folder: Path

@@ -29,19 +29,7 @@ _NO_REPAIRS = Repairs()
 
 @dataclass(frozen=True)
 class Digests:
-    """SHA-256 of every file's bytes, as hexadecimal digits.
-
-    Parameters
-    ----------
-    ground_truths : tuple of str
-        One a file, in the order of the annotators.
-    prediction : str
-        Of the prediction.
-    field : str, optional
-        Of the field mask, where there is one.
-    scales : tuple of str
-        Of the predictions of further scales.
-    """
+    """SHA-256 of every file's bytes, as hexadecimal digits; `scales` are the predictions of further scales."""
 
     ground_truths: tuple[str, ...]
     prediction: str
@@ -51,23 +39,7 @@ class Digests:
 
 @dataclass(frozen=True, repr=False)
 class RawFiles:
-    """The files of one image, read but not decoded.
-
-    Parameters
-    ----------
-    files : SampleFiles
-        Where they lie.
-    ground_truths : tuple of bytes
-        One a file.
-    prediction : bytes
-        The prediction.
-    field : bytes, optional
-        The field mask.
-    digests : Digests
-        Of these bytes.
-    scales : tuple of bytes
-        The predictions of further scales.
-    """
+    """The files of one image, read but not decoded."""
 
     files: SampleFiles
     ground_truths: tuple[bytes, ...]
@@ -79,15 +51,15 @@ class RawFiles:
 
 def read(files: SampleFiles) -> RawFiles:
     """Read every file of an image once."""
-    ground_truths = tuple(read_bytes(path) for path in files.ground_truths)
+    ground_truths = tuple(map(read_bytes, files.ground_truths))
     prediction = read_bytes(files.prediction)
-    scales = tuple(read_bytes(path) for path in files.scales)
-    field = read_bytes(files.field) if files.field is not None else None
+    scales = tuple(map(read_bytes, files.scales))
+    field = None if files.field is None else read_bytes(files.field)
     digests = Digests(
-        tuple(_digest(data) for data in ground_truths),
+        tuple(map(_digest, ground_truths)),
         _digest(prediction),
-        _digest(field) if field is not None else None,
-        tuple(_digest(data) for data in scales),
+        None if field is None else _digest(field),
+        tuple(map(_digest, scales)),
     )
     return RawFiles(files, ground_truths, prediction, field, digests, scales)
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from segbench.loaders.decoded import MAX_PIXELS
 
-Value: TypeAlias = "NDArray[Any] | str | list[Value] | list[dict[str, Value]] | None"
-"""Numbers as an array; text; a cell as a list; a struct array as a list of dicts; None for what is not read."""
+Value: TypeAlias = "NDArray[Any] | list[Value] | list[dict[str, Value]] | None"
+"""Numbers as an array; a cell as a list; a struct array as a list of dicts; None for text and all else."""
 
 MAX_BYTES = 16 * MAX_PIXELS
 """What all variables of a file may unpack to together."""
@@ -28,7 +28,6 @@ _HEADER = 128
 _DEEPEST = 32
 _OUTLINE = 4096
 _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
-_TEXTS = {1: "latin-1", 2: "utf-8", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
 _INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15
 _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
 _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
@@ -185,16 +184,11 @@ def _matrix(source: _Bytes, depth: int) -> tuple[str, Value]:
         value = _array(source, variable, np.dtype(np.bool_ if marks & _LOGICAL else _CLASSES[kind]), marks)
     elif kind == _SPARSE:
         value = _sparse(source, variable, marks)
-    elif kind == _CHAR:
-        text_kind, body = source.element()
-        codec = _TEXTS.get(text_kind, "latin-1")
-        suffix = {"<": "-le", ">": "-be"}[source.order] if codec in ("utf-16", "utf-32") else ""
-        value = bytes(body).decode(codec + suffix, "replace")
     elif kind == _CELL:
         value = [_inner(source, depth) for _ in range(_count(source, variable, 1))]
     elif kind in (_STRUCT, _OBJECT):
         value = _structs(source, variable, depth, named=kind == _OBJECT)
-    elif kind not in (_FUNCTION, _OPAQUE):
+    elif kind not in (_CHAR, _FUNCTION, _OPAQUE):
         raise BadMatError(f"a variable of class {kind}")
     return variable.name, value
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from inspect import signature
 from typing import Any
 from urllib.parse import unquote
 
@@ -23,17 +24,7 @@ from segbench.loaders.urls import masked, url_path
 
 @dataclass(frozen=True)
 class Remote:
-    """A file at a URL.
-
-    Parameters
-    ----------
-    url : str
-        Of the file, or of the folder it was found in.
-    inside : str
-        Its path within that folder; empty where `url` is that of the file.
-    path : str
-        What the file system calls it; empty likewise.
-    """
+    """A file at a URL, or with its path `inside` the folder at a URL, which the file system calls `path`."""
 
     url: str = field(repr=False)
     inside: str = ""
@@ -106,7 +97,7 @@ def _file_system(url: str, process: int) -> tuple[Any, str]:  # noqa: ARG001  a 
         raise ArgumentError(f"{name} is a URL, which needs fsspec: pip install 'segbench[remote]'") from None
     try:
         for link in url.split("::"):
-            get_filesystem_class(link.partition("://")[0])
+            _require_host(get_filesystem_class(link.partition("://")[0]), link)
     except ImportError as error:
         raise ArgumentError(f"{name} needs another package: {error}") from None
     except ValueError as error:
@@ -116,6 +107,13 @@ def _file_system(url: str, process: int) -> tuple[Any, str]:  # noqa: ARG001  a 
     except Exception as error:  # noqa: BLE001  a chain opens its archive here
         raise DataError(name, f"cannot be opened ({_reason(error)})", "check the URL, network and rights") from None
     return files, path
+
+
+def _require_host(system: Any, link: str) -> None:  # noqa: ANN401  as above
+    """Refuse a URL without the host that its file system needs, for which fsspec would print a traceback."""
+    host = signature(system.__init__).parameters.get("host")
+    if host and host.default is host.empty and not system._get_kwargs_from_urls(link).get("host"):  # noqa: SLF001
+        raise ValueError("it names no host, expected as in ftp://host/folder")
 
 
 def _reason(error: Exception) -> str:

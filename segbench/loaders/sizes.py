@@ -1,4 +1,4 @@
-"""Maps of one image must have one size; where they do not, say what it looks like and what mends it."""
+"""Maps of one image must have one size; where they differ, say what it looks like and which option fixes it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,7 @@ _CROP = "--crop cuts off what is too much at the lower right (Repairs(crop=True)
 
 
 class SizeError(DataError):
-    """A map has another size than it must have.
-
-    Parameters
-    ----------
-    path, what, hint : str
-        As for `DataError`.
-    shape, expected : tuple of int
-        Both sizes, (H, W).
-    """
+    """A map has another size, (H, W), than it must have."""
 
     def __init__(
         self, path: str, what: str, hint: str = "", shape: tuple[int, ...] = (), expected: tuple[int, ...] = ()
@@ -40,21 +32,30 @@ def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
     first, expected = named[0]
     for name, shape in named[1:]:
         if shape != expected:
-            guess = relation(shape, expected)
-            looks = f" ({guess})" if guess else ""
-            what = f"{size(shape)}, expected {size(expected)} as in {first}{looks}"
-            raise SizeError(name, what, HINT, shape, expected)
+            raise SizeError(name, _found(shape, expected, f"as in {first}"), HINT, shape, expected)
 
 
 def misfit(
     prediction: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]], *, soft: bool, refused: str = ""
 ) -> SizeError:
-    """Say that a prediction has not the size of its ground truth, and which option mends it."""
+    """Say that a prediction has not the size of its ground truth, and which option fixes it."""
     (name, shape), (first, expected) = prediction, truth
-    guess = relation(shape, expected)
-    looks = f" ({guess})" if guess else ""
-    what = f"{size(shape)}, expected {size(expected)} as in {first}{looks}{refused}"
+    what = _found(shape, expected, f"as in {first}") + refused
     return SizeError(name, what, mending(shape, expected, soft=soft), shape, expected)
+
+
+def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
+    """Refuse a ``ucm2`` that has not (2 h + 1) x (2 w + 1) pixels where ground truth has h x w."""
+    name, shape = found
+    expected = tuple(2 * extent + 1 for extent in truth[1])
+    if shape != expected:
+        what = "ucm2 is " + _found(shape, expected, f"2 h + 1 and 2 w + 1 of {truth[0]}", comma=",")
+        raise SizeError(name, what, HINT, shape, expected)
+
+
+def _found(shape: tuple[int, ...], expected: tuple[int, ...], why: str, comma: str = "") -> str:
+    guess = relation(shape, expected)
+    return f"{size(shape)}, expected {size(expected)}{comma} {why}" + (f" ({guess})" if guess else "")
 
 
 def mendable(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
@@ -69,7 +70,7 @@ def croppable(shape: tuple[int, ...], common: tuple[int, ...]) -> bool:
 
 
 def nearly(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
-    """Tell whether two sizes differ so little that cropping mends it."""
+    """Tell whether two sizes differ so little that cropping fixes it."""
     common = tuple(map(min, shape, expected))
     return croppable(shape, common) and croppable(expected, common)
 
@@ -93,16 +94,6 @@ def mending(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) ->
     else:
         options = f"{resize}; if it was padded, {_CROP}"
     return f"{options}; without it nothing is changed"
-
-
-def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
-    """Refuse a ``ucm2`` that has not (2 h + 1) x (2 w + 1) pixels where ground truth has h x w."""
-    expected = tuple(2 * extent + 1 for extent in truth[1])
-    if found[1] != expected:
-        guess = relation(found[1], expected)
-        looks = f" ({guess})" if guess else ""
-        what = f"ucm2 is {size(found[1])}, expected {size(expected)}, 2 h + 1 and 2 w + 1 of {truth[0]}{looks}"
-        raise SizeError(found[0], what, HINT, found[1], expected)
 
 
 def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:

@@ -4,6 +4,7 @@ import functools
 import http.server
 import multiprocessing
 import pickle
+import subprocess
 import sys
 import threading
 import zipfile
@@ -156,6 +157,15 @@ def test_what_fails_names_the_url(server):
         with pytest.raises(DataError, match=found) as caught:
             read_bytes(source_of(url))
         assert caught.value.path == url
+
+
+@pytest.mark.parametrize("command", ["nms", "pixels"])
+def test_a_url_without_a_host_is_one_sentence(command, folders):
+    arguments = [sys.executable, "-m", "segbench", command, "ftp://", folders / "pred"]
+    found = subprocess.run(arguments, capture_output=True, text=True, cwd=folders, check=False)
+    assert found.returncode == 2
+    assert "ftp:// cannot be used: it names no host" in found.stderr
+    assert "Traceback" not in found.stderr
 
 
 def test_passwords_and_keys_are_shown_to_nobody(folders, server, tmp_path, capsys):
