@@ -1,7 +1,7 @@
 """BSDS500: the benchmark's own five-image examples, and the published metrics of gPb-owt-ucm on the 200 test images.
 
 The images and the official results are the user's, in the layout of the release or in folders of their own; what is
-missing is said, and not checked. Where the official code left its text files, metrics are compared number by number,
+missing is listed as not checked. Where the official code left its text files, metrics are compared number by number,
 and regions line by line.
 """
 

@@ -11,7 +11,7 @@ from measured import pixel_image_summary, pixel_summary
 from segbench import count_pixels
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
-from segbench.curves.fmeasure import best_f
+from segbench.curves.operating import best_f
 from segbench.statistics.bootstrap import bootstrap
 from segbench.statistics.comparison import compare
 from segbench.statistics.permutation import holm

@@ -158,7 +158,7 @@ def _count(
 
 
 def kernels_cached() -> bool:
-    """Tell whether the compiled kernels lie on disk from an earlier process; where not, the first image takes long."""
+    """Say whether compiled kernels lie on disk from an earlier process; if not, the first image takes long."""
     slowest: tuple[Any, ...] = (thinning.thin_down, sweep_down)
     names = [f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-*.nbi" for kernel in slowest]
     folders = [kernel.stats.cache_path for kernel in slowest]

@@ -56,7 +56,7 @@ class BoundaryCounts(CountsAtThresholds):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts tell of the ground truth, in words."""
+        """What the counts say of the ground truth, in words."""
         return f"{self.total_gt.max(initial=0)} ground-truth pixels at {self.thresholds.size} thresholds"
 
     @property

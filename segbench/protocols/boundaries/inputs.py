@@ -112,7 +112,7 @@ def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDA
 
 
 def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str = "prediction") -> None:
-    """Refuse a prediction whose size is not the ground truth's."""
+    """Refuse a prediction of another size than the ground truth."""
     if prediction.shape == ground_truth.shape:
         return
     found, expected = written_size(prediction.shape), written_size(ground_truth.shape)

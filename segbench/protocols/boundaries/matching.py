@@ -140,7 +140,7 @@ def match_boundaries(
 def boundary_states(
     predicted: NDArray[np.bool_], ground_truths: Sequence[NDArray[np.bool_]], *, max_dist: float, thin: bool
 ) -> NDArray[np.uint8]:
-    """Match an image's boundaries with every annotator's, and tell found, false and missed pixels apart."""
+    """Match an image's boundaries with every annotator's, and mark found, false and missed pixels."""
     on = thinned(predicted) if thin else predicted
     max_dist_px = max_dist * float(np.hypot(*on.shape))
     states = np.full(on.shape, State.NOTHING, np.uint8)

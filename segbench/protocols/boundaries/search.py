@@ -4,7 +4,7 @@ Both sides are alike here. With what an unmatched pixel costs taken off every pa
 side has a price of at most 0, an unmatched one the price 0, and for every pair ``cost - price - price >= 0``, with 0
 for matched pairs. That is linear-programming duality: while it holds, the assignment is optimal.
 
-A pixel that appears, or whose partner vanished, enters with price 0 and may break that. The search is Dijkstra's on the
+A pixel that appears, or that lost its partner, enters with price 0 and may break that. The search is Dijkstra's on the
 reduced costs, alternating between the sides, from that pixel. It ends at an unmatched pixel of the other side, at a
 pixel of the own side that had better give up its partner, or by leaving the newcomer alone, whichever is shortest
 (`best`), and never looks further than that. Then the prices of everything nearer than `best` move by the difference.
@@ -56,7 +56,7 @@ class Side(NamedTuple):
     price: NDArray[np.int64]  # at most 0; 0 where unmatched
     mate: NDArray[np.int32]  # partner on the other side; FREE; ABSENT while not live
     lists: Lists
-    shift: np.uint64  # where the pixel stands in the key of a pair: 32 for predictions, 0 for ground truth
+    shift: np.uint64  # of the pixel in the key of a pair: 32 for predictions, 0 for ground truth
 
 
 class Scratch(NamedTuple):

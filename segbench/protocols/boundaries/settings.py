@@ -242,7 +242,7 @@ class Boundaries(_OfBoundaries):
         )
 
     def states(self, sample: Sample, threshold: float, counts: BoundaryCounts | None = None) -> NDArray[np.uint8]:
-        """Tell found, false and missed pixels apart at a threshold; see `boundary_states`.
+        """Mark found, false and missed pixels at a threshold; see `boundary_states`.
 
         Of label maps the threshold is the place of one of them, from 1.
         """
@@ -256,7 +256,7 @@ class Boundaries(_OfBoundaries):
         return boundary_states(predicted, self.boundary_maps(sample), max_dist=self.max_dist, thin=self.thin)
 
     def soft_map(self, sample: Sample) -> NDArray[Any]:
-        """Give the map that thresholds are put to: of image size, high where boundary, suppressed if asked for."""
+        """Give the map that is thresholded: of image size, high where boundary, suppressed if the settings say so."""
         prediction = sample.predictions[0]
         if prediction.shape != sample.ground_truths[0].shape:
             prediction = sample_ucm2(prediction)

@@ -61,7 +61,7 @@ def sweep(
 
 @kernel
 def reached(pixels: NDArray[Any], costs: Costs) -> NDArray[Any]:
-    """Pack the mask of all pixels within the tolerance of any of the given ones."""
+    """Pack the mask of all pixels within the tolerance of any of these."""
     half_width = costs.half_width
     within = np.zeros((costs.height, (costs.width + 63) >> 6), np.uint64)
     for pixel in pixels:

@@ -108,5 +108,5 @@ class RegionCounts(CountsAtThresholds):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts tell of the ground truth, in words."""
+        """What the counts say of the ground truth, in words."""
         return f"{self.area} ground-truth pixels at {self.thresholds.size} thresholds"

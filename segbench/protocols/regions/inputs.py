@@ -60,7 +60,7 @@ def as_void(labels: Iterable[int]) -> tuple[int, ...]:
 
 
 def is_ucm2(prediction: object, shape: tuple[int, ...]) -> TypeGuard[NDArray[Any]]:
-    """Tell whether a prediction is a contour map of double size of an image of that shape."""
+    """Say whether a prediction is a contour map of double size of an image of that shape."""
     height, width = shape
     return isinstance(prediction, np.ndarray) and prediction.shape == (2 * height + 1, 2 * width + 1)
 

@@ -23,7 +23,6 @@ from segbench.protocols.regions.curve import region_curve
 from segbench.protocols.regions.inputs import as_void
 from segbench.protocols.regions.metrics import METRICS, RegionTable
 from segbench.protocols.regions.published import PublishedRegions
-from segbench.protocols.regions.states import region_states
 from segbench.protocols.states import State
 from segbench.protocols.written import written
 
@@ -88,7 +87,7 @@ class Regions(Protocol):
         object.__setattr__(self, "void", as_void(self.void))
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a figure depends on."""
+        """Name the settings that a metric depends on."""
         listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
         return {"thresholds": str(listed), "void": written(self.void) or "none"}
 
@@ -144,13 +143,13 @@ class Regions(Protocol):
     def states(
         self, sample: Sample, threshold: float, counts: RegionCounts | None = None, *, annotator: int = 0
     ) -> NDArray[np.uint8]:
-        """Tell where an annotator's regions were found at a threshold; see `region_states`."""
+        """Mark where an annotator's regions were found at a threshold; see `region_states`."""
         del counts
         return self.states_of(sample, self.regions(sample, [threshold])[0], annotator)
 
     def states_of(self, sample: Sample, regions: NDArray[Any], annotator: int = 0) -> NDArray[np.uint8]:
-        """Tell where an annotator's regions were found, of regions that `regions` gave."""
-        from segbench.protocols.regions.hierarchy import dense
+        """Mark where an annotator's regions were found, of regions that `regions` gave."""
+        from segbench.protocols.regions.hierarchy import dense, region_states
 
         truth, _ = dense(sample.ground_truths[annotator])
         kept = ~np.isin(sample.ground_truths[annotator], np.asarray(self.void))
