@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from segbench.cli.command import Stopped
 from segbench.cli.data import inputs_of
-from segbench.cli.stopping import Stopped
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError
 

@@ -5,36 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from segbench.core.arguments import as_whole, listed
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import INVERTED, as_shares, mirrored
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_thresholds
-from segbench.core.pictures import Pictures, scores_of
 from segbench.core.protocol import Counted, Protocol, Published
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.boundaries.counts import BoundaryCounts
-from segbench.protocols.boundaries.curve import boundary_curve
-from segbench.protocols.boundaries.inputs import (
-    as_radius,
-    as_scores,
-    as_share_of_diagonal,
-    as_suppression,
-    number_or_list,
-)
-from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
-from segbench.protocols.boundaries.metrics import METRICS, BoundaryTable
-from segbench.protocols.boundaries.published import PublishedCurve
 from segbench.protocols.labels import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
 from segbench.protocols.written import written
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segbench.core.pictures import Pictures
+    from segbench.protocols.boundaries.counts import BoundaryCounts
+    from segbench.protocols.boundaries.metrics import BoundaryTable
 
 TIES = "hash1"
 """Version of the rule that settles ties between matchings; see `match_boundaries`."""
@@ -90,7 +81,7 @@ class Boundaries(Protocol):
 
     name: ClassVar[str] = "boundaries"
     reads: ClassVar[Reads] = "boundaries"
-    counts: ClassVar[type[BoundaryCounts]] = BoundaryCounts
+    counts = counts_in("segbench.protocols.boundaries.counts", "BoundaryCounts")
     without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {
@@ -142,6 +133,8 @@ class Boundaries(Protocol):
     )
 
     def __post_init__(self) -> None:
+        from segbench.protocols.boundaries.inputs import as_radius, as_share_of_diagonal, as_suppression, number_or_list
+
         object.__setattr__(self, "max_dist", as_share_of_diagonal(self.max_dist))
         object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
         object.__setattr__(self, "smoothing", as_radius(self.smoothing, "smoothing"))
@@ -176,12 +169,16 @@ class Boundaries(Protocol):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric."""
+        from segbench.protocols.boundaries.metrics import METRICS
+
         return METRICS
 
     def table(
         self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> BoundaryTable:
         """Lay out counts, see `BoundaryTable`."""
+        from segbench.protocols.boundaries.metrics import BoundaryTable
+
         del rest, of_set  # boundaries are counted image by image, each for itself
         return BoundaryTable(sets)
 
@@ -193,6 +190,8 @@ class Boundaries(Protocol):
     @classmethod
     def published(cls, text: str) -> Published:
         """Read a published curve from JSON."""
+        from segbench.protocols.boundaries.published import PublishedCurve
+
         return PublishedCurve.from_json(text)
 
     def prepare(self, say: Callable[[str], None]) -> None:
@@ -209,7 +208,9 @@ class Boundaries(Protocol):
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
+        from segbench.core.levels import INVERTED
         from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
+        from segbench.protocols.boundaries.label_maps import label_boundaries
 
         truths = self.boundary_maps(sample)
         if sample.labels_predicted:
@@ -224,6 +225,11 @@ class Boundaries(Protocol):
 
     def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: NDArray[np.float64]) -> Pictures:
         """Draw an image for the report page: boundaries matched at each threshold, and the share of annotators."""
+        import numpy as np
+
+        from segbench.core.pictures import Pictures, scores_of
+        from segbench.protocols.boundaries.curve import boundary_curve
+
         truth = np.rint(255 * np.mean(self.boundary_maps(sample), axis=0)).astype(np.uint8)
         curve = boundary_curve(counts)
         places = np.searchsorted(counts.thresholds, thresholds)
@@ -241,6 +247,8 @@ class Boundaries(Protocol):
 
         Of label maps the threshold is the place of one of them, from 1.
         """
+        from segbench.protocols.boundaries.inputs import as_scores
+        from segbench.protocols.boundaries.label_maps import label_boundaries
         from segbench.protocols.boundaries.states import boundary_states
 
         del counts
@@ -252,6 +260,9 @@ class Boundaries(Protocol):
 
     def soft_map(self, sample: Sample) -> NDArray[Any]:
         """Give the map that thresholds are put to: of image size, high where boundary, suppressed if asked for."""
+        from segbench.core.levels import as_shares, mirrored
+        from segbench.protocols.boundaries.label_maps import sample_ucm2
+
         prediction = sample.predictions[0]
         if prediction.shape != sample.ground_truths[0].shape:
             prediction = sample_ucm2(prediction)
@@ -269,6 +280,8 @@ class Boundaries(Protocol):
     def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
         """Give the boundary map of each annotator."""
         if sample.without_truth:
+            import numpy as np
+
             return [np.zeros(sample.ground_truths[0].shape, np.bool_)]
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         if sample.categories_drawn or self.category is not None:
@@ -289,6 +302,10 @@ class Boundaries(Protocol):
         return drawn
 
     def _boundary_map(self, name: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+        import numpy as np
+
+        from segbench.protocols.boundaries.label_maps import label_boundaries
+
         if self.label_maps:
             return label_boundaries(ground_truth)
         if self.positive is not None:
@@ -316,7 +333,7 @@ class Annotators(Protocol):
 
     name: ClassVar[str] = "boundaries"
     reads: ClassVar[Reads] = "annotators"
-    counts: ClassVar[type[BoundaryCounts]] = BoundaryCounts
+    counts = counts_in("segbench.protocols.boundaries.counts", "BoundaryCounts")
     title: ClassVar[str] = Boundaries.title
     without_pictures: ClassVar[str] = "compares annotators with each other, so there is no picture of it"
     why_not_arrays: ClassVar[str] = "annotators are compared with each other from files (segbench.evaluate)"
@@ -331,23 +348,32 @@ class Annotators(Protocol):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric."""
+        from segbench.protocols.boundaries.metrics import METRICS
+
         return METRICS
 
     def table(
         self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> BoundaryTable:
         """Lay out the counts of the images that compare at least two annotators; the others add nothing."""
+        from segbench.protocols.boundaries.metrics import BoundaryTable
+
         del rest, of_set
         return BoundaryTable(sets, with_pixels_only=True)
 
     @classmethod
     def published(cls, text: str) -> Published:
         """Read a published curve from JSON."""
+        from segbench.protocols.boundaries.published import PublishedCurve
+
         return PublishedCurve.from_json(text)
 
     def count(self, sample: Sample) -> Counted:
         """Count every annotator of an image against the others; an image of one annotator counts nothing."""
+        import numpy as np
+
         from segbench.protocols.boundaries.counting import count_boundary_maps
+        from segbench.protocols.boundaries.counts import BoundaryCounts
 
         truths = self.settings.boundary_maps(sample)
         nothing = BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))
