@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from segbench.cli.choices import Form, print_run
+from segbench.cli.command import Command, Stopped
 from segbench.cli.counting import count_methods
 from segbench.cli.data import Data, without_meaning
 from segbench.cli.parameters import Group, command, group, protocol_group
 from segbench.cli.preset import defaults_of
 from segbench.cli.resampling import INTERVALS, interval_settings
-from segbench.cli.stopping import Stopped
 from segbench.cli.tuning import Tuning, thresholds_of
-from segbench.cli.wording import Command
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError, DataError
 
@@ -67,6 +66,7 @@ class Run:
     ] = Form.TABLE
 
 
+@cache
 def benchmark_command(verb: str) -> Command:
     """Make the command of a protocol's verb."""
     from segbench.protocols.registry import protocols_of, verbs
@@ -106,7 +106,6 @@ def option_names(verb: str) -> frozenset[str]:
 def _groups(verb: str, preset: str | None = None) -> Mapping[str, Group]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
     from segbench.core.protocol import Protocol
-    from segbench.core.scores import ScoreCounts
     from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
@@ -116,7 +115,7 @@ def _groups(verb: str, preset: str | None = None) -> Mapping[str, Group]:
     return {
         "data": data_group(first, preset),
         "protocol": protocol_group(kinds),
-        "tuning": group(Tuning, without=() if first.counts is ScoreCounts else Tuning.names()),
+        "tuning": group(Tuning, without=() if first.takes_thresholds else Tuning.names()),
         "run": group(Run, without=unused),
         "workers": group(Workers),
     }

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from segbench.cli.benchmark import data_group, option_names
+from segbench.cli.command import Command
 from segbench.cli.data import Data
 from segbench.cli.parameters import command, group, protocol_group
 from segbench.cli.preset import defaults_of
-from segbench.cli.wording import Command
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -38,6 +39,7 @@ class Inspection:
     ] = ReportForm.TABLE
 
 
+@cache
 def check_command(verb: str) -> Command:
     """Make the command that checks files for the protocol of a verb."""
     from segbench.protocols.registry import protocols_of

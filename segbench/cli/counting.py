@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from segbench.cli.stopping import Stopped
+from segbench.cli.command import Stopped
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError
 

@@ -9,8 +9,8 @@ import typer
 
 from segbench.cli.benchmark import tell_saved
 from segbench.cli.choices import Form, print_results
+from segbench.cli.command import Stopped
 from segbench.cli.counting import count_methods
-from segbench.cli.stopping import Stopped
 from segbench.core.errors import DataError
 
 

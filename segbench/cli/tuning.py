@@ -72,9 +72,7 @@ def thresholds_of(
         return {}
     methods = list(pairings)
     masked = any(pairing.inputs.has_fields() for pairing in pairings.values())
-    from segbench.core.scores import ScoreCounts
-
-    if protocol.counts is not ScoreCounts:
+    if not protocol.takes_thresholds:
         raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
     if folders is None and results is not None:
         return _of_results(results, methods, protocol.signature_fields() | repairs.signature_fields(), masked=masked)

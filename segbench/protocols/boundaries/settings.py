@@ -5,36 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from segbench.core.arguments import as_whole, listed
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import INVERTED, as_shares, mirrored
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_thresholds
-from segbench.core.pictures import Pictures, scores_of
 from segbench.core.protocol import Counted, Protocol, Published
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.boundaries.counts import BoundaryCounts
-from segbench.protocols.boundaries.curve import boundary_curve
-from segbench.protocols.boundaries.inputs import (
-    as_radius,
-    as_scores,
-    as_share_of_diagonal,
-    as_suppression,
-    number_or_list,
-)
-from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
-from segbench.protocols.boundaries.metrics import METRICS, BoundaryTable
-from segbench.protocols.boundaries.published import PublishedCurve
 from segbench.protocols.labels import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
 from segbench.protocols.written import written
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segbench.core.pictures import Pictures
+    from segbench.protocols.boundaries.counts import BoundaryCounts
+    from segbench.protocols.boundaries.metrics import BoundaryTable
 
 TIES = "hash1"
 """Version of the rule that settles ties between matchings; see `match_boundaries`."""
@@ -53,16 +44,20 @@ class _OfBoundaries(Protocol):
     """What methods and annotators have in common."""
 
     name: ClassVar[str] = "boundaries"
-    counts: ClassVar[type[BoundaryCounts]] = BoundaryCounts
+    counts = counts_in("segbench.protocols.boundaries.counts", "BoundaryCounts")
     title: ClassVar[str] = "Boundary pixels are matched one to one with each annotator's, within a tolerance."
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric."""
+        from segbench.protocols.boundaries.metrics import METRICS
+
         return METRICS
 
     @classmethod
     def published(cls, text: str) -> Published:
         """Read a published curve from JSON."""
+        from segbench.protocols.boundaries.published import PublishedCurve
+
         return PublishedCurve.from_json(text)
 
 
@@ -156,6 +151,8 @@ class Boundaries(_OfBoundaries):
     )
 
     def __post_init__(self) -> None:
+        from segbench.protocols.boundaries.inputs import as_radius, as_share_of_diagonal, as_suppression, number_or_list
+
         object.__setattr__(self, "max_dist", as_share_of_diagonal(self.max_dist))
         object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
         object.__setattr__(self, "smoothing", as_radius(self.smoothing, "smoothing"))
@@ -192,6 +189,8 @@ class Boundaries(_OfBoundaries):
         self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> BoundaryTable:
         """Lay out counts, see `BoundaryTable`."""
+        from segbench.protocols.boundaries.metrics import BoundaryTable
+
         del rest, of_set  # boundaries are counted image by image, each for itself
         return BoundaryTable(sets)
 
@@ -214,7 +213,9 @@ class Boundaries(_OfBoundaries):
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
+        from segbench.core.levels import INVERTED
         from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
+        from segbench.protocols.boundaries.label_maps import label_boundaries
 
         truths = self.boundary_maps(sample)
         if sample.labels_predicted:
@@ -229,6 +230,11 @@ class Boundaries(_OfBoundaries):
 
     def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: NDArray[np.float64]) -> Pictures:
         """Draw an image for the report page: boundaries matched at each threshold, and the share of annotators."""
+        import numpy as np
+
+        from segbench.core.pictures import Pictures, scores_of
+        from segbench.protocols.boundaries.curve import boundary_curve
+
         truth = np.rint(255 * np.mean(self.boundary_maps(sample), axis=0)).astype(np.uint8)
         curve = boundary_curve(counts)
         places = np.searchsorted(counts.thresholds, thresholds)
@@ -246,6 +252,8 @@ class Boundaries(_OfBoundaries):
 
         Of label maps the threshold is the place of one of them, from 1.
         """
+        from segbench.protocols.boundaries.inputs import as_scores
+        from segbench.protocols.boundaries.label_maps import label_boundaries
         from segbench.protocols.boundaries.matching import boundary_states
 
         del counts
@@ -257,6 +265,9 @@ class Boundaries(_OfBoundaries):
 
     def soft_map(self, sample: Sample) -> NDArray[Any]:
         """Give the map that is thresholded: of image size, high where boundary, suppressed if the settings say so."""
+        from segbench.core.levels import as_shares, mirrored
+        from segbench.protocols.boundaries.label_maps import sample_ucm2
+
         prediction = sample.predictions[0]
         if prediction.shape != sample.ground_truths[0].shape:
             prediction = sample_ucm2(prediction)
@@ -274,6 +285,8 @@ class Boundaries(_OfBoundaries):
     def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
         """Give the boundary map of each annotator."""
         if sample.without_truth:
+            import numpy as np
+
             return [np.zeros(sample.ground_truths[0].shape, np.bool_)]
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         if sample.categories_drawn or self.category is not None:
@@ -294,6 +307,10 @@ class Boundaries(_OfBoundaries):
         return drawn
 
     def _boundary_map(self, name: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+        import numpy as np
+
+        from segbench.protocols.boundaries.label_maps import label_boundaries
+
         if self.label_maps:
             return label_boundaries(ground_truth)
         if self.positive is not None:
@@ -335,12 +352,17 @@ class Annotators(_OfBoundaries):
         self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> BoundaryTable:
         """Lay out the counts of the images that compare at least two annotators; the others add nothing."""
+        from segbench.protocols.boundaries.metrics import BoundaryTable
+
         del rest, of_set
         return BoundaryTable(sets, with_pixels_only=True)
 
     def count(self, sample: Sample) -> Counted:
         """Count every annotator of an image against the others; an image of one annotator counts nothing."""
+        import numpy as np
+
         from segbench.protocols.boundaries.counting import count_boundary_maps
+        from segbench.protocols.boundaries.counts import BoundaryCounts
 
         truths = self.settings.boundary_maps(sample)
         nothing = BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))
