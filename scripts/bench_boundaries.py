@@ -22,16 +22,14 @@ import numpy as np
 from measuring import machine, seconds
 from scipy.io import loadmat
 
-from segbench.protocols.boundaries.bits import pack
+from segbench.protocols.boundaries.bits import levels_of, pack
 from segbench.protocols.boundaries.costs import costs
-from segbench.protocols.boundaries.counting import count_boundaries
+from segbench.protocols.boundaries.counting import compile_kernels, count_boundaries, kernels_cached
 from segbench.protocols.boundaries.inputs import as_scores, as_thresholds
 from segbench.protocols.boundaries.label_maps import sample_ucm2
-from segbench.protocols.boundaries.levels import levels_of
-from segbench.protocols.boundaries.sides import side
+from segbench.protocols.boundaries.search import side
 from segbench.protocols.boundaries.sweep import reached, sweep
 from segbench.protocols.boundaries.thinning import thin_levels
-from segbench.protocols.boundaries.warm_up import compile_kernels, kernels_cached
 
 MAX_DIST = 0.0075
 

@@ -26,6 +26,7 @@ from scipy.ndimage import gaussian_filter
 import segbench
 from segbench.checks.checking import quick_check
 from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import pair
 
 SHAPE = (321, 481)
 PICTURES = 40
@@ -91,8 +92,8 @@ def main() -> None:
         taken = median_seconds(lambda: command("check", str(truth), str(scores)), asked.rounds)
         print(f"segbench check, {asked.pairs} pairs: {taken:.1f} s (goal: 20 s for 10 000)")
         truth, scores = write_pairs(Path(folder) / "few", asked.images)
-        inputs = {"pred": Inputs(ground_truth=str(truth), prediction=str(scores))}
-        quick = median_seconds(lambda: quick_check(inputs, segbench.Pixels()), asked.rounds)
+        inputs = Inputs(ground_truth=str(truth), prediction=str(scores))
+        quick = median_seconds(lambda: quick_check({"pred": pair(inputs)}, segbench.Pixels()), asked.rounds)
         segbench.evaluate(truth, scores)  # loads and compiles
         run = median_seconds(lambda: segbench.evaluate(truth, scores), asked.rounds)
         print(

@@ -21,9 +21,9 @@ from scipy.ndimage import gaussian_filter
 
 import segbench
 from segbench.aggregator.codec import encode
-from segbench.aggregator.inputs import find_files
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.load import decode_sample, read
+from segbench.protocols.files import find_files
 from segbench.protocols.pixels.class_counts import ClassCounts
 from segbench.protocols.pixels.class_metrics import ClassTable
 

@@ -57,7 +57,7 @@ def make(root: Path, images: int) -> None:
 def refused(inputs: Inputs) -> None:
     """Pair what does not, and insist that the flag that mends it is named."""
     try:
-        pair(inputs)
+        pair(inputs).require_complete()
     except DataError as error:
         if "--pred-pattern '*_out'" in error.hint:
             return

@@ -26,11 +26,11 @@ from scipy.ndimage import gaussian_filter
 import segbench
 from segbench.aggregator.executors import answers
 from segbench.aggregator.pools import cores, process_pool, thread_pool
-from segbench.aggregator.tasks import Outcome, Task
+from segbench.aggregator.records import Outcome
 from segbench.core.protocol import Protocol
 from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import pair
-from segbench.protocols.boundaries.warm_up import compile_kernels
+from segbench.loaders.pairing import SampleFiles, pair
+from segbench.protocols.boundaries.counting import compile_kernels
 
 SHAPE = (321, 481)
 ALONE = "one process"
@@ -74,21 +74,21 @@ def compare(folder: Path, protocol: Protocol, ways: dict[str, Executor | None], 
         )
 
 
-def answer_at_once(tasks: list[Task]) -> list[Outcome]:
+def answer_at_once(tasks: list[SampleFiles]) -> list[Outcome]:
     """Stand in for counting: answer with as much as an image of 256 levels comes to."""
-    return [Outcome(task.files.name, "0" * 64, "0" * 64, bytes(1500)) for task in tasks]
+    return [Outcome(task.name, "0" * 64, "0" * 64, bytes(1500)) for task in tasks]
 
 
 def overhead(folder: Path, ways: dict[str, Executor | None], images: int, rounds: int) -> None:
     """Print what handing out an image and taking its answer costs, alone and in batches as a run makes them."""
     files = pair(Inputs(ground_truth=str(folder / "gt"), prediction=str(folder / "pred"))).files
-    tasks = [Task(one) for one in files] * max(1, 4000 // images)
+    tasks = list(files) * max(1, 4000 // images)
     for size in (1, 16):
         batches = [tasks[start : start + size] for start in range(0, len(tasks), size)]
         for name, executor in ways.items():
 
-            def spread(way: Executor | None = executor, work: list[list[Task]] = batches) -> None:
-                for _ in answers(way, answer_at_once, work, lost=lambda task: Outcome(task.files.name)):
+            def spread(way: Executor | None = executor, work: list[list[SampleFiles]] = batches) -> None:
+                for _ in answers(way, answer_at_once, work, lost=lambda task: Outcome(task.name)):
                     pass
 
             took = statistics.median(seconds(spread) for _ in range(rounds))

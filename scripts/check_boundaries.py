@@ -24,14 +24,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 import segbench
-from segbench.protocols.boundaries.bits import pack, unpack
-from segbench.protocols.boundaries.certificate import whole
+from segbench.protocols.boundaries.bits import levels_of, pack, unpack
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.inputs import as_scores
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
-from segbench.protocols.boundaries.levels import levels_of
 from segbench.protocols.boundaries.matching import match_boundaries
 from segbench.protocols.boundaries.sweep import sweep
 from segbench.protocols.boundaries.thinning import thin_levels
@@ -153,9 +151,8 @@ def against_scipy(root: Path, kind: str, every_nth: int) -> list[str]:
             swept = sweep(maps, every, pack(truth), table, np.zeros_like(maps), trace=True)
             for level in range(0, THRESHOLDS.size, every_nth):
                 where = f"{kind} {name}, annotator {annotator}, threshold {THRESHOLDS[level]:g}"
-                high, low, bound_high, bound_low = swept.bounds[level]
-                cost = whole(high, low, table.alone, pixels)
-                if cost != whole(bound_high, bound_low, table.alone, pixels):
+                cost, bound = swept.proof[level]
+                if cost != bound:
                     problems.append(f"{where}: cost is not certified")
                 on = unpack(maps[level], truth.shape[1])
                 partners, scipy_cost = scipy_matching(on, truth, table, annotator)

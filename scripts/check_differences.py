@@ -53,14 +53,14 @@ def main() -> None:
                 methods = {name: {str(k): images[k][side] for k in chosen} for side, name in enumerate("ab")}
                 comparison = segbench.compare(methods, replicates=500, permutations=2000, seed=seed)
                 for row in comparison.differences:
-                    if row.figure in METRICS:
-                        truth = every[0][row.figure] - every[1][row.figure]
-                        held[row.figure] += row.low <= truth <= row.high
-                        drawn = np.subtract(*(comparison.intervals[name].draws[row.figure] for name in "ab"))
+                    if row.metric in METRICS:
+                        truth = every[0][row.metric] - every[1][row.metric]
+                        held[row.metric] += row.low <= truth <= row.high
+                        drawn = np.subtract(*(comparison.intervals[name].draws[row.metric] for name in "ab"))
                         low, high = np.quantile(drawn, (0.025, 0.975))
-                        quantiles[row.figure] += low <= truth <= high
-                        rejected[row.figure] += row.p_value <= 0.05
-                        contradicted[row.figure] += (row.low > 0 or row.high < 0) != (row.p_value <= 0.05)
+                        quantiles[row.metric] += low <= truth <= high
+                        rejected[row.metric] += row.p_value <= 0.05
+                        contradicted[row.metric] += (row.low > 0 or row.high < 0) != (row.p_value <= 0.05)
             for key in METRICS:
                 truth = every[0][key] - every[1][key]
                 print(

@@ -101,7 +101,7 @@ def uniformity(random: np.random.Generator, protocol: str, repeats: int) -> None
                 a[str(k)], b[str(k)] = one(random, skill, pixels), one(random, skill, pixels)
             result = compare({"a": a, "b": b}, replicates=1, permutations=permutations, seed=repeat)
             for row in result.differences:
-                p_values.setdefault(row.figure, []).append(row.p_value)
+                p_values.setdefault(row.metric, []).append(row.p_value)
         print(f"\nshare of p-values at or below a level under the null, {images} images, {repeats} repeats")
         print(f"{'figure':<20} " + " ".join(f"{level:>6}" for level in LEVELS_OF_P))
         chance = [2 * (level * (1 - level) / repeats) ** 0.5 for level in LEVELS_OF_P]

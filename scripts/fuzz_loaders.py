@@ -163,10 +163,10 @@ def archives(extension: str) -> list[bytes]:
 
 def file_list(data: bytes) -> None:
     """Read a list of pairs."""
-    from segbench.loaders.file_list import column_of, methods_in, read_list
+    from segbench.loaders.file_list import column_of, method_columns, read_list
 
     Path("list.csv").write_bytes(data)
-    for method in methods_in("list.csv"):
+    for method in method_columns("list.csv"):
         read_list("list.csv", column_of("list.csv", method))
 
 
@@ -183,7 +183,7 @@ def preset(data: bytes) -> None:
 
 def classes(data: bytes) -> None:
     """Read a file of classes, and the same as text of the command line."""
-    from segbench.loaders.patterns import Pattern
+    from segbench.loaders.pairing import Pattern
     from segbench.protocols.pixels.class_names import classes_of, read_classes
 
     Path("classes.txt").write_bytes(data)
@@ -235,7 +235,7 @@ def figures(result: Any) -> None:  # noqa: ANN401  a Result, which is not to be 
 
 def results_file(data: bytes) -> None:
     """Take any bytes as a results file."""
-    from segbench.aggregator.benchmark import load_results
+    from segbench.aggregator.assembling import load_results
 
     for beside in ("r.segbench-wal", "r.segbench-shm", "r.segbench-journal"):
         Path(beside).unlink(missing_ok=True)

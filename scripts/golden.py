@@ -370,8 +370,8 @@ def _of_pairs(results: Sequence[Result]) -> dict[str, Any]:
     pairs: dict[str, Any] = {}
     for row in compared.differences:
         pair = pairs.setdefault(f"{row.a} - {row.b}", {"difference": {}, "resampled": {}})
-        pair["difference"][row.figure] = [row.difference, *(row.bounds or ())]
-        pair["resampled"][row.figure] = [
+        pair["difference"][row.metric] = [row.difference, *(row.bounds or ())]
+        pair["resampled"][row.metric] = [
             *(row.low, row.high, row.p_value, row.p_holm),
             *(row.wins, row.ties, row.losses, row.undecided),
         ]

@@ -59,7 +59,7 @@ def test_a_protocol_from_outside_goes_all_the_way(run, tmp_path, protocol, optio
     assert 0 < runs[0]["summary"][key] <= 1
     assert 0 <= runs[0]["per_image"]["coins"][key] <= 1
     differences = json.loads(run("compare", kept, "--format", "json"))["differences"]
-    (row,) = [row for row in differences if row["figure"] == key]
+    (row,) = [row for row in differences if row["metric"] == key]
     assert row["difference"] == pytest.approx(runs[0]["summary"][key] - runs[1]["summary"][key])
     assert key in run("compare", kept)
     run("report", kept, "-o", page)

@@ -19,7 +19,7 @@ import segbench
 from peer_tables.images import EdgeImage
 from peer_tables.matchers import dense_matching, graph_of, sparse_matching
 from peer_tables.programs import PYEDGEEVAL
-from segbench.protocols.boundaries.warm_up import compile_kernels
+from segbench.protocols.boundaries.counting import compile_kernels
 
 MAX_DIST = 0.0075
 OURS = "segbench"

@@ -1,23 +1,37 @@
-"""Counts gathered batch by batch, in a training loop or a notebook, and merged from any number of workers."""
+"""Counts added up batch by batch, in a training loop or a notebook, and merged from any number of workers.
+
+What the whole set decides, such as which label is positive, may be settled by images still to come, so counts of an
+image are kept apart by the facts they rest on (see `segbench.core.protocol.Counted`) until metrics are computed.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from typing import Any, Literal
 
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
-from segbench.aggregator.codec import EncodedCounts, encode
-from segbench.aggregator.gathered import Gathered, Packed, Repeated
+from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
+from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Facts, Protocol, Settled
 from segbench.core.sample import Sample
+from segbench.core.scores import Pool, ScoreCounts
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 
+Repeated = Literal["refuse", "add", "once"]
+Packed = Mapping[Facts, bytes]
+"""Packed counts of one image by the facts they rest on."""
+
+Arrays = Mapping[Any, Any] | Iterable[Any]
+"""Images as ``(labels, scores)`` or ``(labels, scores, valid)``, by name or one after the other."""
+
+_EXPECTED = "expected (labels, scores) or (labels, scores, valid) for each image"
 _PIXELS = Pixels()
+_WITHOUT_NAME = "pixels without the name of an image"
 
 
 class Accumulator:
@@ -87,13 +101,17 @@ class Accumulator:
         self.repeated: Repeated = repeated
         self.count_on: CountOn = count_on
         self._lock = threading.Lock()
-        self._gathered = Gathered(protocol)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._images: dict[str, Packed] = {}
+        self._unnamed: dict[Facts, Pool] = {}
         self._notes: set[str] = set()
 
     def __repr__(self) -> str:
         """Say what is in it."""
-        unnamed = " and unnamed pixels" if self._gathered.any_unnamed else ""
-        return f"<Accumulator {self.method!r} of {self.protocol!r}: {len(self._gathered)} images{unnamed}>"
+        unnamed = " and unnamed pixels" if self._unnamed else ""
+        return f"<Accumulator {self.method!r} of {self.protocol!r}: {len(self._images)} images{unnamed}>"
 
     def update(
         self,
@@ -157,9 +175,7 @@ class Accumulator:
         for image, part in images:
             counted = self._count(part, f" of {image!r}")
             named.append((image, {counted.facts: encode(counted.counts)}))
-        with self._lock:
-            self._gathered.add(named, unnamed, repeated=self.repeated)
-            self._notes.update(notes)
+        self._add(named, unnamed, notes)
 
     def merge(self, other: Accumulator) -> None:
         """Add what another accumulator gathered, for instance in another process; in any order the sum is the same.
@@ -175,12 +191,8 @@ class Accumulator:
             raise ArgumentError(
                 f"merge takes counts of one protocol and its settings; {self.protocol!r} here, {other.protocol!r} there"
             )
-        with other._lock:
-            images, unnamed = other._gathered.packed()
-            notes = set(other._notes)
-        with self._lock:
-            self._gathered.add(images.items(), self._gathered.unpacked(unnamed), repeated=self.repeated)
-            self._notes |= notes
+        images, unnamed, notes = other._packed()
+        self._add(images.items(), self._unpacked(unnamed), notes)
 
     def compute(self) -> Result:
         """Give the result of all that was added so far; more may be added after.
@@ -198,7 +210,7 @@ class Accumulator:
             If nothing was added, or the labels found leave open which are positive.
         """
         with self._lock:
-            packed, unnamed = self._gathered.settled()
+            packed, unnamed = self._settled()
             notes = tuple(sorted(self._notes))
         if not packed and unnamed is None:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
@@ -223,21 +235,21 @@ class Accumulator:
     def reset(self) -> None:
         """Forget all counts, for the next epoch."""
         with self._lock:
-            self._gathered = Gathered(self.protocol)
-            self._notes = set()
+            self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
         """Give what a pickle holds: settings, and packed counts."""
-        with self._lock:
-            packed, notes = self._gathered.packed(), sorted(self._notes)
+        images, unnamed, notes = self._packed()
         settings = (self.protocol, self.method, self.repeated, self.count_on)
-        return {"settings": settings, "counts": packed, "notes": notes}
+        return {"settings": settings, "counts": (images, unnamed), "notes": sorted(notes)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take up what `__getstate__` gave."""
+        """Restore what `__getstate__` gave."""
         self.protocol, self.method, self.repeated, self.count_on = state["settings"]
         self._lock = threading.Lock()
-        self._gathered = Gathered(self.protocol, *state["counts"])
+        self._forget()
+        self._images, unnamed = state["counts"]
+        self._pool(self._unpacked(unnamed))
         self._notes = set(state.get("notes", ()))
 
     def _count(self, batch: Batch, of: str = "") -> Counted:
@@ -252,3 +264,105 @@ class Accumulator:
                 "batch", labels, (batch.scores,), batch.valid, ground_truth_files=files, prediction_file=f"scores{of}"
             )
         )
+
+    def _add(self, images: Iterable[tuple[str, Packed]], unnamed: Sequence[Counted], notes: Iterable[str]) -> None:
+        """Add all of it, or nothing where something is refused."""
+        with self._lock:
+            fresh: dict[str, Packed] = {}
+            for name, packed in images:
+                fresh[name] = self._joined(name, fresh.get(name, self._images.get(name)), packed)
+            without = _union([*self._unnamed, *(part.facts for part in unnamed)])
+            found = self._facts() | {name: _union(held) for name, held in fresh.items()}
+            self.protocol.settle(found | ({_WITHOUT_NAME: without} if without else {}), complete=False)
+            self._images.update(fresh)
+            self._pool(unnamed)
+            self._notes.update(notes)
+
+    def _joined(self, name: str, held: Packed | None, fresh: Packed) -> Packed:
+        """Give the counts of an image with those that came under its name before."""
+        if held is None:
+            return fresh
+        if self.repeated == "refuse":
+            raise ArgumentError(
+                f"{name!r} was counted before; call reset() before the next epoch, or say what a repeated name means: "
+                "repeated='add' for tiles of one image, repeated='once' for a sampler that repeats images"
+            )
+        if self.repeated == "once":
+            if held != fresh:
+                raise ArgumentError(f"{name!r} was counted before with other counts, so it is not the same image again")
+            return held
+        joined = dict(held)
+        for facts, data in fresh.items():
+            parts = [decode(part, self.protocol.counts) for part in (held[facts], data)] if facts in held else []
+            joined[facts] = encode(self.protocol.counts.sum(parts)) if parts else data
+        return joined
+
+    def _pool(self, unnamed: Iterable[Counted]) -> None:
+        for part in unnamed:
+            self._unnamed.setdefault(part.facts, Pool()).add(_scores(part.counts))
+
+    def _packed(self) -> tuple[dict[str, Packed], Packed, set[str]]:
+        """Give all counts packed, and notes."""
+        with self._lock:
+            unnamed = {facts: encode(pool.total()) for facts, pool in self._unnamed.items()}
+            return dict(self._images), unnamed, set(self._notes)
+
+    def _unpacked(self, held: Packed) -> list[Counted]:
+        return [Counted(decode(data, self.protocol.counts), facts) for facts, data in held.items()]
+
+    def _facts(self) -> dict[str, Facts]:
+        unnamed = {_WITHOUT_NAME: _union(self._unnamed)} if self._unnamed else {}
+        return {name: _union(held) for name, held in self._images.items()} | unnamed
+
+    def _settled(self) -> tuple[dict[str, bytes], ScoreCounts | None]:
+        """Give the packed counts of each image, and of pixels without name, now that the set is complete."""
+        settled = self.protocol.settle(self._facts())
+        images = {}
+        for name, held in self._images.items():
+            if len(held) == 1 and not settled.keys() & held.keys():
+                (images[name],) = held.values()
+            else:
+                parts = (_agreed(part, settled) for part in self._unpacked(held))
+                images[name] = encode(self.protocol.counts.sum(parts))
+        if not self._unnamed:
+            return images, None
+        pooled = (Counted(pool.total(), facts) for facts, pool in self._unnamed.items())
+        return images, ScoreCounts.sum(_scores(_agreed(part, settled)) for part in pooled)
+
+
+def _union(known: Iterable[Facts]) -> Facts:
+    return tuple(sorted({fact for facts in known for fact in facts}))
+
+
+def _agreed(part: Counted, settled: Settled) -> Counts:
+    counts: Counts = settled[part.facts](part.counts) if part.facts in settled else part.counts
+    return counts
+
+
+def _scores(counts: Counts) -> ScoreCounts:
+    if not isinstance(counts, ScoreCounts):
+        raise ArgumentError("only pixels can do without names of images")
+    return counts
+
+
+def evaluate_arrays(
+    images: Arrays, protocol: Protocol, *, method: str | None, progress: Callable[[int, int], None] | None
+) -> Result:
+    """Count images given as arrays, see `segbench.evaluate`."""
+    if not isinstance(images, Iterable):
+        raise ArgumentError(f"ground_truth is {images!r:.60}, expected a path, or arrays: {_EXPECTED}")
+    accumulator = Accumulator(protocol, method="arrays" if method is None else method)
+    done = 0
+    for name, arrays in images.items() if isinstance(images, Mapping) else enumerate(images):
+        if not isinstance(arrays, (tuple, list)) or len(arrays) not in (2, 3):
+            raise ArgumentError(f"image {name!r} is given as {type(arrays).__name__}, {_EXPECTED}")
+        try:
+            accumulator.update(*arrays, name=name)
+        except ArgumentError as error:
+            raise ArgumentError(f"image {name!r}: {error}") from error
+        done += 1
+        if progress:
+            progress(done, len(images) if isinstance(images, Sized) else done)
+    if not done:
+        raise ArgumentError(f"ground_truth holds no images, {_EXPECTED}")
+    return accumulator.compute()

@@ -1,65 +1,81 @@
-"""Outcomes of images to one result: what the set decides is settled, thresholds are applied, all is signed."""
+"""Runs to results: what came of each image is put together, settled over the set, cut at thresholds and signed.
+
+A run that was just counted and one that a results file holds become a `Result` by the same function.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
 
 import numpy as np
 
-from segbench.aggregator.codec import EncodedCounts, decode, encode
-from segbench.aggregator.result import Result
+from segbench.aggregator.codec import EncodedCounts, decode, decode_summary, encode, encode_summary
+from segbench.aggregator.records import Outcome, Run, StoredPool
+from segbench.aggregator.result import Result, partial_text
 from segbench.aggregator.signature import data_digest, signature
-from segbench.aggregator.tasks import Outcome
+from segbench.aggregator.store import ResultsFile
 from segbench.core.bins import bin_floor
-from segbench.core.errors import DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
-from segbench.loaders.inputs import Inputs
 from segbench.loaders.repairs import idle
+from segbench.protocols.registry import protocol_of
+
+_DAMAGED = "the file was changed or damaged: run again into a new file"
 
 
-def assemble(
-    method: str,
-    protocol: Protocol,
-    settings: Mapping[str, str],
-    outcomes: Iterable[Outcome],
-    *,
-    notes: tuple[str, ...] = (),
-    cuts: tuple[float, ...] = (),
-    inputs: Inputs | None = None,
-    protocol_json: str = "",
-) -> Result:
-    """Put together what came of each image, in sorted order of names, cut at thresholds where there are any."""
+class ReplacedRun(UserWarning):
+    """A run in a results file was replaced by one of other images, or kept because none of the new could be counted."""
+
+
+def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file: str = "") -> Result:
+    """Put together what came of each image, in sorted order of names; errors name the results file, if any."""
     by_name = sorted(outcomes, key=lambda outcome: outcome.name)
     counted = {outcome.name: outcome for outcome in by_name if outcome.counts}
     truths = {name: outcome.ground_truth_digest for name, outcome in counted.items()}
-    if cuts and f", data {data_digest(truths)}," in settings["thresholds"]:
+    notes, settings = run.notes, run.settings
+    if run.thresholds and f", data {data_digest(truths)}," in settings["thresholds"]:
         notes = (*notes, "the tuning set is the test set: figures at its thresholds are optimistic")
-    void, field = settings.get("void", "none"), inputs.field if inputs else None
-    left_out_by = [f"--void {void}"] * (void != "none") + [f"--field {field}"] * (field is not None)
-    packed = _settled(counted, protocol, " and ".join(left_out_by))
-    if cuts:
-        packed, lowered = _cut(packed, Thresholds(np.array(cuts), settings["thresholds"]))
+    packed = _settled(counted, protocol, run)
+    if run.thresholds:
+        packed, lowered = _cut(packed, Thresholds(np.array(run.thresholds), settings["thresholds"]))
         notes = (*notes, *lowered)
     repeated = Counter(note for outcome in counted.values() for note in {without_detail(n): 0 for n in outcome.notes})
     unneeded = idle(settings, tuple(repeated)) if counted else ()
     return Result(
-        method,
-        protocol.name,
+        run.method,
+        run.protocol,
         settings,
-        signature(protocol.name, settings, truths),
-        EncodedCounts(packed, protocol.counts),
+        signature(run.protocol, settings, truths),
+        EncodedCounts(packed, protocol.counts, file),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
-        inputs,
-        protocol_json,
+        run.inputs,
+        run.protocol_json,
         {name: outcome.digest for name, outcome in counted.items()},
         image_notes={name: outcome.notes for name, outcome in counted.items() if outcome.notes},
         measured_by=protocol,
     )
+
+
+def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run) -> dict[str, bytes]:
+    """Give the packed counts of each image, changed where the whole set decides so."""
+    void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
+    left_out_by = [f"--void {void}"] * (void != "none") + [f"--field {field}"] * (field is not None)
+    packed = {name: outcome.counts for name, outcome in counted.items() if outcome.counts}
+    facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
+    settled = protocol.settle(facts, excluded_by=" and ".join(left_out_by))
+    for name, known in facts.items():
+        if known in settled:
+            packed[name] = encode(settled[known](decode(packed[name], protocol.counts)))
+    return packed
 
 
 def _cut(packed: dict[str, bytes], thresholds: Thresholds) -> tuple[dict[str, bytes], tuple[str, ...]]:
@@ -80,12 +96,117 @@ def _scores_of(data: bytes) -> ScoreCounts:
     return counts
 
 
-def _settled(counted: Mapping[str, Outcome], protocol: Protocol, excluded_by: str) -> dict[str, bytes]:
-    """Give the packed counts of each image, changed where the whole set decides so."""
-    packed = {name: outcome.counts for name, outcome in counted.items() if outcome.counts}
-    facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
-    settled = protocol.settle(facts, excluded_by=excluded_by)
-    for name, known in facts.items():
-        if known in settled:
-            packed[name] = encode(settled[known](decode(packed[name], protocol.counts)))
-    return packed
+def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Result]:
+    """Read the complete runs of a results file, in the order in which they were first made.
+
+    Parameters
+    ----------
+    path : path
+        The results file.
+    partial : bool
+        Give also the results of runs that stopped half-way, on the images counted so far: ``result.partial`` says how
+        many of how many. A run that repeats a complete one is left out until it is complete itself.
+
+    Returns
+    -------
+    list of Result
+        At least one.
+
+    Raises
+    ------
+    DataError
+        If the file is not a results file, or holds no such run.
+    """
+    return load_runs(path, partial=partial)[0]
+
+
+def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result], list[str]]:
+    """Read what `load_results` gives, and name the methods of the runs that stopped half-way and are left out."""
+    with ResultsFile(Path(path)) as store:
+        runs = store.runs(partial=True)
+        wanted = [run for run in runs if run.complete or partial]
+        found = (_stored_result(store, run, alone=len(wanted) == 1) for run in wanted)
+        results = [result for result in found if result is not None]
+    stopped = [] if partial else [run.method for run in runs if not run.complete]
+    if not results:
+        hint = "repeat the run; it goes on where it stopped"
+        if stopped:
+            hint += "; load_results(path, partial=True) and segbench show give the images counted so far"
+        raise DataError(str(path), f"holds no {'run' if partial else 'complete run'}", hint)
+    return results, stopped
+
+
+def _stored_result(store: ResultsFile, run: Run, *, alone: bool) -> Result | None:
+    """Put a stored run together; None for a partial one of images that contradict each other, unless it is alone."""
+    outcomes, path = store.outcomes(run.key), str(store.path)
+    if run.complete:
+        return stored_result(run, outcomes, path, store.pooled(run.key))
+    try:
+        return _partial_result(run, outcomes, path)
+    except (ArgumentError, DataError):
+        if alone:
+            raise
+        return None
+
+
+def _partial_result(run: Run, outcomes: Sequence[Outcome], path: str) -> Result:
+    """Put together what a run counted before it stopped."""
+    partial = len(outcomes), run.images
+    said = partial_text(partial)
+    notes = (*run.notes, f"the run stopped after {said} images; repeat it to count the rest")
+    so_far = replace(run, settings={**run.settings, "partial": said}, notes=notes)
+    result = assemble(so_far, protocol_of(run.protocol, run.settings), outcomes, file=path)
+    signed = f"{result.signature.rpartition('|segbench:')[0]}|segbench:{run.version}"
+    return replace(result, signature=signed, partial=partial)
+
+
+def stored_result(run: Run, outcomes: Sequence[Outcome], path: str, pool: StoredPool | None = None) -> Result:
+    """Put a complete run of a results file together."""
+    protocol = protocol_of(run.protocol, run.settings)
+    if run.published:
+        return Result(
+            run.method,
+            run.protocol,
+            run.settings,
+            run.signature,
+            {},
+            notes=run.notes,
+            published=protocol.published(run.published),
+            measured_by=protocol,
+        )
+    try:
+        result = assemble(run, protocol, outcomes, file=path)
+    except (ArgumentError, DataError) as error:
+        raise DataError(path, f"the run of {run.method!r} cannot be put together ({error})", _DAMAGED) from error
+    signed = replace(result, signature=run.signature)  # which names the version that counted
+    if signed.data != result.data:
+        what = f"the images of {run.method!r} are not those that its signature was made of"
+        raise DataError(path, what, _DAMAGED)
+    # What belongs to other images, or was changed, is passed over: it can be derived again.
+    if pool is None or pool.digest != result.digest_of(pool.summary, pool.counts):
+        return signed
+    counts = decode(pool.counts)
+    return replace(signed, kept=(decode_summary(pool.summary), counts)) if isinstance(counts, ScoreCounts) else signed
+
+
+def finish(store: ResultsFile, key: int, run: Run, outcomes: Sequence[Outcome], result: Result) -> None:
+    """Complete a run, unless it counted nothing and would replace one that did; warn where another set is replaced."""
+    signature, truths = store.complete(run)
+    what = f"{store.path}: the run of {run.method!r}"
+    if truths and not result.counts:
+        warnings.warn(f"{what} is kept as it was, for no image could be counted now", ReplacedRun, stacklevel=4)
+        return
+    keep_pooled(store, store.finish(key, replace(run, signature=result.signature), outcomes), result)
+    counted = {outcome.name: outcome.ground_truth_digest for outcome in outcomes if outcome.counts}
+    other_part = "subset" in run.settings and not truths.keys() <= {outcome.name for outcome in outcomes}
+    other_set = truths and (other_part or truths.items().isdisjoint(counted.items()))
+    if other_set or (run.published and signature not in {"", result.signature}):
+        what = f"{what} with other images or another ground truth was replaced"
+        warnings.warn(f"{what}; to keep both give one another name or file", ReplacedRun, stacklevel=4)
+
+
+def keep_pooled(store: ResultsFile, key: int, result: Result) -> None:
+    """Keep the summary and a reduced curve of a complete run of very many scores, which take long to pool again."""
+    if result.counts and result.table.worth_keeping:
+        summary, counts = encode_summary(result.summary), encode(result.reduced)
+        store.keep_pooled(key, StoredPool(result.digest_of(summary, counts), summary, counts))

@@ -22,21 +22,11 @@ Name = str | SupportsIndex
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Arrays of one batch, all of them NumPy's or all of them tensors on one device.
+    """Arrays of one batch, all of them NumPy's or all of them tensors on one device."""
 
-    Parameters
-    ----------
-    labels, scores : array or tensor
-        Ground truth and prediction; `labels` is a tuple where there are several annotators.
-    valid : array or tensor of bool, optional
-        True where a pixel counts.
-    tensors : bool
-        Whether these are tensors.
-    """
-
-    labels: Any
+    labels: Any  # a tuple where there are several annotators
     scores: Any
-    valid: Any
+    valid: Any  # True where a pixel counts; None where all do
     tensors: bool
 
     @property

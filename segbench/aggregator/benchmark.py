@@ -2,46 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from os import PathLike
 from pathlib import Path
 
-from segbench.aggregator.arrays import Arrays, evaluate_arrays
-from segbench.aggregator.assembling import assemble
-from segbench.aggregator.codec import EncodedCounts, decode, decode_summary
+from segbench.aggregator.accumulator import Arrays, evaluate_arrays
+from segbench.aggregator.assembling import assemble, finish
 from segbench.aggregator.counting import count_all
-from segbench.aggregator.inputs import find_files
-from segbench.aggregator.records import StoredPool, StoredRun
-from segbench.aggregator.replacing import finish
-from segbench.aggregator.rereading import protocol_to_json
-from segbench.aggregator.result import Result, partial_text
+from segbench.aggregator.records import Outcome, Run
+from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
-from segbench.aggregator.tasks import Outcome
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.decoded import shown
-from segbench.loaders.given import inputs_given, method_of
+from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
+from segbench.loaders.pairing import Pairing
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.subset import Images
+from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
-from segbench.protocols.registry import as_protocol, protocol_of
+from segbench.protocols.registry import as_protocol
 
 _PIXELS = Pixels()
 _NO_REPAIRS = Repairs()
 
 
 class FailedImages(UserWarning):
-    """Some images could not be counted and are missing from every figure."""
+    """Some images could not be counted and are missing from every metric."""
 
 
-@listed_once()
 def evaluate(
     ground_truth: str | PathLike[str] | Arrays | None = None,
     prediction: str | PathLike[str] | None = None,
@@ -144,18 +141,12 @@ def evaluate(
     """
     protocol = as_protocol(protocol)
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
+        patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
         beside = {
             "prediction": prediction,
             "pairs": pairs,
             "field": field,
-            **{
-                name: None if pattern == "*" else pattern
-                for name, pattern in (
-                    ("gt_pattern", gt_pattern),
-                    ("pred_pattern", pred_pattern),
-                    ("field_pattern", field_pattern),
-                )
-            },
+            **{name: None if pattern == "*" else pattern for name, pattern in patterns.items()},
             "negatives": negatives or None,
             "repairs": None if repairs == _NO_REPAIRS else repairs,
             "thresholds": thresholds,
@@ -165,27 +156,61 @@ def evaluate(
         _refuse_beside_arrays([name for name, value in beside.items() if value is not None])
         return evaluate_arrays(ground_truth, protocol, method=method, progress=progress)
     _refuse_unfit(protocol, repairs, thresholds)
-    inputs = inputs_given(
-        ground_truth,
-        prediction,
-        protocol.reads,
-        pairs=pairs,
-        field=field,
-        gt_pattern=gt_pattern,
-        pred_pattern=pred_pattern,
-        field_pattern=field_pattern,
-        negatives=negatives,
-        images=images,
-        allow_missing=allow_missing,
-        method=method,
-    ).absolute()
-    pairing = find_files(inputs, protocol)
-    method = shown(method or method_of(inputs))
-    fields = protocol.signature_fields() | repairs.signature_fields()
-    fields |= {} if thresholds is None else {"thresholds": thresholds.source}
-    fields |= pairing.signature_fields()
-    cuts = () if thresholds is None else tuple(thresholds.values.tolist())
-    kept_inputs, protocol_json = inputs.masked(), protocol_to_json(protocol)
+    with listed_once():
+        inputs = find_inputs(
+            ground_truth,
+            prediction,
+            protocol.reads,
+            pairs=pairs,
+            field=field,
+            gt_pattern=gt_pattern,
+            pred_pattern=pred_pattern,
+            field_pattern=field_pattern,
+            negatives=negatives,
+            images=images,
+            allow_missing=allow_missing,
+            method=method,
+        )
+        pairing = find_files(inputs.absolute(), protocol)
+    return evaluate_pairing(
+        pairing,
+        protocol,
+        method=method or method_of(inputs),
+        repairs=repairs,
+        thresholds=thresholds,
+        results=results,
+        fresh=fresh,
+        executor=executor,
+        progress=progress,
+    )
+
+
+def evaluate_pairing(
+    pairing: Pairing,
+    protocol: Protocol,
+    *,
+    method: str,
+    repairs: Repairs = _NO_REPAIRS,
+    thresholds: Thresholds | None = None,
+    results: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Result:
+    """Count images that were paired, see `evaluate`."""
+    _refuse_unfit(protocol, repairs, thresholds)
+    pairing.require_complete()
+    tuned = {} if thresholds is None else {"thresholds": thresholds.source}
+    run = Run(
+        method=shown(method),
+        protocol=protocol.name,
+        settings=protocol.signature_fields() | repairs.signature_fields() | tuned | pairing.signature_fields(),
+        notes=pairing.notes,
+        thresholds=() if thresholds is None else tuple(thresholds.values.tolist()),
+        inputs=pairing.inputs.absolute().masked(),
+        protocol_json=_protocol_to_json(protocol),
+        images=len(pairing.files),
+    )
     outcomes: list[Outcome] = []
     reused = 0
     with ExitStack() as stack:
@@ -193,48 +218,33 @@ def evaluate(
         here: dict[str, Outcome] = {}
         elsewhere: dict[str, Outcome] = {}
         if store:
-            run = store.begin(
-                method,
-                protocol.name,
-                fields,
-                thresholds=cuts,
-                inputs=kept_inputs,
-                protocol_json=protocol_json,
-                notes=pairing.notes,
-                images=len(pairing.files),
-                fresh=fresh,
-            )
-            here, elsewhere = store.known(run), store.elsewhere(run)
+            key = store.begin(run, fresh=fresh)
+            here, elsewhere = store.known(run, key)
         known = elsewhere | here
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if store:
-                store.save(run, [outcome for outcome in batch if outcome is not here.get(outcome.name)])
+                store.save(key, [outcome for outcome in batch if outcome is not here.get(outcome.name)])
             outcomes += batch
             reused += sum(outcome is known.get(outcome.name) for outcome in batch)
             if progress:
                 progress(len(outcomes), len(pairing.files))
-        result = assemble(
-            method,
-            protocol,
-            fields,
-            outcomes,
-            notes=pairing.notes,
-            cuts=cuts,
-            inputs=kept_inputs,
-            protocol_json=protocol_json,
-        )
-        result = replace(result, reused=reused)
+        result = replace(assemble(run, protocol, outcomes, file=str(store.path) if store else ""), reused=reused)
         if store:
-            result = _in_file(result, str(store.path))
-            finish(store, run, outcomes, result, pairing.notes)
+            finish(store, key, run, outcomes, result)
     if result.failed:
         warnings.warn(
-            f"{len(result.failed)} of {len(outcomes)} images could not be counted and are in no figure; "
+            f"{len(result.failed)} of {len(outcomes)} images could not be counted and are in no metric; "
             f"the first: {next(iter(result.failed.values()))}",
             FailedImages,
-            stacklevel=2,
+            stacklevel=3,
         )
     return result
+
+
+def _protocol_to_json(protocol: Protocol) -> str:
+    """Write which protocol it is and, where there are pictures of it, all its settings."""
+    settings = {} if protocol.without_pictures else asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
+    return json.dumps({"kind": type(protocol).__name__} | settings, default=str)
 
 
 def _refuse_beside_arrays(given: list[str]) -> None:
@@ -250,120 +260,3 @@ def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds |
     repairs.check(protocol.reads)
     if thresholds is not None and protocol.counts is not ScoreCounts:
         raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
-
-
-def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Result]:
-    """Read the complete runs of a results file, in the order in which they were first made.
-
-    Parameters
-    ----------
-    path : path
-        The results file.
-    partial : bool
-        Give also the results of runs that stopped half-way, on the images counted so far: ``result.partial`` says how
-        many of how many. A run that repeats a complete one is left out until it is complete itself.
-
-    Returns
-    -------
-    list of Result
-        At least one.
-
-    Raises
-    ------
-    DataError
-        If the file is not a results file, or holds no such run.
-    """
-    with ResultsFile(Path(path)) as store:
-        runs = store.runs(partial=partial)
-        found = (_result_in(store, run, alone=len(runs) == 1) for run in runs)
-        results = [result for result in found if result is not None]
-        unfinished = [] if results or partial else store.unfinished()
-    if not results:
-        hint = "repeat the run; it goes on where it stopped"
-        if unfinished:
-            hint += "; load_results(path, partial=True) and segbench show give the images counted so far"
-        raise DataError(str(path), f"holds no {'run' if partial else 'complete run'}", hint)
-    return results
-
-
-def stopped_runs(path: str | PathLike[str]) -> list[str]:
-    """Name the methods of runs that stopped half-way, unless there is a complete one of the same."""
-    with ResultsFile(Path(path)) as store:
-        return [run.method for run in store.runs(partial=True) if not run.complete]
-
-
-def _result_in(store: ResultsFile, run: StoredRun, *, alone: bool) -> Result | None:
-    """Put a run together again; None for a partial one of images that contradict each other, unless it is alone."""
-    outcomes, path = store.outcomes(run.key), str(store.path)
-    if run.complete:
-        return result_of(run, outcomes, path, store.pooled(run.key))
-    try:
-        return _partial_result(run, outcomes, path)
-    except (ArgumentError, DataError):
-        if alone:
-            raise
-        return None
-
-
-def _partial_result(run: StoredRun, outcomes: list[Outcome], path: str) -> Result:
-    """Put together what a run counted before it stopped."""
-    partial = len(outcomes), run.images
-    said = partial_text(partial)
-    result = assemble(
-        run.method,
-        protocol_of(run.protocol, run.settings),
-        {**run.settings, "partial": said},
-        outcomes,
-        notes=(*run.notes, f"the run stopped after {said} images; repeat it to count the rest"),
-        cuts=run.thresholds,
-        inputs=run.inputs,
-        protocol_json=run.protocol_json,
-    )
-    signature = f"{result.signature.rpartition('|segbench:')[0]}|segbench:{run.version}"
-    return _in_file(replace(result, signature=signature, partial=partial), path)
-
-
-def result_of(run: StoredRun, outcomes: list[Outcome], path: str, pool: StoredPool | None = None) -> Result:
-    """Put a run of a results file together again."""
-    protocol = protocol_of(run.protocol, run.settings)
-    if run.published:
-        printed = protocol.published(run.published)
-        return Result(
-            run.method,
-            run.protocol,
-            run.settings,
-            run.signature,
-            {},
-            notes=run.notes,
-            published=printed,
-            measured_by=protocol,
-        )
-    try:
-        result = assemble(
-            run.method,
-            protocol,
-            run.settings,
-            outcomes,
-            notes=run.notes,
-            cuts=run.thresholds,
-            inputs=run.inputs,
-            protocol_json=run.protocol_json,
-        )
-    except (ArgumentError, DataError) as error:
-        what = f"the run of {run.method!r} cannot be put together ({error})"
-        raise DataError(path, what, "the file was changed or damaged: run again into a new file") from error
-    signed = _in_file(replace(result, signature=run.signature), path)  # which names the version that counted
-    if signed.data != result.data:
-        what = f"the images of {run.method!r} are not those that its signature was made of"
-        raise DataError(path, what, "the file was changed or damaged: run again into a new file")
-    # What belongs to other images, or was changed, is passed over: it can be derived again.
-    if pool is None or pool.digest != result.digest_of(pool.summary, pool.counts):
-        return signed
-    counts = decode(pool.counts)
-    return replace(signed, kept=(decode_summary(pool.summary), counts)) if isinstance(counts, ScoreCounts) else signed
-
-
-def _in_file(result: Result, path: str) -> Result:
-    """Let errors name the file that counts come from."""
-    counts = result.counts
-    return replace(result, counts=counts.in_file(path)) if isinstance(counts, EncodedCounts) else result

@@ -213,14 +213,7 @@ def decode_summary(text: str) -> Summary:
 class EncodedCounts(Mapping[str, Counts]):
     """Counts by image name, kept packed and unpacked when asked for; names are in sorted order.
 
-    Parameters
-    ----------
-    packed : mapping of image name to bytes
-        As `encode` gives them.
-    kind : type
-        The type of the counts.
-    file : str
-        The results file that they come from, if any, which errors name.
+    `kind` is the type of the counts, `file` the results file that they come from, if any, which errors name.
     """
 
     def __init__(self, packed: Mapping[str, bytes], kind: type[Counts], file: str = "") -> None:
@@ -228,10 +221,6 @@ class EncodedCounts(Mapping[str, Counts]):
         self._kind = kind
         self.file = file
         self._first: tuple[str, tuple[Any, ...]] | None = None
-
-    def in_file(self, file: str) -> EncodedCounts:
-        """Give the same counts, of which errors name the file they come from."""
-        return EncodedCounts(self._packed, self._kind, file)
 
     def of_class(self, name: str) -> EncodedCounts:
         """Give the counts of one of several classes."""

@@ -61,7 +61,7 @@ def compare(
     >>> def images(hits):
     ...     return {str(k): ScoreCounts([2, 1], [hits, 10 - hits], [k % 4, 20 - k % 4]) for k in range(12)}
     >>> result = compare({"good": images(8), "poor": images(6)}, replicates=200)
-    >>> row = next(row for row in result.differences if row.figure == "ods_f")
+    >>> row = next(row for row in result.differences if row.metric == "ods_f")
     >>> row.wins, row.losses, row.p_value < 0.01, result.rank_shares["ods_f"]["good"]
     (12, 0, True, (1.0, 0.0))
     """
@@ -153,14 +153,14 @@ def compare_results(
         permutations=permutations,
         seed=seed,
     )
-    return replace(comparison, undefined={figure: _why(figure, results) for figure in comparison.undefined})
+    return replace(comparison, undefined={key: _why(key, results) for key in comparison.undefined})
 
 
-def _why(figure: str, results: Sequence[Result]) -> str:
+def _why(key: str, results: Sequence[Result]) -> str:
     reasons: dict[str, list[str]] = {}
     for result in results:
-        if figure in result.summary.undefined:
-            reasons.setdefault(result.summary.undefined[figure], []).append(result.method)
+        if key in result.summary.undefined:
+            reasons.setdefault(result.summary.undefined[key], []).append(result.method)
     return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in reasons.items())
 
 

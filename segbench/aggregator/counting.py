@@ -1,21 +1,33 @@
-"""The loop over images: those known are looked up, the others counted, a few at a time, here or by workers."""
+"""The loop over images: those known are looked up, the others counted, a few at a time, here or by workers.
+
+A worker reads an image's files once, counts them, and answers with an `Outcome` of a few hundred bytes.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from itertools import islice
+from pathlib import Path
 
+from segbench.aggregator.codec import encode
 from segbench.aggregator.executors import answers, workers_of
-from segbench.aggregator.tasks import Outcome, Task, count_images
+from segbench.aggregator.records import Outcome
+from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
+from segbench.loaders.load import Digests, decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
 
 _IMAGES_A_BATCH = 16
 _BATCHES_A_WORKER = 16
 _WORKERS_GUESSED = 4
+
+Task = tuple[SampleFiles, str | None]
+"""One image to count, and the digest of its files when they were counted before."""
 
 
 def count_all(
@@ -28,7 +40,8 @@ def count_all(
     """Give what comes of each image, in batches, in whatever order they are done."""
     batches_wanted = _BATCHES_A_WORKER * (workers_of(executor) or _WORKERS_GUESSED)
     size = max(1, min(_IMAGES_A_BATCH, len(files) // batches_wanted))
-    tasks = (Task(one, known[one.name].digest if one.name in known else None) for one in files)
+    here = Path.cwd()  # which workers need not share
+    tasks = ((one.within(here), known[one.name].digest if one.name in known else None) for one in files)
     for batch in answers(executor, partial(count_images, protocol, repairs), _batched(tasks, size), lost=_worker_died):
         yield [outcome if outcome.counts or outcome.failure else known[outcome.name] for outcome in batch]
 
@@ -39,5 +52,46 @@ def _batched(tasks: Iterator[Task], size: int) -> Iterator[list[Task]]:
 
 
 def _worker_died(task: Task) -> Outcome:
+    name = task[0].name
     what = "the worker died while counting it, twice; it may want more memory than there is"
-    return Outcome(task.files.name, failure=f"{task.files.name}: {what}")
+    return Outcome(name, failure=f"{name}: {what}")
+
+
+def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) -> list[Outcome]:
+    """Count a few images; what is wrong with one does not touch the others."""
+    return [_count_image(protocol, repairs, files, known) for files, known in tasks]
+
+
+def _count_image(protocol: Protocol, repairs: Repairs, files: SampleFiles, known: str | None) -> Outcome:
+    started = time.perf_counter()
+    name = files.name
+    try:
+        raw = read(files)
+        ground_truth_digest, digest = joint_digests(raw.digests)
+        if digest == known:
+            return Outcome(name, digest, ground_truth_digest)
+        sample = decode_sample(raw, protocol.reads, repairs)
+        image = protocol.count(sample)
+        return Outcome(
+            name,
+            digest,
+            ground_truth_digest,
+            encode(image.counts),
+            image.facts,
+            notes=(*sample.notes, *image.notes),
+            seconds=time.perf_counter() - started,
+        )
+    except DataError as error:
+        return Outcome(name, failure=str(error))
+    except Exception as error:  # noqa: BLE001  one image's trouble, foreseen or not, must not lose the others
+        return Outcome(name, failure=f"{name}: {type(error).__name__}: {error}")
+
+
+def joint_digests(digests: Digests) -> tuple[str, str]:
+    """Give one digest for the ground truth and field of view of an image, and one for all its files."""
+    ground_truth = _joint(*digests.ground_truths, digests.field)
+    return ground_truth, _joint(ground_truth, digests.prediction, *digests.scales)
+
+
+def _joint(*digests: str | None) -> str:
+    return hashlib.sha256(",".join(map(str, digests)).encode()).hexdigest()

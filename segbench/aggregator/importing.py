@@ -10,20 +10,20 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.assembling import assemble
+from segbench.aggregator.assembling import assemble, finish
 from segbench.aggregator.codec import encode
 from segbench.aggregator.importing_regions import import_regions, method_of, region_folders
-from segbench.aggregator.replacing import finish
+from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
-from segbench.aggregator.tasks import Outcome
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import Evaluation, find_evaluations, read_rows
@@ -95,10 +95,16 @@ def import_bsds(
     if results is not None:
         with ResultsFile(Path(results), create=True) as store:
             for result, counted in zip(imported, outcomes, strict=True):
-                run = store.begin(result.method, result.protocol, result.settings)
-                store.save(run, counted)
-                published = result.published.to_json() if result.published else ""
-                finish(store, run, counted, result, result.notes, published=published)
+                run = Run(
+                    method=result.method,
+                    protocol=result.protocol,
+                    settings=result.settings,
+                    notes=result.notes,
+                    published=result.published.to_json() if result.published else "",
+                )
+                key = store.begin(run)
+                store.save(key, counted)
+                finish(store, key, run, counted, result)
     return imported
 
 
@@ -142,9 +148,8 @@ def _counted(method: str, evaluation: Evaluation, outcomes: list[Outcome]) -> Re
     thresholds = _counts(next(iter(evaluation.counts.values()))).thresholds
     settings, said = _settings(thresholds, method)
     protocol = Boundaries.from_fields(settings)
-    result = assemble(method, protocol, settings, outcomes)
-    notes = (*said, *_disagreements(result.summary, evaluation.best, _PRINTED))
-    return assemble(method, protocol, settings, outcomes, notes=notes)
+    result = assemble(Run(method=method, protocol=Boundaries.name, settings=settings), protocol, outcomes)
+    return replace(result, notes=(*said, *result.notes, *_disagreements(result.summary, evaluation.best, _PRINTED)))
 
 
 def _published(method: str, evaluation: Evaluation) -> Result:

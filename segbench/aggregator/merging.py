@@ -10,14 +10,11 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
-from segbench.aggregator.assembling import assemble
-from segbench.aggregator.benchmark import load_results, result_of
-from segbench.aggregator.records import StoredRun
-from segbench.aggregator.replacing import keep_pooled
+from segbench.aggregator.assembling import assemble, keep_pooled, load_results, stored_result
+from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import without_selection
 from segbench.aggregator.store import ResultsFile
-from segbench.aggregator.tasks import Outcome
 from segbench.core.errors import DataError
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.registry import protocol_of
@@ -28,33 +25,29 @@ _UNFINISHED_HINT = (
 
 
 @dataclass(eq=False)
-class _Run:
+class _Merged:
     """One run put together of its parts."""
 
-    first: StoredRun
+    first: Run
     source: str
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     places: dict[Inputs, None] = field(default_factory=dict)
     missing: int = 0
 
-    @property
-    def settings(self) -> dict[str, str]:
-        """The settings, with the number of images chosen and missing in all parts."""
-        asked = len(self.outcomes) + self.missing
-        total = int(_set_size(self.first) or asked)
-        if asked > total:
-            what = f"the parts of {self.first.method!r} have {asked} images, more than their set of {total}"
+    def run(self) -> Run:
+        """Give the run of all parts, with the number of images chosen and missing in them and where they lie."""
+        chosen = len(self.outcomes) + self.missing
+        total = int(_set_size(self.first) or chosen)
+        if chosen > total:
+            what = f"the parts of {self.first.method!r} have {chosen} images, more than their set of {total}"
             raise DataError(self.source, what, "merge parts of one set only")
-        subset = {"subset": f"{asked} of {total}"} if asked < total else {}
-        missing = {"missing": f"{self.missing} of {asked}"} if self.missing else {}
-        return without_selection(self.first.settings) | subset | missing
-
-    @property
-    def inputs(self) -> Inputs | None:
-        """Where the images of all parts lie."""
-        first, *others = self.places or (Inputs(),)
-        return replace(first, merged=tuple(others)) if self.places else None
+        subset = {"subset": f"{chosen} of {total}"} if chosen < total else {}
+        missing = {"missing": f"{self.missing} of {chosen}"} if self.missing else {}
+        settings = without_selection(self.first.settings) | subset | missing
+        first, *others = self.places or (None,)
+        inputs = None if first is None else replace(first, merged=tuple(others))
+        return replace(self.first, settings=settings, notes=tuple(self.notes), inputs=inputs)
 
 
 def merge_results(
@@ -90,16 +83,17 @@ def merge_results(
     place = Path(output)
     if os.path.lexists(place):  # which a name that is too long does not make raise
         raise DataError(str(place), "exists", "give the merged file a name of its own")
-    merged: dict[tuple[str, str, str], _Run] = {}
+    merged: dict[tuple[str, str, str], _Merged] = {}
     for path in map(Path, files):
         with ResultsFile(path) as store:
-            unfinished = store.unfinished()
-            if unfinished and not leave_out_unfinished:
-                raise DataError(str(path), f"the run of {unfinished[0]!r} is not complete", _UNFINISHED_HINT)
-            for run in store.runs():
+            runs = store.runs(partial=not leave_out_unfinished)
+            unfinished = next((run for run in runs if not run.complete), None)
+            if unfinished:
+                raise DataError(str(path), f"the run of {unfinished.method!r} is not complete", _UNFINISHED_HINT)
+            for run in runs:
                 outcomes = store.outcomes(run.key)
                 # Unpacked once, so that what is damaged is refused by the name of its own file.
-                for _ in result_of(run, outcomes, str(path)).counts.values():
+                for _ in stored_result(run, outcomes, str(path)).counts.values():
                     pass
                 _add(merged, str(path), run, outcomes)
     try:
@@ -114,9 +108,9 @@ def merge_results(
     return load_results(place)
 
 
-def _add(merged: dict[tuple[str, str, str], _Run], path: str, run: StoredRun, outcomes: list[Outcome]) -> None:
+def _add(merged: dict[tuple[str, str, str], _Merged], path: str, run: Run, outcomes: list[Outcome]) -> None:
     alike = without_selection(run.settings) | {"set": _set_size(run)}
-    whole = merged.setdefault((run.method, run.protocol, json.dumps(alike)), _Run(run, path))
+    whole = merged.setdefault((run.method, run.protocol, json.dumps(alike)), _Merged(run, path))
     if run.published != whole.first.published or _version(run) != _version(whole.first):
         what = f"the run of {run.method!r} does not fit that in {whole.source}: {run.signature}"
         raise DataError(path, what, "count both with one version of segbench")
@@ -135,31 +129,22 @@ def _add(merged: dict[tuple[str, str, str], _Run], path: str, run: StoredRun, ou
             raise DataError(path, what, "give the methods different names, or count the image again in one of them")
 
 
-def _set_size(run: StoredRun) -> str:
+def _set_size(run: Run) -> str:
     """Give the number of images of the set that a run takes a part of; empty where it takes all."""
     return run.settings.get("subset", "").partition(" of ")[2]
 
 
-def _version(run: StoredRun) -> str:
+def _version(run: Run) -> str:
     return run.signature.rpartition("|segbench:")[2]
 
 
-def _write(store: ResultsFile, run: _Run) -> None:
-    first, outcomes, settings = run.first, run.outcomes.values(), run.settings
-    key = store.begin(
-        first.method,
-        first.protocol,
-        settings,
-        thresholds=first.thresholds,
-        inputs=run.inputs,
-        protocol_json=first.protocol_json,
-    )
+def _write(store: ResultsFile, merged: _Merged) -> None:
+    run, outcomes = merged.run(), list(merged.outcomes.values())
+    key = store.begin(run)
     store.save(key, outcomes)
-    signature = first.signature
-    if not first.published:
-        protocol = protocol_of(first.protocol, settings)
-        result = assemble(first.method, protocol, settings, outcomes, cuts=first.thresholds)
-        signature = result.signature.rpartition("|segbench:")[0] + f"|segbench:{_version(first)}"
-    complete = store.finish(key, outcomes, signature, run.notes, published=first.published)
-    if not first.published:
-        keep_pooled(store, complete, result)
+    if run.published:
+        store.finish(key, run, outcomes)
+        return
+    result = assemble(replace(run, notes=()), protocol_of(run.protocol, run.settings), outcomes)
+    signature = result.signature.rpartition("|segbench:")[0] + f"|segbench:{_version(run)}"
+    keep_pooled(store, store.finish(key, replace(run, signature=signature), outcomes), result)

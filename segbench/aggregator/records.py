@@ -1,6 +1,7 @@
-"""Rows of a results file, checked as they are read: a file may come from anywhere, and SQLite lets any type in.
+"""What a results file holds: runs and images, each one type from the worker to the row of the file and back.
 
-Texts that are shown to people lose what a terminal would obey, as file names do.
+Rows are checked as they are read, since a file may come from anywhere and SQLite lets any type in. Texts that are shown
+to people lose what a terminal would obey, as file names do.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from segbench.aggregator.tasks import Outcome
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
@@ -23,22 +23,63 @@ Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
-class StoredRun:
-    """One run as it lies in a results file; `images` is how many an incomplete one was to count, if that is known."""
+class Outcome:
+    """What came of one image: a worker returns it, and the results file holds it as a row."""
 
-    key: int
+    name: str
+    digest: str = ""  # content of all its files; empty if they could not be read
+    ground_truth_digest: str = ""  # content of its ground truth and field of view
+    counts: bytes | None = None  # packed; None where the image failed, or is unchanged since it was counted
+    facts: tuple[float, ...] = ()  # what the whole set needs to know of it, see `segbench.core.protocol.Counted`
+    failure: str = ""  # why there are no counts
+    notes: tuple[str, ...] = ()  # what was done to the data while reading and counting
+    seconds: float = 0.0
+
+    def row(self) -> tuple[Any, ...]:
+        """Give the columns of the image, without its run."""
+        facts, notes = json.dumps(self.facts), json.dumps(self.notes)
+        return (
+            self.name, self.digest, self.ground_truth_digest, self.counts, facts, self.failure, notes, self.seconds
+        )  # fmt: skip
+
+    @classmethod
+    def from_row(cls, row: Sequence[Any], path: str) -> Outcome:
+        """Read what `row` gave; counts stay packed, and are checked when they are unpacked."""
+        return _checked(_outcome, row, path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A run of one method: all that a results file says of it beside its images."""
+
     method: str
     protocol: str
-    settings: Mapping[str, str]
-    signature: str
-    notes: tuple[str, ...]
-    thresholds: tuple[float, ...] = ()
-    inputs: Inputs | None = None
-    protocol_json: str = ""
-    published: str = ""
-    complete: bool = True
-    images: int | None = None
-    version: str = ""
+    settings: Mapping[str, str]  # the fields of the signature
+    notes: tuple[str, ...] = ()  # on the whole set
+    thresholds: tuple[float, ...] = ()  # of a tuning set; empty where scores are their own thresholds
+    inputs: Inputs | None = None  # None for results that others counted
+    protocol_json: str = ""  # the protocol with all its settings; empty likewise
+    published: str = ""  # JSON of a curve known from print, which has no images
+    signature: str = ""
+    images: int | None = None  # how many an incomplete run is to count, if that is known
+    complete: bool = False
+    version: str = ""  # of the segbench that counted
+    key: int = 0  # of the row
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """The columns that tell runs apart."""
+        return self.method, self.protocol, json.dumps(self.settings)
+
+    @classmethod
+    def from_row(cls, row: Sequence[Any], path: str) -> Run:
+        """Read a row of runs, in the order of `segbench.aggregator.database`."""
+        protocol = row[2]
+        if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
+            known = ", ".join(protocols())
+            what = f"holds a run of the protocol {protocol!r}, which is not installed; there are {known}"
+            raise DataError(path, what, "install the package that adds it, or run again into a new file")
+        return _checked(_run, row, path)
 
 
 @dataclass(frozen=True)
@@ -49,31 +90,10 @@ class StoredPool:
     summary: str
     counts: bytes
 
-
-def pool_of(row: Sequence[Any], path: str) -> StoredPool:
-    """Read a row of pooled: digest, summary, counts."""
-    return _checked(_pool, row, path)
-
-
-def run_of(row: Sequence[Any], path: str) -> StoredRun:
-    """Read a row of runs.
-
-    Its columns are key, method, protocol, settings, signature, notes, thresholds, inputs, protocol, published,
-    complete, version.
-    """
-    protocol = row[2]
-    if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
-        what = f"holds a run of the protocol {protocol!r}, which is not installed; there are {', '.join(protocols())}"
-        raise DataError(path, what, "install the package that adds it, or run again into a new file")
-    return _checked(_run, row, path)
-
-
-def outcome_of(row: Sequence[Any], path: str) -> Outcome:
-    """Read a row of images: name, two digests, counts, label values, failure, notes, seconds.
-
-    Counts stay packed; they are checked when they are unpacked.
-    """
-    return _checked(_outcome, row, path)
+    @classmethod
+    def from_row(cls, row: Sequence[Any], path: str) -> StoredPool:
+        """Read a row of pooled."""
+        return _checked(_pool, row, path)
 
 
 def _checked(read: Callable[[Sequence[Any]], Record], row: Sequence[Any], path: str) -> Record:
@@ -81,30 +101,36 @@ def _checked(read: Callable[[Sequence[Any]], Record], row: Sequence[Any], path: 
         return read(row)
     except Exception as error:
         reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
-        raise DataError(
-            path, f"holds a row that segbench did not write ({reason})", "run again into a new file"
-        ) from error
+        what = f"holds a row that segbench did not write ({reason})"
+        raise DataError(path, what, "run again into a new file") from error
 
 
-def _run(row: Sequence[Any]) -> StoredRun:
-    key, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published, *state = row
-    complete, version = state
-    for text in (method, protocol, signature, inputs, protocol_json, published, version):
-        _require(isinstance(text, str), "a text of another type")
+def _run(row: Sequence[Any]) -> Run:
+    key, method, protocol, settings, complete, signature, notes, thresholds, inputs, protocol_json, *last = row
+    version, published = last
+    _require_texts(method, protocol, signature, inputs, protocol_json, published, version)
     found = json.loads(settings)
     _require(isinstance(found, dict) and _are(found.values(), str), "settings that are no texts")
     signed = dict(part.split(":", 1) for part in signature.split("|")) if signature else {}
     _require(not complete or "data" in signed, "a signature without data")
     for part in ("subset", "missing"):
-        _require(
-            part not in found or re.fullmatch(r"\d{1,9} of \d{1,9}", found[part]),
-            "a part of a set that is not in numbers",
-        )
-    run = StoredRun(
-        int(key), _printable(method), protocol, found, signature, _texts(notes), _numbers(thresholds),
-        _inputs(inputs), protocol_json, published, bool(complete),
-        None if complete or not signed else int(signed["images"]), _printable(version),
-    )  # fmt: skip
+        in_numbers = part not in found or re.fullmatch(r"\d{1,9} of \d{1,9}", found[part])
+        _require(in_numbers, "a part of a set that is not in numbers")
+    run = Run(
+        key=int(key),
+        method=_printable(method),
+        protocol=protocol,
+        settings=found,
+        complete=bool(complete),
+        signature=signature,
+        notes=_texts(notes),
+        thresholds=_numbers(thresholds),
+        inputs=_inputs(inputs),
+        protocol_json=protocol_json,
+        version=_printable(version),
+        published=published,
+        images=None if complete or not signed else int(signed["images"]),
+    )
     measured_by = protocol_of(protocol, found)
     if published:
         _ = measured_by.published(published).summary
@@ -116,21 +142,19 @@ def _run(row: Sequence[Any]) -> StoredRun:
 
 
 def _outcome(row: Sequence[Any]) -> Outcome:
-    name, digest, truth, counts, values, failure, notes, seconds = row
-    for text in (name, digest, truth, failure):
-        _require(isinstance(text, str), "a text of another type")
+    name, digest, truth, counts, facts, failure, notes, seconds = row
+    _require_texts(name, digest, truth, failure)
     _require(isinstance(seconds, (int, float)) and math.isfinite(seconds), "seconds that are no number")
     _require(counts is None or isinstance(counts, bytes), "counts of another type")
     return Outcome(
-        _printable(name), digest, truth, counts, _numbers(values), _printable(failure), _texts(notes), float(seconds)
+        _printable(name), digest, truth, counts, _numbers(facts), _printable(failure), _texts(notes), float(seconds)
     )
 
 
 def _pool(row: Sequence[Any]) -> StoredPool:
     digest, summary, counts = row
-    _require(
-        isinstance(digest, str) and isinstance(summary, str) and isinstance(counts, bytes), "a pool of another type"
-    )
+    _require_texts(digest, summary)
+    _require(isinstance(counts, bytes), "counts of another type")
     return StoredPool(digest, summary, counts)
 
 
@@ -161,6 +185,10 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 def _are(values: Any, kind: type | tuple[type, ...]) -> bool:  # noqa: ANN401  any iterable
     return all(isinstance(value, kind) for value in values)
+
+
+def _require_texts(*values: object) -> None:
+    _require(_are(values, str), "a text of another type")
 
 
 def _require(holds: object, what: str) -> None:

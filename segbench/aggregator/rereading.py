@@ -8,30 +8,24 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.tasks import joint_digests
+from segbench.aggregator.counting import joint_digests
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import is_stream
 from segbench.loaders.load import decode_sample, read
-from segbench.loaders.pairing import SampleFiles, survey
+from segbench.loaders.pairing import SampleFiles, pair
 from segbench.loaders.repairs import Repairs
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
     from segbench.core.protocol import Protocol
-
-
-def protocol_to_json(protocol: Protocol) -> str:
-    """Write which protocol it is and, where there are pictures of it, all its settings."""
-    settings = {} if protocol.without_pictures else asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
-    return json.dumps({"kind": type(protocol).__name__} | settings, default=str)
 
 
 def why_no_pictures(result: Result) -> str:
@@ -69,7 +63,7 @@ def files_of(result: Result) -> dict[str, SampleFiles]:
     if result.inputs is None:
         return {}
     parts = (*result.inputs.merged, replace(result.inputs, merged=()))
-    return {files.name: files for part in parts for files in survey(part).files}
+    return {files.name: files for part in parts for files in pair(part).files}
 
 
 def reread(result: Result, files: SampleFiles) -> Sample:

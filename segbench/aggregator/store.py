@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -19,11 +19,8 @@ from typing import Self
 
 from segbench._version import __version__
 from segbench.aggregator.database import add_pooled, connect, explained, has_pooled, prepare, require_results_name
-from segbench.aggregator.records import StoredPool, StoredRun, outcome_of, pool_of, run_of
-from segbench.aggregator.tasks import Outcome
+from segbench.aggregator.records import Outcome, Run, StoredPool
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import shown
-from segbench.loaders.inputs import Inputs
 
 # A run is the same whichever images lack a prediction; an image counts alike whichever part of the set is chosen.
 _SAME = "(method, protocol, json_remove(settings, '$.missing')) = (?, ?, json_remove(?, '$.missing'))"
@@ -32,7 +29,6 @@ _STOPPED = (
     "id IN (SELECT run FROM images) AND (method, protocol, json_remove(settings, '$.missing')) NOT IN "
     "(SELECT method, protocol, json_remove(settings, '$.missing') FROM runs WHERE complete)"
 )
-_IDENTITY = "SELECT method, protocol, settings FROM runs WHERE id = ?"
 _ASTRAY = (
     "SELECT 1 FROM runs WHERE complete NOT IN (0, 1) UNION ALL "
     "SELECT 1 FROM (SELECT DISTINCT run FROM images) WHERE run NOT IN (SELECT id FROM runs)"
@@ -42,19 +38,7 @@ _ASTRAY = (
 class ResultsFile:
     """A results file, opened for reading and writing; use it in a ``with`` statement.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    create : bool
-        Make it where there is none.
-
-    Raises
-    ------
-    ArgumentError
-        If it is to be made under a name that says CSV, a picture or the like.
-    DataError
-        If there is no such file, or it is not a results file of this or an earlier segbench.
+    With `create` the file is made where there is none, but not under a name that says CSV, a picture or the like.
     """
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
@@ -104,25 +88,13 @@ class ResultsFile:
                     self._database.execute("ROLLBACK")
                 raise
 
-    def begin(
-        self,
-        method: str,
-        protocol: str,
-        settings: Mapping[str, str],
-        *,
-        thresholds: Sequence[float] = (),
-        inputs: Inputs | None = None,
-        protocol_json: str = "",
-        notes: Iterable[str] = (),
-        images: int | None = None,
-        fresh: bool = False,
-    ) -> int:
+    def begin(self, run: Run, *, fresh: bool = False) -> int:
         """Start a run, or go on with the one of the same method and settings; give its key.
 
         A complete run of the same stays as it is until this one is finished. What another version of segbench counted
-        is not gone on with; with `fresh` nothing is. `images` is how many there are.
+        is not gone on with; with `fresh` nothing is.
         """
-        identity = (method, protocol, json.dumps(settings))
+        identity = run.identity
         with self._transaction():
             begun = f"SELECT id, version FROM runs WHERE {_SAME} AND NOT complete"  # noqa: S608  texts of this module
             for key, version in self._database.execute(begun, identity).fetchall():
@@ -132,90 +104,68 @@ class ResultsFile:
             if fresh:
                 # Also where this run is cut short and goes on without being asked for a fresh one again.
                 self._database.execute(f"UPDATE runs SET version = '' WHERE {_ALIKE}", identity)  # noqa: S608  as above
-            (key,) = self._database.execute(
-                "INSERT INTO runs (method, protocol, settings, complete, signature, notes, thresholds, inputs, "
-                "protocol_json, version) VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET signature = excluded.signature, notes = excluded.notes, "
-                "thresholds = excluded.thresholds, inputs = excluded.inputs, "
-                "protocol_json = excluded.protocol_json, version = excluded.version RETURNING id",
-                (
-                    *identity,
-                    "" if images is None else f"images:{images}",
-                    json.dumps(list(notes)),
-                    json.dumps(list(thresholds)),
-                    inputs.to_json() if inputs else "",
-                    protocol_json,
-                    __version__,
-                ),
-            ).fetchone()
+            images = "" if run.images is None else f"images:{run.images}"
+            return self._write_run(run, complete=False, signature=images, version=__version__)
+
+    def _write_run(self, run: Run, *, complete: bool, signature: str, version: str) -> int:
+        """Write the row of a run in place of one of the same settings; give its key."""
+        (key,) = self._database.execute(
+            "INSERT INTO runs (method, protocol, settings, complete, signature, notes, thresholds, inputs, "
+            "protocol_json, version, published) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT DO UPDATE SET signature = excluded.signature, notes = excluded.notes, "
+            "thresholds = excluded.thresholds, inputs = excluded.inputs, protocol_json = excluded.protocol_json, "
+            "version = excluded.version, published = excluded.published RETURNING id",
+            (
+                *run.identity,
+                complete,
+                signature,
+                json.dumps(run.notes),
+                json.dumps(run.thresholds),
+                run.inputs.to_json() if run.inputs else "",
+                run.protocol_json,
+                version,
+                run.published,
+            ),
+        ).fetchone()
         return int(key)
 
-    def known(self, run: int) -> dict[str, Outcome]:
-        """Give what need not be counted again: images of this run, and of a complete one of the same, by name."""
-        complete = self._complete(run)
-        found = [] if complete is None or complete[1] != __version__ else self.outcomes(complete[0])
-        return {outcome.name: outcome for outcome in (*found, *self.outcomes(run)) if outcome.counts}
+    def known(self, run: Run, key: int) -> tuple[dict[str, Outcome], dict[str, Outcome]]:
+        """Give what need not be counted again, by name.
 
-    def elsewhere(self, run: int) -> dict[str, Outcome]:
-        """Give what was counted of the same in runs of other parts of the set, by name."""
-        query = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
+        First images of this run and of a complete one of the same, then those of runs of other parts of the set.
+        """
+        identity = run.identity
+        same = f"SELECT id FROM runs WHERE complete AND {_SAME} AND version = ?"  # noqa: S608  as above
+        others = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
         with self._readable():
-            identity = self._identity(run)
-            keys = self._database.execute(query, (*identity, *identity, __version__)).fetchall()
-        return {outcome.name: outcome for (key,) in keys for outcome in self.outcomes(key) if outcome.counts}
+            keys = [row[0] for row in self._database.execute(same, (*identity, __version__)).fetchall()]
+            elsewhere = self._database.execute(others, (*identity, *identity, __version__)).fetchall()
+        return self._counted([*keys, key]), self._counted([row[0] for row in elsewhere])
 
-    def _identity(self, run: int) -> tuple[str, str, str]:
-        """Give the method, the protocol and the settings of a run."""
-        method, protocol, settings = self._database.execute(_IDENTITY, (run,)).fetchone()
-        return method, protocol, settings
+    def _counted(self, keys: Iterable[int]) -> dict[str, Outcome]:
+        return {outcome.name: outcome for key in keys for outcome in self.outcomes(key) if outcome.counts}
 
-    def complete(self, run: int) -> tuple[str, dict[str, str]]:
+    def complete(self, run: Run) -> tuple[str, dict[str, str]]:
         """Give the signature of the complete run of the same, and the digests of its counted images' ground truths.
 
         Both are empty where there is none.
         """
-        complete = self._complete(run)
-        if complete is None:
-            return "", {}
         with self._readable():
-            rows = self._database.execute(
-                "SELECT name, ground_truth_digest FROM images WHERE run = ? AND counts IS NOT NULL", complete[:1]
-            )
-            return complete[2], dict(rows.fetchall())
+            query = f"SELECT id, signature FROM runs WHERE complete AND {_SAME}"  # noqa: S608  as above
+            key, signature = self._database.execute(query, run.identity).fetchone() or (0, "")
+            query = "SELECT name, ground_truth_digest FROM images WHERE run = ? AND counts IS NOT NULL"
+            return str(signature), dict(self._database.execute(query, (key,)).fetchall())
 
-    def _complete(self, run: int) -> tuple[int, str, str] | None:
-        query = f"SELECT id, version, signature FROM runs WHERE complete AND {_SAME}"  # noqa: S608  as above
-        with self._readable():
-            row = self._database.execute(query, self._identity(run)).fetchone()
-        return None if row is None else (int(row[0]), str(row[1]), str(row[2]))
-
-    def save(self, run: int, outcomes: Iterable[Outcome]) -> None:
+    def save(self, key: int, outcomes: Iterable[Outcome]) -> None:
         """Keep what came of some images."""
         with self._transaction():
-            self._write(run, outcomes)
+            self._write(key, outcomes)
 
-    def _write(self, run: int, outcomes: Iterable[Outcome]) -> None:
-        self._database.executemany(
-            "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (
-                    run,
-                    outcome.name,
-                    outcome.digest,
-                    outcome.ground_truth_digest,
-                    outcome.counts,
-                    json.dumps(outcome.facts),
-                    outcome.failure,
-                    json.dumps(outcome.notes),
-                    outcome.seconds,
-                )
-                for outcome in outcomes
-            ),
-        )
+    def _write(self, key: int, outcomes: Iterable[Outcome]) -> None:
+        rows = ((key, *outcome.row()) for outcome in outcomes)
+        self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
-    def finish(
-        self, run: int, outcomes: Iterable[Outcome], signature: str, notes: Iterable[str], *, published: str = ""
-    ) -> int:
+    def finish(self, key: int, run: Run, outcomes: Iterable[Outcome]) -> int:
         """Close a run and sign it: the complete run then holds these images as they are here, and no others.
 
         Gives the key of the complete run. Another process may have written to the same run meanwhile; the run that
@@ -224,54 +174,42 @@ class ResultsFile:
         ours = {outcome.name: outcome for outcome in outcomes}
         replaced = f"DELETE FROM runs WHERE complete AND {_SAME} AND settings != ?"  # noqa: S608  as above
         with self._transaction():
-            identity = self._identity(run)
-            self._database.execute(replaced, (*identity, identity[2]))
-            (key,) = self._database.execute(
-                "INSERT INTO runs (method, protocol, settings, complete, signature, notes, thresholds, inputs, "
-                "protocol_json, version, published) "
-                "SELECT method, protocol, settings, 1, ?, ?, thresholds, inputs, protocol_json, version, ? "
-                "FROM runs WHERE id = ? "
-                "ON CONFLICT DO UPDATE SET signature = excluded.signature, notes = excluded.notes, "
-                "thresholds = excluded.thresholds, inputs = excluded.inputs, protocol_json = excluded.protocol_json, "
-                "version = excluded.version, published = excluded.published RETURNING id",
-                (signature, json.dumps(list(notes)), published, run),
-            ).fetchone()
-            self._database.execute("UPDATE OR REPLACE images SET run = ? WHERE run = ?", (key, run))
-            stored = dict(self._database.execute("SELECT name, digest || failure FROM images WHERE run = ?", (key,)))
-            self._database.executemany(
-                "DELETE FROM images WHERE run = ? AND name = ?", [(key, name) for name in stored.keys() - ours.keys()]
+            self._database.execute(replaced, (*run.identity, run.identity[2]))
+            (version,) = self._database.execute("SELECT version FROM runs WHERE id = ?", (key,)).fetchone()
+            complete = self._write_run(run, complete=True, signature=run.signature, version=version)
+            self._database.execute("UPDATE OR REPLACE images SET run = ? WHERE run = ?", (complete, key))
+            stored = dict(
+                self._database.execute("SELECT name, digest || failure FROM images WHERE run = ?", (complete,))
             )
-            self._write(key, (one for name, one in ours.items() if stored.get(name) != one.digest + one.failure))
+            others = [(complete, name) for name in stored.keys() - ours.keys()]
+            self._database.executemany("DELETE FROM images WHERE run = ? AND name = ?", others)
+            self._write(complete, (one for name, one in ours.items() if stored.get(name) != one.digest + one.failure))
         with self._readable():
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        return int(key)
+        return complete
 
-    def keep_pooled(self, run: int, kept: StoredPool) -> None:
+    def keep_pooled(self, key: int, kept: StoredPool) -> None:
         """Keep what was derived from all images of a complete run."""
         with self._transaction():
             add_pooled(self._database)
-            row = run, kept.digest, kept.summary, kept.counts
+            row = key, kept.digest, kept.summary, kept.counts
             self._database.execute("INSERT OR REPLACE INTO pooled VALUES (?, ?, ?, ?)", row)
 
-    def pooled(self, run: int) -> StoredPool | None:
+    def pooled(self, key: int) -> StoredPool | None:
         """Give what was derived from all images of a complete run, if it was kept."""
         with self._readable():
             if not has_pooled(self._database):
                 return None
-            row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (run,)).fetchone()
-        return None if row is None else pool_of(row, str(self.path))
+            row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (key,)).fetchone()
+        return None if row is None else StoredPool.from_row(row, str(self.path))
 
-    def outcomes(self, run: int) -> list[Outcome]:
+    def outcomes(self, key: int) -> list[Outcome]:
         """Give what came of every image of a run, in order of names."""
         with self._readable():
-            rows = self._database.execute(
-                "SELECT name, digest, ground_truth_digest, counts, label_values, failure, notes, seconds "
-                "FROM images WHERE run = ? ORDER BY name",
-                (run,),
-            )
-            return [outcome_of(row, str(self.path)) for row in rows]
+            rows = self._database.execute("SELECT * FROM images WHERE run = ? ORDER BY name", (key,))
+            return [Outcome.from_row(row[1:], str(self.path)) for row in rows]
 
-    def runs(self, *, partial: bool = False) -> list[StoredRun]:
+    def runs(self, *, partial: bool = False) -> list[Run]:
         """List the complete runs in the order in which they were first completed.
 
         With `partial` also those that stopped half-way, unless there is a complete one of the same.
@@ -281,16 +219,5 @@ class ResultsFile:
             if self._database.execute(_ASTRAY).fetchone():
                 what = "holds images of no run, or a run that is neither complete nor begun"
                 raise DataError(str(self.path), what, "the file was changed or damaged: run again into a new file")
-            rows = self._database.execute(
-                "SELECT id, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, "  # noqa: S608  as above
-                f"published, complete, version FROM runs WHERE {wanted} ORDER BY id"
-            )
-            return [run_of(row, str(self.path)) for row in rows]
-
-    def unfinished(self) -> list[str]:
-        """Name the methods of runs that were begun, and of which images wait for the rest."""
-        with self._readable():
-            rows = self._database.execute(
-                "SELECT method FROM runs WHERE NOT complete AND id IN (SELECT run FROM images) ORDER BY id"
-            )
-            return [shown(str(method)) for (method,) in rows]
+            rows = self._database.execute(f"SELECT * FROM runs WHERE {wanted} ORDER BY id")  # noqa: S608  as above
+            return [Run.from_row(row, str(self.path)) for row in rows]

@@ -14,7 +14,7 @@ from segbench.checks.duplicates import duplicate_findings, same_file_findings
 from segbench.checks.exchanged import exchange_findings
 from segbench.checks.findings import Finding, Place, Report, in_order, many
 from segbench.checks.label_maps import label_findings
-from segbench.checks.names import name_findings, paired
+from segbench.checks.names import name_findings, problem_finding
 from segbench.checks.predicted_labels import REPLACED, predicted_label_findings
 from segbench.checks.sampling import probes_of
 from segbench.checks.scores import score_findings
@@ -34,15 +34,15 @@ from segbench.core.arguments import as_whole
 from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import Header, Role, shown
-from segbench.loaders.given import inputs_given, method_of
 from segbench.loaders.headers import read_header
-from segbench.loaders.inputs import Inputs
+from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import SizeError
 from segbench.loaders.source import Source
 from segbench.loaders.subset import Images
+from segbench.protocols.files import find_files
 from segbench.protocols.pixels.classes import ClassMapsError
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
@@ -55,7 +55,6 @@ _PIXELS = Pixels()
 _NO_REPAIRS = Repairs()
 
 
-@listed_once()
 def check(
     ground_truth: str | PathLike[str] | None = None,
     prediction: str | PathLike[str] | None = None,
@@ -119,31 +118,33 @@ def check(
     protocol = as_protocol(protocol)
     if sample is not None:
         sample = as_whole(sample, "sample", least=1)
-    inputs = inputs_given(
-        ground_truth,
-        prediction,
-        protocol.reads,
-        pairs=pairs,
-        field=field,
-        gt_pattern=gt_pattern,
-        pred_pattern=pred_pattern,
-        field_pattern=field_pattern,
-        negatives=negatives,
-        images=images,
-        allow_missing=allow_missing,
-        method=method,
-    )
-    (report,) = check_methods({method or method_of(inputs): inputs}, protocol, repairs, sample=sample)
+    with listed_once():
+        inputs = find_inputs(
+            ground_truth,
+            prediction,
+            protocol.reads,
+            pairs=pairs,
+            field=field,
+            gt_pattern=gt_pattern,
+            pred_pattern=pred_pattern,
+            field_pattern=field_pattern,
+            negatives=negatives,
+            images=images,
+            allow_missing=allow_missing,
+            method=method,
+        )
+        pairing = find_files(inputs, protocol)
+        (report,) = check_methods({method or method_of(inputs): pairing}, protocol, repairs, sample=sample)
     return report
 
 
-def quick_check(methods: dict[str, Inputs], protocol: Protocol, repairs: Repairs = _NO_REPAIRS) -> list[Report]:
+def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs = _NO_REPAIRS) -> list[Report]:
     """Check as `check_methods` does, but decode a handful of images only, compare no files, and leave archives shut."""
-    return check_methods(methods, protocol, repairs, sample=QUICK_SAMPLE, quick=True)
+    return check_methods(pairings, protocol, repairs, sample=QUICK_SAMPLE, quick=True)
 
 
 def check_methods(
-    methods: dict[str, Inputs],
+    pairings: Mapping[str, Pairing],
     protocol: Protocol,
     repairs: Repairs = _NO_REPAIRS,
     *,
@@ -153,24 +154,25 @@ def check_methods(
     """Check several methods; each file's header is read once, whatever number of methods it serves."""
     read = cast("Read", cache(_header_on_disk if quick else read_header))
     asked = asked_of(protocol, repairs)
-    with listed_once():
-        return [
-            _check(inputs, asked, read, method=method, protocol=protocol.name, sample=sample, quick=quick)
-            for method, inputs in methods.items()
-        ]
+    return [
+        _check(pairing, asked, read, method=method, protocol=protocol.name, sample=sample, quick=quick)
+        for method, pairing in pairings.items()
+    ]
 
 
 def _check(
-    inputs: Inputs, asked: Asked, read: Read, *, method: str, protocol: str, sample: int | None, quick: bool
+    pairing: Pairing, asked: Asked, read: Read, *, method: str, protocol: str, sample: int | None, quick: bool
 ) -> Report:
-    pairing, found = paired(inputs, asked)
+    problem = problem_finding(pairing)
+    if problem:
+        return Report(method=method, protocol=protocol, images=0, looked_into=0, refused=True, findings=(problem,))
     surveyed = survey_headers(pairing.files, read, asked)
     probes = probes_of(pairing.files, surveyed, asked, sample)
-    findings = [*found, *_findings(inputs, asked, pairing, surveyed, probes)]
+    findings = _findings(asked, pairing, surveyed, probes)
     if quick and _none_left(findings, probes) and not any(finding.whole for finding in findings):
         # The few may be the only ones, above all where no header told which are sound.
         probes = probes_of(pairing.files, surveyed, asked, SAMPLE)
-        findings = [*found, *_findings(inputs, asked, pairing, surveyed, probes)]
+        findings = _findings(asked, pairing, surveyed, probes)
     findings += same_file_findings(pairing.files) if quick else duplicate_findings(pairing.files, surveyed.lengths)
     return Report(
         method=method,
@@ -183,9 +185,7 @@ def _check(
     )
 
 
-def _findings(
-    inputs: Inputs, asked: Asked, pairing: Pairing, surveyed: Surveyed, probes: Sequence[Probe]
-) -> list[Finding]:
+def _findings(asked: Asked, pairing: Pairing, surveyed: Surveyed, probes: Sequence[Probe]) -> list[Finding]:
     total = len(pairing.files)
     failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
     known = {misfit.image for misfit in surveyed.misfits}
@@ -198,7 +198,7 @@ def _findings(
         truths, of_classes = [found for found in truths if found.key not in REPLACED], []
     others = {image: e for image, e in failures.items() if not isinstance(e, SizeError | ClassMapsError)}
     findings = [
-        *name_findings(pairing, inputs, asked),
+        *name_findings(pairing, asked),
         *size_findings(misfits, total, soft=asked.soft),
         *orientation_findings(surveyed.turned),
         *unreadable(others, total),

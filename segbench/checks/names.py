@@ -4,42 +4,36 @@ from __future__ import annotations
 
 from segbench.checks.asked import Asked
 from segbench.checks.findings import Finding, Place, many
-from segbench.core.errors import DataError
-from segbench.loaders.class_folders import class_maps
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import annotator_pattern, nearest
-from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import Pairing, mending_hint, methods_below, several_methods, survey
+from segbench.loaders.pairing import Pairing, methods_below, pair, pairing_hint, several_methods
 from segbench.loaders.urls import masked
 
 
-def paired(inputs: Inputs, asked: Asked) -> tuple[Pairing, tuple[Finding, ...]]:
-    """Pair what pairs; a folder that cannot be listed, holds a name twice or lacks maps of a class is a finding."""
-    try:
-        inputs.check(asked.reads)
-        if asked.classes:
-            return class_maps(inputs, asked.classes.titles, asked.classes.place_of, find=survey), ()
-        return survey(inputs), ()
-    except DataError as error:
-        what, *listed = error.what.split("\n")
-        places = tuple(Place(line.strip()) for line in listed if line)
-        # Each method has faults of its own in a list, and their number would keep these from being one finding.
-        what = "holds faulty lines" if inputs.pairs and places else what.rstrip(":")
-        finding = Finding(
-            key="list" if inputs.pairs else "folder",
-            severity="stops",
-            about="names",
-            message=f"{error.path}: {what}",
-            mend=error.hint,
-            places=places,
-            whole=True,
-        )
-        return Pairing(()), (finding,)
+def problem_finding(pairing: Pairing) -> Finding | None:
+    """Give what keeps names from being paired: a folder that cannot be listed, holds a name twice or lacks a class."""
+    error = pairing.problem
+    if error is None:
+        return None
+    what, *listed = error.what.split("\n")
+    places = tuple(Place(line.strip()) for line in listed if line)
+    # Each method has faults of its own in a list, and their number would keep these from being one finding.
+    what = "holds faulty lines" if pairing.inputs.pairs and places else what.rstrip(":")
+    return Finding(
+        key="list" if pairing.inputs.pairs else "folder",
+        severity="stops",
+        about="names",
+        message=f"{error.path}: {what}",
+        mend=error.hint,
+        places=places,
+        whole=True,
+    )
 
 
-def name_findings(pairing: Pairing, inputs: Inputs, asked: Asked) -> list[Finding]:
+def name_findings(pairing: Pairing, asked: Asked) -> list[Finding]:
     """Find names without partner, and names asked for that there are not."""
     found = []
+    inputs = pairing.inputs
     if pairing.unknown:
         what = "name or pattern fits" if len(pairing.unknown) == 1 else "names or patterns fit"
         found.append(
@@ -48,12 +42,12 @@ def name_findings(pairing: Pairing, inputs: Inputs, asked: Asked) -> list[Findin
                 severity="stops",
                 about="names",
                 message=f"{len(pairing.unknown)} {what} no image",
-                mend=mending_hint(Pairing((), unknown=pairing.unknown)),
+                mend=pairing_hint(Pairing(inputs, unknown=pairing.unknown)),
                 places=tuple(map(Place, pairing.unknown)),
                 whole=True,
             )
         )
-    methods = methods_below(inputs) if pairing.extra and not pairing.files else {}
+    methods = methods_below(pairing, pair) if pairing.extra and not pairing.files else {}
     if methods:
         error = several_methods(inputs, methods)
         found.append(
@@ -75,7 +69,7 @@ def name_findings(pairing: Pairing, inputs: Inputs, asked: Asked) -> list[Findin
     elif pairing.missing or pairing.extra:
         found.append(_unpaired(pairing))
     if pairing.without_field:
-        masks = Pairing((), without_field=pairing.without_field)
+        masks = Pairing(inputs, without_field=pairing.without_field)
         folder = shown(masked(str(inputs.field)))
         found.append(
             Finding(
@@ -83,7 +77,7 @@ def name_findings(pairing: Pairing, inputs: Inputs, asked: Asked) -> list[Findin
                 severity="stops",
                 about="names",
                 message=f"{many(len(pairing.without_field), 'image')} without a mask in {folder}",
-                mend=mending_hint(masks),
+                mend=pairing_hint(masks),
                 places=tuple(Place(name) for name in pairing.without_field),
                 whole=True,
             )
@@ -104,7 +98,7 @@ def _unpaired(pairing: Pairing) -> Finding:
         severity="stops",
         about="names",
         message=", ".join(parts),
-        mend=mending_hint(pairing),
+        mend=pairing_hint(pairing),
         places=(
             *(
                 Place(name, "no prediction" + (f"; nearest: {close[name]}" if name in close else ""))

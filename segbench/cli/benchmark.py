@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from segbench.cli.choices import Form, print_run
+from segbench.cli.command import Command, Stopped
 from segbench.cli.counting import count_methods
 from segbench.cli.data import Data, without_meaning
 from segbench.cli.parameters import Group, command, group, protocol_group
 from segbench.cli.preset import defaults_of
 from segbench.cli.resampling import INTERVALS, interval_settings
-from segbench.cli.stopping import Stopped
 from segbench.cli.tuning import Tuning, thresholds_of
-from segbench.cli.wording import Command
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
-    from segbench.loaders.inputs import Inputs
+    from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
 
 
@@ -67,6 +66,7 @@ class Run:
     ] = Form.TABLE
 
 
+@cache
 def benchmark_command(verb: str) -> Command:
     """Make the command of a protocol's verb."""
     from segbench.protocols.registry import protocols_of, verbs
@@ -106,7 +106,6 @@ def option_names(verb: str) -> frozenset[str]:
 def _groups(verb: str, preset: str | None = None) -> Mapping[str, Group]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
     from segbench.core.protocol import Protocol
-    from segbench.core.scores import ScoreCounts
     from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
@@ -116,7 +115,7 @@ def _groups(verb: str, preset: str | None = None) -> Mapping[str, Group]:
     return {
         "data": data_group(first, preset),
         "protocol": protocol_group(kinds),
-        "tuning": group(Tuning, without=() if first.counts is ScoreCounts else Tuning.names()),
+        "tuning": group(Tuning, without=() if first.takes_thresholds else Tuning.names()),
         "run": group(Run, without=unused),
         "workers": group(Workers),
     }
@@ -152,27 +151,19 @@ def count(
     resampling = None if run.intervals is None else interval_settings(run.intervals)
     repairs = data.repairs()
     context.with_resource(listed_once())
-    methods = data.methods()
-    data = data.located(context)
-    methods = data.in_sub_folders(methods, protocol)
-    where = data.inputs(methods)
+    pairings = data.pairings(context, protocol)
     try:
         if not run.no_check:
-            quick_check(where, protocol, repairs)
+            quick_check(pairings, protocol, repairs)
         results = count_methods(
-            data.ground_truth,
-            methods,
+            pairings,
             protocol,
-            pairs=data.pairs,
-            field=data.field,
-            patterns=data.patterns,
-            part=data.part,
             output=run.output,
             fresh=run.fresh,
             workers=workers,
             human=run.human,
             repairs=repairs,
-            tuning=thresholds_of(tuning, where, protocol, data.patterns, workers=workers, repairs=repairs),
+            tuning=thresholds_of(tuning, pairings, protocol, workers=workers, repairs=repairs),
         )
     except (Stopped, KeyboardInterrupt) as stopped:
         raise Stopped(f"{str(stopped) or 'stopped'}; {_how_to_continue(run.output)}") from None
@@ -184,23 +175,19 @@ def count(
         raise typer.Exit(1)
 
 
-def quick_check(methods: dict[str, Inputs], protocol: Protocol, repairs: Repairs) -> None:
+def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs) -> None:
     """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error."""
     from segbench.checks.checking import quick_check as checked
+    from segbench.loaders.urls import masked
     from segbench.report.findings import refusal, warnings_of
 
-    reports = checked(methods, protocol, repairs)
-    if any(report.refused for report in reports):
-        where = ", ".join(dict.fromkeys(_where(methods[report.method]) for report in reports if report.refused))
+    reports = checked(pairings, protocol, repairs)
+    refused = [pairings[report.method].inputs for report in reports if report.refused]
+    if refused:
+        where = ", ".join(dict.fromkeys(masked(str(inputs.prediction or inputs.pairs)) for inputs in refused))
         raise DataError(where, refusal(reports))
     for line in warnings_of(reports):
         typer.secho(line, fg="yellow", err=True)
-
-
-def _where(inputs: Inputs) -> str:
-    from segbench.loaders.urls import masked
-
-    return masked(str(inputs.prediction or inputs.pairs))
 
 
 def tell_saved(output: Path) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from segbench.cli.benchmark import data_group, option_names
+from segbench.cli.command import Command
 from segbench.cli.data import Data
 from segbench.cli.parameters import command, group, protocol_group
 from segbench.cli.preset import defaults_of
-from segbench.cli.wording import Command
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -38,6 +39,7 @@ class Inspection:
     ] = ReportForm.TABLE
 
 
+@cache
 def check_command(verb: str) -> Command:
     """Make the command that checks files for the protocol of a verb."""
     from segbench.protocols.registry import protocols_of
@@ -80,11 +82,8 @@ def check(context: typer.Context, *, data: Data, protocol: Protocol, inspection:
     from segbench.report.findings import report_json, show_reports
 
     context.with_resource(listed_once())
-    methods = data.methods()
-    data = data.located(context)
-    methods = data.in_sub_folders(methods, protocol)
     sample = None if inspection.everything else inspection.sample
-    reports = check_methods(data.inputs(methods), protocol, data.repairs(), sample=sample)
+    reports = check_methods(data.pairings(context, protocol), protocol, data.repairs(), sample=sample)
     if inspection.form is ReportForm.JSON:
         typer.echo(report_json(reports), nl=False)
     else:

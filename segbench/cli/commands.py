@@ -1,105 +1,314 @@
-"""The commands of the command line, put together."""
+"""The commands of the command line: fixed verbs, the verbs of protocols, and those of ``run`` and ``check``.
+
+A command is made when it is run: its options take a while to import, and a list of commands shows none of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 
 from segbench._version import __version__
-from segbench.cli.compare import compare
-from segbench.cli.demo import demo
-from segbench.cli.export import export
-from segbench.cli.groups import CheckGroup, RunGroup, protocol_commands
-from segbench.cli.import_ import import_
-from segbench.cli.merge import merge
-from segbench.cli.nms import nms
-from segbench.cli.overlay import overlay
-from segbench.cli.parameters import epilog
-from segbench.cli.plot import plot
-from segbench.cli.presets import presets
-from segbench.cli.report import report
-from segbench.cli.show import show
-from segbench.cli.stopping import Commands
-from segbench.cli.verify import verify
-from segbench.cli.wording import Command
+from segbench.cli.command import Command, LaterCommand, epilog, stopping
+from segbench.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from segbench.loaders.presets import Preset
 
 _RESULTS = "segbench-demo/results.segbench"  # what segbench demo writes
+_DEFAULT_VERB = "pixels"
+"""The protocol for which ``check`` inspects files if none is named."""
 
 
 class _Verb(NamedTuple):
-    function: Callable[..., None]
+    """A fixed verb: the function of its name in the module of its name, whose docstring is its help."""
+
     panel: str
+    text: str
+    """The first line of that help."""
     examples: tuple[str, ...]
 
 
-_VERBS = (
-    _Verb(show, "Results", (f"segbench show {_RESULTS}", f"segbench show {_RESULTS} --intervals 95 --format csv")),
-    _Verb(compare, "Results", (f"segbench compare {_RESULTS}", f"segbench compare {_RESULTS} --figures ods_f,auc_pr")),
-    _Verb(
-        plot,
+_VERBS = {
+    "show": _Verb(
         "Results",
+        "Print the metrics of a results file.",
+        (f"segbench show {_RESULTS}", f"segbench show {_RESULTS} --intervals 95 --format csv"),
+    ),
+    "compare": _Verb(
+        "Results",
+        "Print paired differences between methods, with intervals.",
+        (f"segbench compare {_RESULTS}", f"segbench compare {_RESULTS} --metrics ods_f,auc_pr"),
+    ),
+    "plot": _Verb(
+        "Results",
+        "Draw all methods in a results file.",
         (f"segbench plot {_RESULTS} -o pr.pdf", f"segbench plot {_RESULTS} -o roc.png --kind roc --intervals 95"),
     ),
-    _Verb(
-        report,
+    "report": _Verb(
         "Results",
+        "Write one page with tables, curves and pictures of the images.",
         (f"segbench report {_RESULTS} -o page.html", f"segbench report {_RESULTS} -o page.html --panels 2"),
     ),
-    _Verb(
-        overlay,
+    "overlay": _Verb(
         "Results",
+        "Draw true, false and missed pixels on each image.",
         (f"segbench overlay {_RESULTS} -o overlays", f"segbench overlay {_RESULTS} -o overlays --image coins"),
     ),
-    _Verb(export, "Results", (f"segbench export {_RESULTS} --csv tables",)),
-    _Verb(
-        import_,
+    "export": _Verb(
         "Results",
+        "Write results as the official text files, or as CSV.",
+        (f"segbench export {_RESULTS} --csv tables",),
+    ),
+    "import": _Verb(
+        "Results",
+        "Read results of the official benchmarks.",
         ("segbench export results.segbench --bsds official", "segbench import official -o imported.segbench"),
     ),
-    _Verb(merge, "Results", (f"segbench merge {_RESULTS} other.segbench -o both.segbench",)),
-    _Verb(
-        nms,
+    "merge": _Verb(
+        "Results",
+        "Put the runs of several results files into one.",
+        (f"segbench merge {_RESULTS} other.segbench -o both.segbench",),
+    ),
+    "nms": _Verb(
         "Tools",
+        "Suppress all but the ridges of soft boundary maps.",
         ("segbench nms datasets/demo/edges/predictions/gradient thin", "segbench nms soft.zip thin --bits 16"),
     ),
-    _Verb(presets, "Tools", ("segbench presets", "segbench presets drive")),
-    _Verb(verify, "Tools", ("segbench verify", "segbench verify --format json")),
-    _Verb(demo, "Tools", ("segbench demo", "segbench demo -o somewhere")),
-)
+    "presets": _Verb("Tools", "List the presets, or describe one.", ("segbench presets", "segbench presets drive")),
+    "verify": _Verb(
+        "Tools",
+        "Recompute published numbers, and print what was expected and found.",
+        ("segbench verify", "segbench verify --format json"),
+    ),
+    "demo": _Verb(
+        "Tools",
+        "Benchmark four methods on nine photographs that ship.",
+        ("segbench demo", "segbench demo -o somewhere"),
+    ),
+}
 
 
-class Verbs(Commands):
-    """All commands; those of protocols are looked up when they are asked for."""
+@cache
+def _fixed(name: str) -> Command:
+    """Make the command of a fixed verb."""
+    identifier = "import_" if name == "import" else name
+    function = getattr(import_module(f"segbench.cli.{identifier}"), identifier)
+    made = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+    made.command(name, cls=Command, rich_help_panel=_VERBS[name].panel, epilog=epilog(_VERBS[name].examples))(function)
+    command = typer.main.get_command(made)
+    assert isinstance(command, Command)  # noqa: S101  for types alone
+    return command
+
+
+class _Group(TyperGroup):
+    """Commands whose options are flags."""
+
+    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
+        """Give the options, False by default: to read None as a flag, Typer would import Pydantic."""
+        flags = super().get_params(ctx)
+        for flag in flags:
+            flag.default = flag.default or False
+        return flags
+
+
+class Verbs(_Group):
+    """All commands."""
+
+    _listing = False
 
     def __init__(self, **given: Any) -> None:  # noqa: ANN401  what typer gives
         super().__init__(**given)
-        fixed = dict(self.commands)
-        self.commands.clear()
-        self.commands.update({"run": RunGroup(), "check": CheckGroup(), **fixed})
+        self.rich_markup_mode = None  # errors are plain lines
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401  the types are those of typer's own copy of click
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401  as above
         """Name all commands, those of protocols first."""
         self._look_up()
         return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  as above
-        """Give a command by its name."""
-        if cmd_name not in self.commands:
-            self._look_up()
+        """Give a command by its name; for a list only with its first line."""
+        if cmd_name in _VERBS and not self._listing:
+            return _fixed(cmd_name)
+        self._look_up()
         return super().get_command(ctx, cmd_name)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  as above
         """Write the help in panels, where errors are plain lines."""
-        self.rich_markup_mode = "rich"
-        super().format_help(ctx, formatter)
+        self.rich_markup_mode, self._listing = "rich", True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.rich_markup_mode, self._listing = None, False
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  as above
+        """Read the command line."""
+        with stopping():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, *args: Any) -> Any:  # noqa: ANN401  as above
+        """Run the command that was typed."""
+        with stopping():
+            return super().invoke(*args)
 
     def _look_up(self) -> None:
-        """Add the verbs of protocols to the commands."""
-        fixed = dict(self.commands)
-        self.commands.clear()
-        self.commands.update({**protocol_commands(), **fixed})
+        """Fill in the commands: verbs of protocols, the ones of other packages first, and the others."""
+        if self.commands:
+            return
+        from segbench.cli.benchmark import benchmark_command
+        from segbench.protocols.registry import verbs
+
+        for name, text in verbs().items():
+            self.commands[name] = LaterCommand(name, text, benchmark_command, panel="Benchmarks")
+        self.commands["run"], self.commands["check"] = RunGroup(), CheckGroup()
+        for name, verb in _VERBS.items():
+            self.commands[name] = LaterCommand(name, verb.text, _fixed, panel=verb.panel)
+
+
+class RunGroup(_Group):
+    """``segbench run``, whose commands are the presets."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            name="run",
+            help="Run the benchmark of a named data set: its layout, protocol and options.\n\n"
+            "The options are those of the protocol's verb: segbench run drive --help. PRESET may also be a .toml file.",
+            epilog=epilog(["segbench presets drive", "segbench run drive DRIVE/ predictions/ -o results.segbench"]),
+            subcommand_metavar="PRESET ROOT PRED...",
+            no_args_is_help=True,
+            rich_help_panel="Benchmarks",
+        )
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  as in `Verbs`
+        """Name the presets."""
+        return list(_presets())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Command | None:  # noqa: ANN401, ARG002  as in `Verbs`
+        """Give the command of a preset."""
+        from segbench.cli.benchmark import preset_command
+
+        return _preset(cmd_name, preset_command)
+
+    def make_context(self, info_name: str | None, args: list[str], **others: Any) -> Any:  # type: ignore[override]  # noqa: ANN401  as in `Verbs`
+        """Read the command line; if it does not begin with a preset, say what to write instead."""
+        if args and args[0] not in ("-h", "--help") and not others.get("resilient_parsing"):
+            _refuse_former("run", args)
+            if args[0].startswith("-"):
+                raise ArgumentError(
+                    f"segbench run expects a preset before {args[0]}: segbench run PRESET ROOT PRED [OPTIONS]"
+                )
+            from segbench.loaders.presets import load_preset
+
+            load_preset(args[0])  # which says what there is, if it is not a preset
+        return super().make_context(info_name, args, **others)
+
+
+class CheckGroup(_Group):
+    """``segbench check``, whose commands are the verbs and the presets."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            name="check",
+            help="Find mismatched files and the option that fixes each, before anything is counted.\n\n"
+            "The options are those of the verb: segbench check boundaries --help. Without a protocol files are checked "
+            "as for segbench pixels.",
+            epilog=epilog(
+                [
+                    "segbench check datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu",
+                    (
+                        "segbench check boundaries --gt-pattern '*.#' datasets/demo/edges/ground_truth "
+                        "datasets/demo/edges/predictions/gradient"
+                    ),
+                ]
+            ),
+            subcommand_metavar="[PROTOCOL|PRESET] GT PRED...",
+            no_args_is_help=True,
+            rich_help_panel="Benchmarks",
+        )
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  as in `Verbs`
+        """Name the verbs and the presets."""
+        from segbench.protocols.registry import verbs
+
+        return [*verbs(), *_presets()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Command | None:  # noqa: ANN401, ARG002  as in `Verbs`
+        """Give the command of a verb or a preset."""
+        from segbench.cli.check import check_command, check_preset_command
+        from segbench.protocols.registry import verbs
+
+        if cmd_name in verbs():
+            return LaterCommand(cmd_name, f"Check files for segbench {cmd_name}.", check_command, panel="Protocols")
+        return _preset(cmd_name, check_preset_command)
+
+    def make_context(self, info_name: str | None, args: list[str], **others: Any) -> Any:  # type: ignore[override]  # noqa: ANN401  as in `Verbs`
+        """Read the command line; what does not begin with a protocol or a preset is checked as for pixels."""
+        if args and args[0] not in ("-h", "--help") and not others.get("resilient_parsing"):
+            _refuse_former("check", args)
+            if self.get_command(None, args[0]) is None:
+                _refuse_misspelt(args[0], self.list_commands(None))
+                args = [_DEFAULT_VERB, *args]
+        return super().make_context(info_name, args, **others)
+
+
+def _refuse_misspelt(name: str, known: Sequence[str]) -> None:
+    from segbench.loaders.hints import nearest
+
+    close = nearest([name.lower()], known).get(name.lower())
+    if close and not Path(name).exists():
+        raise ArgumentError(f"no protocol or preset is called {name!r}, and no folder; did you mean {close}?")
+
+
+def _preset(name: str, make: Callable[[str], Command]) -> Command | None:
+    """Give the command of a preset by its name or file; None if there is no such preset."""
+    from segbench.loaders.presets import load_preset
+
+    if name in _presets():
+        return LaterCommand(name, f"{_presets()[name].title}.", make, panel="Presets")
+    return LaterCommand(name, load_preset(name).title, make) if name.endswith(".toml") else None
+
+
+@cache
+def _presets() -> Mapping[str, Preset]:
+    """Give the presets that ship, which are files to be read."""
+    from segbench.loaders.presets import presets
+
+    return presets()
+
+
+def _refuse_former(verb: str, words: list[str]) -> None:
+    """Refuse a command line of the time before each protocol had a verb, and give the one that replaces it."""
+    given: dict[str, str] = {}
+    rest: list[str] = []
+    left = iter(words)
+    for word in left:
+        option, equals, value = word.partition("=")
+        if option in ("-p", "--protocol") or (option == "--preset" and verb == "run"):
+            given[option.lstrip("-")[:3]] = value if equals else next(left, "")
+        else:
+            rest.append(word)
+    folders = verb == "run" and (words[0] == "--pairs" or (_is_place(words[0]) and not words[0].endswith(".toml")))
+    if not given and not folders:
+        return
+    protocol, preset = given.get("p") or given.get("pro"), given.get("pre")
+    if preset is None:
+        new = [protocol or _DEFAULT_VERB] if verb == "run" else ["check", protocol or _DEFAULT_VERB]
+    else:
+        new = ["run", preset] if protocol is None else [protocol, "--preset", preset]
+    raise ArgumentError(f"each protocol is a command now; write: {shlex.join(['segbench', *new, *rest])}")
+
+
+def _is_place(text: str) -> bool:
+    from segbench.loaders.urls import is_url
+
+    return text not in _presets() and (is_url(text) or Path(text).exists())
 
 
 app = typer.Typer(
@@ -117,9 +326,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in _VERBS:
-    name = verb.function.__name__.rstrip("_")
-    app.command(name, cls=Command, rich_help_panel=verb.panel, epilog=epilog(verb.examples))(verb.function)
 
 
 def _print_version(wanted: bool) -> None:

@@ -19,7 +19,7 @@ def compare(
         str | None,
         typer.Option(help="Compare these methods: ours,theirs.", show_default="all but human annotators"),
     ] = None,
-    figures: Annotated[str | None, typer.Option(help="Show these metrics: ods_f,auc_pr.")] = None,
+    metrics: Annotated[str | None, typer.Option(help="Show these metrics: ods_f,auc_pr.")] = None,
     intervals: Annotated[float, typer.Option(help="Set the confidence level of the intervals in percent.")] = 95,
     replicates: Annotated[int, REPLICATES] = 2000,
     permutations: Annotated[
@@ -52,9 +52,9 @@ def compare(
     settings = interval_settings(intervals, replicates=replicates, seed=seed)
     comparison = compare_results(chosen, permutations=permutations, **settings)
     known = list(comparison.rank_shares)
-    shown = figures.split(",") if figures else None
+    shown = metrics.split(",") if metrics else None
     if shown and (unknown := sorted(set(shown) - set(known))):
-        raise ArgumentError(f"--figures {', '.join(unknown)}: expected some of {', '.join(known)}")
+        raise ArgumentError(f"--metrics {', '.join(unknown)}: expected some of {', '.join(known)}")
     signature = chosen[0].signature
     listed = shown or compared(comparison)
     if form is Form.JSON:
@@ -62,9 +62,9 @@ def compare(
     elif form is Form.TABLE:
         from rich.console import Console
 
-        show_comparison(comparison, Console(), figures=listed, signature=signature, digits=places)
+        show_comparison(comparison, Console(), metrics=listed, signature=signature, digits=places)
     elif form is Form.CSV:
-        typer.echo(csv_table(exact_comparison(comparison, figures=shown)), nl=False)
+        typer.echo(csv_table(exact_comparison(comparison, metrics=shown)), nl=False)
     else:
         write = markdown_table if form is Form.MARKDOWN else latex_table
-        typer.echo(write(comparison_table(comparison, figures=listed, digits=places)), nl=False)
+        typer.echo(write(comparison_table(comparison, metrics=listed, digits=places)), nl=False)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from segbench.cli.data import inputs_of
-from segbench.cli.stopping import Stopped
+from segbench.cli.command import Stopped
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError
 
@@ -21,24 +21,17 @@ if TYPE_CHECKING:
     from segbench.cli.progress import Tally
     from segbench.core.protocol import Protocol
     from segbench.core.thresholds import Thresholds
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
-    from segbench.loaders.source import Source
 
-_ALL: Mapping[str, Any] = {}
 _HERE = Workers()
 _WORTH_TELLING = 1.0  # seconds
 
 
 def count_methods(
-    ground_truth: str | None,
-    methods: Mapping[str, str],
+    pairings: Mapping[str, Pairing],
     protocol: Protocol,
     *,
-    pairs: str | None = None,
-    field: str | None = None,
-    patterns: Mapping[str, str],
-    part: Mapping[str, Any] = _ALL,
     output: Path | None = None,
     fresh: bool = False,
     workers: Workers = _HERE,
@@ -46,47 +39,39 @@ def count_methods(
     repairs: Repairs | None = None,
     tuning: Mapping[str, Thresholds] | None = None,
 ) -> list[Result]:
-    """Evaluate methods one after another, the images of each spread over workers.
-
-    `methods` maps names to places of predictions, or with the file list `pairs` to its columns; `part` says which part
-    of the images is counted, as keywords of `Inputs`.
-    """
-    from segbench.aggregator.benchmark import FailedImages, evaluate
-    from segbench.aggregator.inputs import find_files
-    from segbench.aggregator.replacing import ReplacedRun
+    """Evaluate methods one after another, the images of each spread over workers."""
+    from segbench.aggregator.assembling import ReplacedRun
+    from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
     from segbench.cli.progress import progress_bar
     from segbench.loaders.repairs import Repairs
+    from segbench.protocols.files import find_files
 
     repairs = repairs or Repairs()
-    where: dict[str, Any] = {**patterns, **part, "images": part.get("images") or None}
     repairs.check(protocol.reads)
-    inputs = inputs_of(ground_truth, methods, field=field, patterns={**patterns, **part}, pairs=pairs)
-    files = [find_files(each.absolute(), protocol).files for each in inputs.values()]
-    work: list[tuple[str, str | None, Protocol]] = [(method, place, protocol) for method, place in methods.items()]
+    work = [(method, pairing.require_complete(), protocol, repairs) for method, pairing in pairings.items()]
+    first = [source for _, pairing, *_ in work for source in pairing.files[0].within(Path.cwd()).sources]
+    images = sum(len(pairing.files) for _, pairing, *_ in work)
     annotators = protocol.annotators_alone()
     if human and annotators is None:
         raise ArgumentError(f"--human compares annotators, which the {protocol.name} protocol cannot do")
     if human and annotators is not None:
-        work.append(("human", None, annotators))
+        alone = replace(next(iter(pairings.values())).inputs, prediction=None, column=None)
+        work.append(("human", find_files(alone, annotators), annotators, Repairs()))
     protocol.prepare(lambda message: typer.echo(message, err=True))  # before workers start, each of which would do it
     with (
-        workers.open(_first_images(files), sum(map(len, files))) as executor,
+        workers.open(first, images) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
         _told_plainly(ReplacedRun),
     ):
         results: list[Result] = []
         started = time.perf_counter()
-        for method, place, settings in work:
+        for method, pairing, settings, allowed in work:
             with progress_bar(method) as tally, _stoppable(method, tally):
-                result = evaluate(
-                    ground_truth,
-                    None if pairs else place,
+                result = evaluate_pairing(
+                    pairing,
                     settings,
-                    pairs=pairs,
-                    field=field,
-                    **where,
                     method=method,
-                    repairs=Repairs() if place is None else repairs,
+                    repairs=allowed,
                     results=output,
                     fresh=fresh,
                     executor=executor,
@@ -94,14 +79,9 @@ def count_methods(
                     progress=tally,
                 )
             results.append(result)
-        images = sum(len(result.counts) + len(result.failed) for result in results)
-        _tell_time(time.perf_counter() - started, images, sum(result.reused for result in results))
+        total = sum(len(result.counts) + len(result.failed) for result in results)
+        _tell_time(time.perf_counter() - started, total, sum(result.reused for result in results))
     return results
-
-
-def _first_images(files: Sequence[Sequence[SampleFiles]]) -> list[Source]:
-    """Name all files of the first image of each method."""
-    return [source for first, *_ in files for source in first.sources]
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,7 @@ from segbench.core.errors import ArgumentError
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
     from segbench.loaders.inputs import Inputs
+    from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
 
 _PANEL = "Data"
@@ -163,17 +164,62 @@ class Data:
             "negatives": self.negatives,
         }
 
-    @property
-    def part(self) -> dict[str, Any]:
-        """Which part of the set is taken, as keywords of `Inputs`."""
+    def pairings(self, context: typer.Context, protocol: Protocol) -> dict[str, Pairing]:
+        """Pair the files of each method, and of a folder that holds several methods those of each of its sub-folders.
+
+        A line names the methods that were found in sub-folders.
+        """
+        from segbench.protocols.files import find_files, find_methods
+
+        found: dict[str, Pairing] = {}
+        for method, inputs in self._inputs(context).items():
+            pairing = find_files(inputs, protocol)
+            below = find_methods(pairing, protocol)
+            if below:
+                listed = ", ".join(below)
+                typer.echo(f"{inputs.prediction} holds {len(below)} methods, evaluated one by one: {listed}", err=True)
+            for name, each in (below or {method: pairing}).items():
+                _require_new(found, name, each.inputs.prediction or "")
+                found[name] = each
+        return found
+
+    def _inputs(self, context: typer.Context) -> dict[str, Inputs]:
+        """Say where the images of each method lie."""
+        from segbench.loaders.inputs import Inputs
         from segbench.loaders.subset import as_images
 
+        key = "prediction" if self.pairs is None else "column"
+        methods = self._methods()
+        ground_truth, field = self.ground_truth, self.field
+        if self.preset is not None and ground_truth is not None:
+            ground_truth, field = placed(self.preset, ground_truth, field)
+        if field is None and is_typed(context, "field_pattern"):
+            raise ArgumentError("--field-pattern says how masks are named; name their folder with --field")
         given = self.images
         names = given if given is None or given.endswith(".txt") or os.path.exists(given) else given.split(",")  # noqa: PTH110  a str is enough
-        return {"images": as_images(names), "allow_missing": self.allow_missing}
+        where = Inputs(
+            ground_truth=ground_truth or "",
+            field=field,
+            pairs=self.pairs,
+            images=as_images(names),
+            allow_missing=self.allow_missing,
+            **self._patterns,
+        )
+        at: dict[str, dict[str, Any]] = {method: {key: place} for method, place in methods.items()}
+        return {method: replace(where, **place) for method, place in at.items()}
 
-    def methods(self) -> dict[str, str]:
-        """Give the methods to count, as `count_methods` takes them."""
+    @property
+    def _patterns(self) -> dict[str, Any]:
+        """How names pair, as keywords of `Inputs`."""
+        return {
+            "gt_pattern": self.gt_pattern,
+            "pred_pattern": self.pred_pattern,
+            "field_pattern": self.field_pattern,
+            "negatives": self.negatives,
+        }
+
+    def _methods(self) -> dict[str, str]:
+        """Give the place of the predictions of each method, or its column of the file list."""
         if self.pairs is None:
             if self.ground_truth is None or not self.prediction:
                 raise ArgumentError("give GT and PRED, or a list of files with --pairs")
@@ -184,7 +230,7 @@ class Data:
         from segbench.loaders.inputs import Inputs
         from segbench.loaders.presets import load_preset
 
-        beside = Inputs(field=self.field, **self.patterns).beside_list()  # type: ignore[arg-type]  # all are text
+        beside = Inputs(field=self.field, **self._patterns).beside_list()
         if beside:
             message = f"--pairs names all files: give no {', '.join(map(_option, beside))} beside it"
             theirs = [name for name in beside if self.preset and name in load_preset(self.preset).options]
@@ -192,36 +238,6 @@ class Data:
                 message += f" (the preset {self.preset} gives {', '.join(map(_option, theirs))}: leave it out)"
             raise ArgumentError(message)
         return method_columns(self.pairs)
-
-    def located(self, context: typer.Context) -> Self:
-        """Give the places of a preset's ground truth and masks below its folder."""
-        if self.preset is None or self.ground_truth is None:
-            found = self
-        else:
-            ground_truth, field = placed(self.preset, self.ground_truth, self.field)
-            found = replace(self, ground_truth=ground_truth, field=field)
-        if found.field is None and is_typed(context, "field_pattern"):
-            raise ArgumentError("--field-pattern says how masks are named; name their folder with --field")
-        return found
-
-    def inputs(self, methods: Mapping[str, str]) -> dict[str, Inputs]:
-        """Say where the images of each method lie."""
-        names = self.patterns | self.part
-        return inputs_of(self.ground_truth, methods, field=self.field, patterns=names, pairs=self.pairs)
-
-    def in_sub_folders(self, methods: Mapping[str, str], protocol: Protocol) -> dict[str, str]:
-        """Give the methods, and for a folder that holds several in sub-folders each of these, which a line says."""
-        from segbench.aggregator.inputs import methods_of as methods_in
-
-        found: dict[str, str] = {}
-        for method, inputs in self.inputs(methods).items():
-            below = methods_in(inputs, protocol)
-            if below:
-                listed = ", ".join(below)
-                typer.echo(f"{methods[method]} holds {len(below)} methods, evaluated one by one: {listed}", err=True)
-            for name, place in (below or {method: methods[method]}).items():
-                _add(found, name, place)
-        return found
 
     def repairs(self) -> Repairs:
         """Read what may be done to predictions."""
@@ -257,34 +273,17 @@ def methods_of(predictions: list[str]) -> dict[str, str]:
         method = shown(name) if named else method_name(place)
         if not method or not place:
             raise ArgumentError(f"{masked(text)!r} gives no name; write name=FOLDER")
-        _add(methods, method, place)
+        _require_new(methods, method, place)
+        methods[method] = place
     return methods
 
 
-def _add(methods: dict[str, str], method: str, place: str) -> None:
+def _require_new(methods: Mapping[str, object], method: str, place: str) -> None:
     from segbench.loaders.decoded import shown
     from segbench.loaders.urls import masked
 
     if method in methods:
         raise ArgumentError(f"two methods are called {method!r}; give one another name: other={shown(masked(place))}")
-    methods[method] = place
-
-
-def inputs_of(
-    ground_truth: str | None,
-    methods: Mapping[str, str],
-    *,
-    field: str | None,
-    patterns: Mapping[str, Any],
-    pairs: str | None = None,
-) -> dict[str, Inputs]:
-    """Say where the images of each method lie."""
-    from segbench.loaders.inputs import Inputs
-
-    where = Inputs(ground_truth=ground_truth or "", field=field, **patterns, pairs=pairs)
-    key = "prediction" if pairs is None else "column"
-    at: dict[str, dict[str, Any]] = {method: {key: place} for method, place in methods.items()}
-    return {method: replace(where, **place) for method, place in at.items()}
 
 
 def _option(name: str) -> str:

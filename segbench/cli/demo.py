@@ -9,9 +9,8 @@ import typer
 
 from segbench.cli.benchmark import tell_saved
 from segbench.cli.choices import Form, print_results
+from segbench.cli.command import Stopped
 from segbench.cli.counting import count_methods
-from segbench.cli.data import methods_of
-from segbench.cli.stopping import Stopped
 from segbench.core.errors import DataError
 
 
@@ -22,7 +21,9 @@ def demo(
 
     It prints their metrics and draws their curves.
     """
-    from segbench.loaders.shipped import shipped
+    from segbench.loaders.inputs import Inputs
+    from segbench.loaders.presets import shipped
+    from segbench.protocols.files import find_files
     from segbench.protocols.pixels.settings import Pixels
     from segbench.report.saving import Kind, save_plot
 
@@ -31,11 +32,13 @@ def demo(
     except OSError as error:
         raise DataError(str(output), f"cannot be made ({error.strerror})", "give another folder with -o") from error
     data = shipped("demo") / "objects"
-    methods = methods_of(sorted(str(folder) for folder in (data / "predictions").iterdir() if folder.is_dir()))
+    folders = sorted(folder for folder in (data / "predictions").iterdir() if folder.is_dir())
+    where = {each.name: Inputs(ground_truth=str(data / "ground_truth"), prediction=str(each)) for each in folders}
     kept = output / "results.segbench"
     typer.echo(f"segbench pixels {data / 'ground_truth'} {data / 'predictions'}/* -o {kept}", err=True)
     try:
-        results = count_methods(str(data / "ground_truth"), methods, Pixels(), patterns={}, output=kept)
+        pairings = {method: find_files(inputs, Pixels()) for method, inputs in where.items()}
+        results = count_methods(pairings, Pixels(), output=kept)
     except (Stopped, KeyboardInterrupt) as stopped:
         raise Stopped(f"{str(stopped) or 'stopped'}; to continue, repeat segbench demo") from None
     kinds: tuple[Kind, ...] = ("pr", "roc")

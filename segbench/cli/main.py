@@ -39,8 +39,8 @@ def _accept_any_text() -> None:
 def _run() -> None:
     import typer
 
+    from segbench.cli.command import Stopped
     from segbench.cli.commands import app
-    from segbench.cli.stopping import Stopped
     from segbench.core.errors import ArgumentError, SegbenchError
 
     try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from segbench.cli.wording import Command
+from segbench.cli.command import Command, epilog
 from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -112,13 +112,6 @@ def command(
     made = typer.main.get_command(app)
     assert isinstance(made, Command)  # noqa: S101  for types alone
     return made
-
-
-def epilog(examples: Sequence[str]) -> str:
-    """Give the end of a help text: commands that can be tried."""
-    from rich.markup import escape
-
-    return "\n\n".join(["Examples:" if len(examples) > 1 else "Example:", *map(escape, examples)])
 
 
 def is_given(context: typer.Context, name: str) -> bool:

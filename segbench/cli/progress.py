@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
 
 class Tally:
     """How many images are done, of how many; told by calling it, and shown."""
@@ -25,6 +22,16 @@ class Tally:
 @contextmanager
 def progress_bar(label: str) -> Iterator[Tally]:
     """Show how many images are done; call what it gives with the number done and the number of all."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}", markup=False),

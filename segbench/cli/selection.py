@@ -31,10 +31,9 @@ def chosen_results(
     With a class, of the runs that have it that class alone. With `partial` also runs that stopped half-way. Lines on
     standard error name what is left out.
     """
-    from segbench.aggregator.benchmark import load_results, stopped_runs
+    from segbench.aggregator.assembling import load_runs
 
-    results = load_results(path, partial=partial)
-    stopped = [] if partial else stopped_runs(path)
+    results, stopped = load_runs(path, partial=partial)
     if stopped:
         typer.echo(f"left out, stopped half-way: {', '.join(stopped)}; repeat the run to count the rest", err=True)
     of_method = [result for result in results if result.method == only]

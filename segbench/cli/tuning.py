@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from segbench.aggregator.result import Result
     from segbench.core.protocol import Protocol
     from segbench.core.thresholds import Thresholds
-    from segbench.loaders.inputs import Inputs
+    from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
 
 
@@ -55,27 +55,24 @@ class Tuning:
 
 def thresholds_of(
     given: Tuning,
-    where: Mapping[str, Inputs],
+    pairings: Mapping[str, Pairing],
     protocol: Protocol,
-    patterns: Mapping[str, str],
     *,
     workers: Workers,
     repairs: Repairs,
 ) -> dict[str, Thresholds]:
     """Find each method's thresholds on its tuning set; empty where none is given.
 
-    `where` says where the images of each method's test set lie.
+    `pairings` are those of each method's test set.
     """
     folders, results, field = given.tuning_set, given.tuning_results, given.tuning_field
     if folders is None and field is not None:
         raise ArgumentError("--tuning-field is for the masks of --tuning-set; give that, too")
     if folders is None and results is None:
         return {}
-    methods = list(where)
-    masked = any(inputs.has_fields() for inputs in where.values())
-    from segbench.core.scores import ScoreCounts
-
-    if protocol.counts is not ScoreCounts:
+    methods = list(pairings)
+    masked = any(pairing.inputs.has_fields() for pairing in pairings.values())
+    if not protocol.takes_thresholds:
         raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
     if folders is None and results is not None:
         return _of_results(results, methods, protocol.signature_fields() | repairs.signature_fields(), masked=masked)
@@ -88,17 +85,15 @@ def thresholds_of(
         )
     from segbench.aggregator.tuning import tuned_thresholds
     from segbench.cli.counting import count_methods
+    from segbench.loaders.inputs import Inputs
+    from segbench.protocols.files import find_files
 
+    test = pairings[methods[0]].inputs
+    patterns = {name: getattr(test, name) for name in ("gt_pattern", "pred_pattern", "field_pattern", "negatives")}
+    where = Inputs(ground_truth=folders[0], prediction=folders[1], field=field, **patterns)
     try:
-        (tuning,) = count_methods(
-            folders[0],
-            {methods[0]: folders[1]},
-            protocol,
-            field=field,
-            patterns=patterns,
-            workers=workers,
-            repairs=repairs,
-        )
+        pairing = find_files(where, protocol)
+        (tuning,) = count_methods({methods[0]: pairing}, protocol, workers=workers, repairs=repairs)
     except DataError as error:
         raise DataError(f"tuning set, {error.path}", error.what, error.hint) from error
     return {methods[0]: tuned_thresholds(tuning)}
@@ -107,7 +102,7 @@ def thresholds_of(
 def _of_results(
     results: Path, methods: list[str], settings: Mapping[str, str], *, masked: bool
 ) -> dict[str, Thresholds]:
-    from segbench.aggregator.benchmark import load_results
+    from segbench.aggregator.assembling import load_results
     from segbench.aggregator.tuning import tuned_thresholds
 
     runs = {run.method: run for run in load_results(results) if dict(run.settings) == settings}

@@ -12,8 +12,6 @@ from segbench.cli.check import ReportForm
 from segbench.cli.progress import progress_bar
 from segbench.cli.workers import Jobs
 
-_LEAST_WORKERS = 2
-
 
 def verify(
     bsds500: Annotated[
@@ -29,7 +27,7 @@ def verify(
 ) -> None:
     """Recompute published numbers, and print what was expected and found.
 
-    Examples of papers and general properties are checked on the data that ship. The exit code is 1 if one differs.
+    Examples of papers and the demo's table are checked on the data that ship. The exit code is 1 if one differs.
     """
     from rich.console import Console
 
@@ -39,17 +37,17 @@ def verify(
     from segbench.verification.verifying import parts
 
     wanted = parts(bsds500=bsds500, curves=curves)
-    # That any number of workers counts alike takes at least two of them to show.
-    workers = jobs or max(_LEAST_WORKERS, jobs_for(max(part.images for part in wanted), None))
+    images = max(part.images for part in wanted)
+    workers = jobs_for(images, jobs) if images else 1
     console = Console()
     checks: list[Check] = []
     with process_pool(workers) if workers > 1 else nullcontext() as executor:
         for part in wanted:
             with progress_bar("verify") as tally:
-                derived = part.derive(executor, tally)
+                found = part.checks(executor, tally)
             if form is ReportForm.TABLE:
-                show_part(derived, console)
-            checks += derived
+                show_part(found, console)
+            checks += found
     if form is ReportForm.TABLE:
         show_verdict(checks, console)
     else:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
+from numbers import Integral, Real
 from typing import Any
-
-import numpy as np
 
 from segbench.core.errors import ArgumentError
 
@@ -44,14 +43,14 @@ def as_share(value: Any, name: str, *, above_zero: bool = False) -> Fraction:  #
     share = as_real(value, name, f"a number {expected}", least=0, most=1)
     if above_zero and not share:
         raise ArgumentError(f"{name} is {_shown(value)}, expected a number {expected}")
-    return Fraction(str(value)) if isinstance(value, np.floating) else Fraction(repr(share))
+    return Fraction(str(value))
 
 
 def _plain(value: object) -> int | float | None:
     """Give a number of Python or NumPy as Python's; None for anything else, an infinity and NaN."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+    if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
-    if isinstance(value, (float, np.floating, Fraction)):
+    if isinstance(value, Real) and not isinstance(value, bool):
         number = float(value)
         return number if math.isfinite(number) else None
     return None

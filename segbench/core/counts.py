@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from segbench.core.errors import ArgumentError
@@ -36,6 +37,21 @@ class Counts(ABC):
     def settings(self) -> tuple[Any, ...]:
         """What has to be equal for counts to add up, for instance thresholds; empty if any two add up."""
         return ()
+
+
+class _Later:
+    """A type that is imported when it is first read."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
+
+    def __get__(self, instance: object, owner: type) -> Any:  # noqa: ANN401  the type
+        return getattr(import_module(self._module), self._name)
+
+
+def counts_in(module: str, name: str) -> Any:  # noqa: ANN401  stands for the type
+    """Give the value of `Protocol.counts` without importing it: settings are light, counts are not."""
+    return _Later(module, name)
 
 
 class Pooled(Protocol):

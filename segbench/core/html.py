@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from segbench.core.text_table import TextTable
 
-FloatArray = NDArray[np.float64]
+if TYPE_CHECKING:
+    from segbench.core.integers import FloatArray
 
 _SIDE, _MARGIN = 200, 24
 _MOST_POINTS = 400
@@ -41,6 +40,8 @@ def remarks_html(*remarks: str) -> str:
 
 def drawing_html(x: FloatArray, y: FloatArray, *, axes: tuple[str, str], caption: str) -> str:
     """Draw a line as SVG, in the colour of the text around it; y from 0 to 1, x too unless it reaches further."""
+    import numpy as np
+
     low, high = min(x.min(initial=0.0), 0.0), max(x.max(initial=1.0), 1.0)
     x = (x - low) / (high - low)
     kept = np.unique(np.linspace(0, x.size - 1, min(x.size, _MOST_POINTS)).astype(int))

@@ -9,17 +9,17 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, headline, image_columns
-from segbench.core.pictures import Pictures
 from segbench.core.sample import Reads, Sample
 from segbench.core.summary import Summary
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segbench.core.pictures import Pictures
     from segbench.core.table import Table
 
 Facts = tuple[float, ...]
@@ -88,6 +88,8 @@ class Protocol(ABC):
     """What the loaders make of files."""
     counts: ClassVar[type[Counts]]
     """The type of the counts of an image."""
+    takes_thresholds: ClassVar[bool] = False
+    """Whether the thresholds of a tuning set can replace the scores themselves, which its `ScoreCounts` hold."""
     title: ClassVar[str]
     """What it measures, in one sentence."""
     variant_of: ClassVar[str] = ""
@@ -218,6 +220,10 @@ class Protocol(ABC):
 
         By default at the states of each threshold, without metrics.
         """
+        import numpy as np
+
+        from segbench.core.pictures import Pictures
+
         states = [self.states(sample, threshold, counts) for threshold in thresholds.tolist()]
         truth = np.where(np.asarray(sample.ground_truths[0]) != 0, 255, 0).astype(np.uint8)
         return Pictures(truth, truth, states=states)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Reads = Literal["masks", "boundaries", "annotators", "regions", "classes"]
 """What the files of an image are read as; "annotators" is boundaries without a prediction."""

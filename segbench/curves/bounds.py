@@ -1,4 +1,4 @@
-"""Certain bounds of the metrics of binned scores.
+"""Certain bounds of the metrics and of the curves of binned scores.
 
 Of the scores in a bin, only the lowest and the highest are known. Whatever their order, the exact curve passes between
 two others: one on which the positives of every such bin come first, and one on which its negatives do. Every area of
@@ -25,15 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.scores import ScoreCounts
+from segbench.core.series import Envelope, FloatArray, Space
 from segbench.curves.areas import pr_area, roc_area
-from segbench.curves.fmeasure import best_point, first_reaching
 from segbench.curves.imagewise import BestFs
-from segbench.curves.points import Points, cumulate, hull_points, inexact
+from segbench.curves.points import Points, best_point, cumulate, first_reaching, hull_points, inexact
+from segbench.drawing.points import visible
 
 Interval = tuple[float, float]
-FloatArray = NDArray[np.float64]
 
 _MOST_POSITIVES = Fraction(95, 100)
+_STEPS = 2_000
 _ROUNDING = 2.0**-46  # of float sums and logarithms; the bounds are moved outwards by it
 
 
@@ -42,7 +43,7 @@ def score_bounds(counts: ScoreCounts) -> dict[str, Interval]:
     loose = inexact(counts)
     if not loose.any() or not counts.total_positives:
         return {}
-    best, worst, edges = best_case(counts, loose), worst_case(counts, loose), cumulate(counts)
+    best, worst, edges = *_extremes(counts, loose), cumulate(counts)
     pairs = {
         "auc_pr": (pr_area(worst), pr_area(best)),
         "auc_pr_achievable": (pr_area(hull_points(edges)), pr_area(hull_points(best))),
@@ -143,30 +144,23 @@ def _best_region(counts: ScoreCounts, best_tp: int, best_fp: int) -> _BestRegion
     )
 
 
-def best_case(counts: ScoreCounts, loose: NDArray[np.bool_]) -> Points:
-    """Points of the curve on which the positives of every loose bin come before its negatives."""
-    return _split(counts, loose, negatives_first=False)
-
-
-def worst_case(counts: ScoreCounts, loose: NDArray[np.bool_]) -> Points:
-    """Points of the curve on which the negatives of every loose bin come before its positives."""
-    return _split(counts, loose, negatives_first=True)
-
-
 def outward(low: float, high: float) -> Interval:
     """Move bounds apart by what rounding may have done, within [0, 1]."""
     return max(low * (1 - _ROUNDING), 0.0), min(high * (1 + _ROUNDING), 1.0)
 
 
-def _split(counts: ScoreCounts, loose: NDArray[np.bool_], *, negatives_first: bool) -> Points:
+def _extremes(counts: ScoreCounts, loose: NDArray[np.bool_]) -> tuple[Points, Points]:
+    """Give the points of two curves: the positives of every loose bin come first, or its negatives do."""
     mixed = loose & (counts.positives > 0) & (counts.negatives > 0)
     times = np.where(mixed, 2, 1)
-    first = np.cumsum(times) - times
-    positives, negatives = (np.repeat(part, times) for part in (counts.positives, counts.negatives))
-    halves = first[mixed]
-    positives[halves + (not negatives_first)] = 0
-    negatives[halves + negatives_first] = 0
-    return _running(positives), _running(negatives)
+    halves = (np.cumsum(times) - times)[mixed]
+    parts = []
+    for first, second in ((0, 1), (1, 0)):
+        positives, negatives = (np.repeat(part, times) for part in (counts.positives, counts.negatives))
+        positives[halves + second] = 0
+        negatives[halves + first] = 0
+        parts.append((_running(positives), _running(negatives)))
+    return parts[0], parts[1]
 
 
 def _running(counts: NDArray[Any]) -> NDArray[np.int64]:
@@ -202,3 +196,45 @@ def _lowest_ratio(top: FloatArray, bottom: FloatArray, starts: NDArray[np.int64]
             return lowest
         lowest = ratio
         taken = np.lexsort((top - ratio * bottom, groups))[starts]
+
+
+def envelope(counts: ScoreCounts, space: Space) -> Envelope | None:
+    """Give what bins leave open: precision at each recall of a PR curve, or true at each false positive rate.
+
+    Inside a bin of p positives and n negatives after T and F, the exact curve runs from (T, F) to (T + p, F + n) in an
+    order that is not known: its precision at t true positives lies between t / (t + F + n) and t / (t + F).
+    """
+    loose = inexact(counts)
+    if not np.any(loose & (counts.positives > 0) & (counts.negatives > 0)):
+        return None
+    (best_tp, best_fp), (worst_tp, worst_fp) = (
+        [values.astype(np.float64) for values in case] for case in _extremes(counts, loose)
+    )
+    edges = cumulate(counts)
+    if space == "pr":
+        tp = _grid(edges[0])[1:]
+        fewest, most = _read(best_tp, best_fp, tp, upper=False), _read(worst_tp, worst_fp, tp, upper=True)
+        return _few(tp / tp[-1], tp / (tp + most), tp / (tp + fewest))
+    fp = _grid(edges[1])
+    low, high = _read(worst_fp, worst_tp, fp, upper=False), _read(best_fp, best_tp, fp, upper=True)
+    return _few(fp / fp[-1], low / counts.total_positives, high / counts.total_positives)
+
+
+def _grid(counts: NDArray[np.int64]) -> FloatArray:
+    """Give the counts at the edges of bins, and even steps between."""
+    return np.union1d(np.linspace(0, counts[-1], _STEPS + 1), counts.astype(np.float64))
+
+
+def _read(x: FloatArray, y: FloatArray, at: FloatArray, *, upper: bool) -> FloatArray:
+    """Read a rising line off at given places; where it rises straight up, its upper or its lower end."""
+    after = np.searchsorted(x, at, side="right" if upper else "left")
+    before, after = np.maximum(after - 1, 0), np.minimum(after, x.size - 1)
+    width = x[after] - x[before]
+    share = np.divide(at - x[before], width, out=np.zeros(at.size), where=width > 0)
+    read: FloatArray = y[before] + share * (y[after] - y[before])
+    return read
+
+
+def _few(at: FloatArray, low: FloatArray, high: FloatArray) -> Envelope:
+    kept = visible(at, low, high)
+    return Envelope(at[kept], low[kept], high[kept])

@@ -1,4 +1,13 @@
-"""ROC and PR curves: one list of confusion counts, read in two spaces."""
+"""ROC and PR curves: one list of confusion counts, read in two spaces; and the hull that can be achieved.
+
+The ROC convex hull and the achievable PR curve are one hull, read in both spaces. Vertices are found by exact integer
+comparison at any counts. A hull made on the data it describes is optimistic, since its thresholds were chosen by the
+answer; `segbench.thresholds_from` takes them from a tuning set instead.
+
+References
+----------
+Davis and Goadrich, "The relationship between precision-recall and ROC curves", ICML 2006, section 4, corollary 3.1.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +25,14 @@ from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Envelope, FloatArray, Line, Series, Space
 from segbench.curves.areas import pr_area, roc_area
-from segbench.curves.bounds import score_bounds
-from segbench.curves.lines import envelope, pr_line
-from segbench.curves.points import cumulate
+from segbench.curves.bounds import envelope, score_bounds
+from segbench.curves.points import cumulate, hull_vertices
 from segbench.drawing.points import thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_STEPS = 500
 EMPTY_MASK_THRESHOLD = 1.0
 """The threshold that is reported where two-valued predictions hold a single value and nothing is predicted."""
 
@@ -187,7 +196,7 @@ class Curve(Series):
             return np.empty(0), np.empty(0)
         if self.mask is not None:
             return super().line(space)
-        return pr_line(self.tp, self.fp, self.precision) if space == "pr" else thinned(self.fpr, self.tpr)
+        return _pr_line(self.tp, self.fp, self.precision) if space == "pr" else thinned(self.fpr, self.tpr)
 
     def envelope(self, space: Space) -> Envelope | None:
         """Give what bins of scores leave open; None where the curve is exact or undefined."""
@@ -267,9 +276,81 @@ def pr_curve(counts: ScoreCounts | Pooled) -> Curve:
     return _curve(as_pooled(counts, ScoreCounts), "pr")
 
 
+def roc_hull(counts: ScoreCounts | Pooled) -> Curve:
+    """Convex hull of the ROC curve: the best that can be had by choosing among, and mixing, its thresholds.
+
+    Parameters
+    ----------
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
+
+    Returns
+    -------
+    Curve
+        The vertices only, `optimistic`.
+
+    Examples
+    --------
+    >>> hull = roc_hull(ScoreCounts([3, 2, 1], [2, 1, 1], [0, 3, 1]))
+    >>> hull.tp.tolist(), hull.fp.tolist(), hull.thresholds.tolist()
+    ([0, 2, 4], [0, 0, 4], [inf, 3.0, 1.0])
+    """
+    return _hull(as_pooled(counts, ScoreCounts), "roc")
+
+
+def achievable_pr_curve(counts: ScoreCounts | Pooled) -> Curve:
+    """Achievable PR curve: the confusion counts of the ROC hull, read in PR space.
+
+    Parameters
+    ----------
+    counts : ScoreCounts or Result
+        Pixels of an image or of many; of a result its pooled counts.
+
+    Returns
+    -------
+    Curve
+        The vertices only, `optimistic`. It dominates every PR curve that the thresholds allow.
+
+    Examples
+    --------
+    >>> counts = ScoreCounts([3, 2, 1], [2, 1, 1], [0, 3, 1])
+    >>> achievable_pr_curve(counts).precision.tolist()
+    [1.0, 1.0, 0.5]
+    """
+    return _hull(as_pooled(counts, ScoreCounts), "pr")
+
+
 def _curve(counts: ScoreCounts, space: Space) -> Curve:
     source = counts.threshold_source
     return Curve(space, *cumulate(counts), counts.scores, threshold_source=source, highest=counts.highest)
+
+
+def _hull(counts: ScoreCounts, space: Space) -> Curve:
+    curve = _curve(counts, space)
+    vertices = hull_vertices((curve.tp, curve.fp))
+    tp, fp = curve.tp[vertices], curve.fp[vertices]
+    tp.flags.writeable = fp.flags.writeable = False
+    return replace(curve, tp=tp, fp=fp, scores=counts.scores[vertices[1:] - 1], optimistic=True, highest=None)
+
+
+def _pr_line(tp: NDArray[Any], fp: NDArray[Any], precision: FloatArray) -> Line:
+    """Give recall and precision to draw: measured points, and the bent line between distant ones.
+
+    Between two points false positives grow linearly with true positives, so precision follows a hyperbola.
+    """
+    tp, fp = tp.astype(np.float64), fp.astype(np.float64)
+    rising = np.append(True, np.diff(tp) > 0)
+    between = np.linspace(0, tp[-1], _STEPS + 1)[1:-1]
+    # Along a jump of false positives at one recall, the line to the next recall starts at the jump's upper end.
+    last_of_recall = np.append(np.flatnonzero(rising)[1:] - 1, tp.size - 1)
+    segment = np.searchsorted(tp[last_of_recall], between, side="left")
+    start, end = last_of_recall[np.maximum(segment - 1, 0)], np.flatnonzero(rising)[segment]
+    share = (between - tp[start]) / np.where(tp[end] > tp[start], tp[end] - tp[start], 1)
+    fp_between = fp[start] + share * (fp[end] - fp[start])
+    all_tp, all_fp = np.append(tp, between), np.append(fp, fp_between)
+    precision = np.append(precision, between / (between + fp_between))
+    order = np.lexsort((all_fp, all_tp))
+    return thinned(all_tp[order] / tp[-1], precision[order])
 
 
 def _share(part: NDArray[Any], whole: int) -> FloatArray:

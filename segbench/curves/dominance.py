@@ -71,7 +71,7 @@ class Dominance:
 
 
 def dominates(counts_a: ScoreCounts | Pooled, counts_b: ScoreCounts | Pooled) -> Dominance:
-    """Tell whether curve a is nowhere below curve b.
+    """Decide whether curve a is nowhere below curve b.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _pieces(counts_a: ScoreCounts, counts_b: ScoreCounts) -> list[_Piece]:
 def _at_ends(tp: NDArray[Any], fp: NDArray[Any], breaks: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
     """Give false positives just after the start and just before the end of each stretch between breaks.
 
-    Both are Python integers and stand over the third: the width of the curve's own segment there.
+    Both are Python integers over the third: the width of the curve's own segment there.
     """
     after = np.searchsorted(tp, breaks[1:], "left")  # the first point at or beyond the end
     left, low = tp[after - 1].astype(object), fp[after - 1].astype(object)

@@ -35,6 +35,14 @@ def area_share(part: float, whole: float) -> float:
 
 
 @_compiled
+def added(total: float, lost: float, part: float) -> tuple[float, float]:
+    """Add to a long sum, and give what rounding lost (Kahan)."""
+    part -= lost
+    new = total + part
+    return new, (new - total) - part
+
+
+@_compiled
 def segment_area(a: float, f: float, b: float, g: float) -> float:
     """Give the integral of t / (t + FP(t)) for t from a to b, FP(t) running straight from f to g.
 
@@ -95,10 +103,8 @@ def add_pr_area_exact(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None
     total, lost = sums
     for k in range(1, tp.size):
         if tp[k] != tp[k - 1]:
-            part = segment_area(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k])) - lost
-            new = total + part
-            lost = (new - total) - part
-            total = new
+            part = segment_area(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k]))
+            total, lost = added(total, lost, part)
     sums[0], sums[1] = total, lost
 
 
@@ -116,10 +122,8 @@ def pr_area_trapezoid(tp: Counts, fp: Counts) -> float:
     total = lost = 0.0
     for k in range(1, tp.size):
         if tp[k] != tp[k - 1]:
-            part = segment_trapezoid(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k])) - lost
-            new = total + part
-            lost = (new - total) - part
-            total = new
+            part = segment_trapezoid(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k]))
+            total, lost = added(total, lost, part)
     return total
 
 
@@ -161,10 +165,7 @@ def add_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_], sums: 
                 part = precisions_between(before, above, now, above + (false - above) * (gained / (gained + 1)))
             else:
                 part = gained * (now / (now + false))
-            part -= lost
-            new = total + part
-            lost = (new - total) - part
-            total = new
+            total, lost = added(total, lost, part)
     sums[0], sums[1] = total, lost
 
 
@@ -189,10 +190,7 @@ def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[flo
         tp += positives[k]
         fp += negatives[k]
         if positives[k] > 0:
-            part = float(positives[k]) * (tp / (float(tp) + float(fp))) - lost
-            new = total + part
-            lost = (new - total) - part
-            total = new
+            total, lost = added(total, lost, float(positives[k]) * (tp / (float(tp) + float(fp))))
     return total, int(tp)
 
 
@@ -220,10 +218,7 @@ def lowest_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> 
         part = (now - before) * (now / (now + false))
         if loose[k - 1]:
             part = precisions_between(before, false, now, false)
-        part -= lost
-        new = total + part
-        lost = (new - total) - part
-        total = new
+        total, lost = added(total, lost, part)
     return total
 
 
@@ -234,10 +229,7 @@ def add_roc_area(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
     for k in range(1, tp.size):
         gained = float(fp[k] - fp[k - 1])
         if gained > 0.0:
-            part = gained * (float(tp[k - 1]) + float(tp[k])) / 2 - lost
-            new = total + part
-            lost = (new - total) - part
-            total = new
+            total, lost = added(total, lost, gained * (float(tp[k - 1]) + float(tp[k])) / 2)
     sums[0], sums[1] = total, lost
 
 
@@ -251,9 +243,9 @@ def roc_area(tp: Counts, fp: Counts) -> float:
 
 @_compiled
 def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integer) -> bool | np.bool_:
-    """Tell whether next_rise / next_run <= rise / run, exactly, by Euclid's divisions: no product can overflow.
+    """Decide whether next_rise / next_run <= rise / run, exactly, by Euclid's divisions: no product can overflow.
 
-    A run of 0 stands for a vertical line, steeper than all others.
+    A run of 0 means a vertical line, steeper than all others.
     """
     while True:
         if run == 0:

@@ -7,7 +7,7 @@ Conventions
    of curves given by their points, or taken at chosen thresholds, are never two-valued.
 2. Pixels with the larger of the two values are predicted positive. Where the whole set holds a single value, all pixels
    are if it is above 0, and none otherwise.
-3. Precision, recall, F and IoU are those of the mask. Figures that need a ranking of pixels or a choice of thresholds
+3. Precision, recall, F and IoU are those of the mask. Metrics that need a ranking of pixels or a choice of thresholds
    (areas, OIS, the false positive rate at a recall) are undefined.
 """
 

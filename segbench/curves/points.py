@@ -1,7 +1,9 @@
-"""The points of a curve: cumulative integers, one point a distinct score, from (0, 0) to (P, N)."""
+"""The points of a curve, cumulative integers from (0, 0) to (P, N), one a distinct score; and how one is chosen."""
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from segbench.core.scores import ScoreCounts
 Points = tuple[NDArray[Any], NDArray[Any]]
 
 _FITS_INT32 = 2**31
+_CLOSE = 1 - 1e-14
 
 
 def cumulate(counts: ScoreCounts) -> Points:
@@ -42,6 +45,35 @@ def hull_points(points: Points) -> Points:
     tp, fp = points[0][vertices], points[1][vertices]
     tp.flags.writeable = fp.flags.writeable = False
     return tp, fp
+
+
+def best_point(points: Points, *, beta: float = 1.0) -> int:
+    """Number the point with the best F, at least 1; the first among equals."""
+    tp, fp = (values.astype(np.float64) for values in points)
+    positives = int(points[0][-1])
+    if positives == 0:
+        return 1
+    # Ranked by TP / (beta^2 P + TP + FP), to which F is proportional; near-ties of the floats are settled in integers.
+    ratio = tp / (tp + fp + beta**2 * positives)
+    weight = Fraction(beta) ** 2
+    chosen, hits, base = 0, 0, 1
+    for k in np.flatnonzero(ratio >= ratio.max() * _CLOSE).tolist():
+        t, f = int(points[0][k]), int(points[1][k])
+        # Multiplied through by the denominator of beta^2, so that every number is an integer.
+        ranked = weight.numerator * positives + weight.denominator * (t + f)
+        if t * base > hits * ranked:
+            chosen, hits, base = k, t, ranked
+    return chosen
+
+
+def first_reaching(points: Points, share: Fraction) -> int:
+    """Number the first point whose recall reaches `share`, by comparing integers."""
+    return int(np.searchsorted(points[0], needed_for(share, int(points[0][-1]))))
+
+
+def needed_for(share: Fraction, positives: int) -> int:
+    """Give the fewest true positives that are a share of all positives."""
+    return math.ceil(share * positives)
 
 
 def _running(counts: NDArray[Any]) -> NDArray[Any]:

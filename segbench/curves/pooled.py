@@ -17,9 +17,8 @@ import numpy as np
 from segbench.core.integers import FloatArray, IntArray
 from segbench.core.pooling import SCORES_AT_ONCE, Pooling
 from segbench.core.scores import ScoreCounts
-from segbench.curves.fmeasure import needed_for
 from segbench.curves.imagewise import BestFs, best_fs
-from segbench.curves.points import hull_vertices, inexact
+from segbench.curves.points import hull_vertices, inexact, needed_for
 
 _IMAGES_WAITING, _SCORES_WAITING = 256, 2**20
 _CUTS, _CUTS_OF_RESAMPLES = 2**13, 2**10

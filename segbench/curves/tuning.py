@@ -17,7 +17,7 @@ from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
-from segbench.curves.hull import roc_hull
+from segbench.curves.curve import roc_hull
 
 
 def thresholds_from(tuning_counts: ScoreCounts | Pooled, *, source: str = "tuning set") -> Thresholds:

@@ -10,7 +10,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place
-from segbench.loaders.pairing import Pairing, SampleFiles, pair, survey
+from segbench.loaders.pairing import Pairing, SampleFiles, pair
 from segbench.loaders.urls import masked
 
 ClassOf = Callable[[str], int | None]
@@ -19,19 +19,21 @@ _ANY, _FOLDER_A_CLASS = "*", "#/*"
 _LISTED = 20
 
 
-def class_maps(
-    inputs: Inputs, names: Sequence[str], class_of: ClassOf, *, find: Callable[[Inputs], Pairing] = pair
-) -> Pairing:
-    """Find the maps of each image in the order of the classes.
+def class_maps(inputs: Inputs, names: Sequence[str], class_of: ClassOf) -> Pairing:
+    """Pair the maps of each image in the order of the classes.
 
-    A prediction is one file with a stack, or a file a class whose tag says which. Where nothing is said about names,
-    nothing pairs and folders are called after classes, these are taken for a folder a class.
+    A prediction is one file with a stack, or one file per class, whose tag names the class. Where no pattern is given,
+    nothing pairs and folders are called after classes, these are taken for one folder per class.
     """
-    folders = inputs.pred_pattern == _ANY and inputs.prediction and _has_class_folders(inputs.prediction, class_of)
-    if folders and not survey(inputs).files:
-        inputs = replace(inputs, pred_pattern=_FOLDER_A_CLASS)
+    pairing = pair(inputs)
+    folders = inputs.pred_pattern == _ANY and inputs.prediction and not pairing.files
+    if folders and _has_class_folders(str(inputs.prediction), class_of):
+        pairing = pair(replace(inputs, pred_pattern=_FOLDER_A_CLASS))
     where = shown(masked(inputs.prediction or inputs.pairs or ""))
-    return _in_class_order(find(inputs), names, class_of, where)
+    try:
+        return _in_class_order(pairing, names, class_of, where)
+    except DataError as error:
+        return replace(pairing, problem=error)
 
 
 def _has_class_folders(prediction: str, class_of: ClassOf) -> bool:

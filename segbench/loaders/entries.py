@@ -20,21 +20,11 @@ KNOWN = frozenset(EXTENSIONS)
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of a folder, an archive or a place on the net.
+    """One file of a folder, an archive or a place on the net."""
 
-    Parameters
-    ----------
-    stem : str
-        Its path within the folder, posix, without extension.
-    extension : str
-        In lower case.
-    where : str or Source
-        The path of a local file, as 100 000 `Path` take a second to make; else where the file lies.
-    """
-
-    stem: str
-    extension: str
-    where: str | Source
+    stem: str  # its path within the folder, posix, without extension
+    extension: str  # in lower case
+    where: str | Source  # the path of a local file, as 100 000 `Path` take a second to make; else where it lies
 
     @property
     def source(self) -> Source:
@@ -44,14 +34,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Listing:
-    """The files of a folder and its sub-folders, in order of their stems.
+    """The files of a folder and its sub-folders with a known extension, in order of their stems.
 
-    Parameters
-    ----------
-    entries : tuple of Entry
-        Files with a known extension. Dotfiles and what file managers leave behind are passed over in silence.
-    notes : tuple of str
-        What else was left out.
+    Dotfiles and what file managers leave behind are passed over; notes say what else was left out.
     """
 
     entries: tuple[Entry, ...]

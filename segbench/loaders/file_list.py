@@ -23,14 +23,13 @@ import io
 import os
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import KNOWN, split_extension
-from segbench.loaders.images import read_bytes
-from segbench.loaders.listing import once, source_of
+from segbench.loaders.listing import read_text, source_of
 from segbench.loaders.source import Source
 from segbench.loaders.subset import select
 from segbench.loaders.urls import is_url, masked, url_path
@@ -41,9 +40,8 @@ _METHOD = "prediction:"
 LEAVE_OUT = "--allow-missing (allow_missing=True) leaves out images without a prediction"
 
 
-@dataclass(frozen=True)
-class Row:
-    """The files of one image, as `SampleFiles` has them; of predictions there are none where none are asked for."""
+class Row(NamedTuple):
+    """The files of one image, as `SampleFiles` has them; no predictions where none are wanted."""
 
     name: str
     ground_truths: tuple[Source, ...]
@@ -51,29 +49,14 @@ class Row:
     field: Source | None
 
 
-@dataclass(frozen=True)
-class FileList:
-    """What a file list says.
+class FileList(NamedTuple):
+    """What a file list says; names are sorted."""
 
-    Parameters
-    ----------
-    rows : tuple of Row
-        The images asked for, sorted by name.
-    notes : tuple of str
-        What was left out.
-    names : tuple of str
-        All images listed, also those not asked for.
-    missing : tuple of str
-        Images asked for that have no prediction, sorted.
-    unknown : tuple of str
-        Names and patterns asked for that fit no image.
-    """
-
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...]  # the chosen images
     notes: tuple[str, ...]
-    names: tuple[str, ...]
-    missing: tuple[str, ...]
-    unknown: tuple[str, ...]
+    names: tuple[str, ...]  # all images, also those not chosen
+    missing: tuple[str, ...]  # chosen images without a prediction
+    unknown: tuple[str, ...]  # chosen names and patterns that fit no image
 
 
 def method_columns(place: str) -> dict[str, str]:
@@ -225,19 +208,11 @@ def _named(columns: Sequence[str]) -> str:
 def _table(place: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Give the header, and the other lines with their numbers; empty lines are passed over."""
     name = shown(masked(place))
-    try:
-        text = once("list", place, _content).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(name, f"is not in UTF-8 (at byte {error.start})", "save it as UTF-8") from None
-    lines = _numbered(text, name)
+    lines = _numbered(read_text(place, "a CSV file"), name)
     header = [cell.strip() for cell in next(lines, (0, []))[1]]
     if not header:
         raise DataError(name, "holds no line", _HINT)
     return header, lines
-
-
-def _content(place: str) -> bytes:
-    return read_bytes(source_of(place))
 
 
 def _numbered(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
@@ -245,4 +220,4 @@ def _numbered(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     try:
         yield from ((reader.line_num, cells) for cells in reader if cells)
     except csv.Error as error:
-        raise DataError(name, f"line {reader.line_num}: {error}", "write the list anew") from None
+        raise DataError(name, f"line {reader.line_num}: {error}", "write the list again") from None

@@ -20,7 +20,7 @@ def nearest(names: Sequence[str], candidates: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def mending_patterns(missing: Sequence[str], extra: Sequence[str]) -> tuple[str, str] | None:
+def matching_patterns(missing: Sequence[str], extra: Sequence[str]) -> tuple[str, str] | None:
     """Find the two patterns under which names without partner pair."""
     if not missing or not extra:
         return None

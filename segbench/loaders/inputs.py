@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Self
 
 from segbench.core.errors import ArgumentError
 from segbench.core.sample import WITHOUT_FIELD, WITHOUT_NEGATIVES, Reads
-from segbench.loaders.file_list import has_fields
+from segbench.loaders.archives import method_name
+from segbench.loaders.file_list import column_of, has_fields
+from segbench.loaders.subset import Images, as_images
 from segbench.loaders.urls import is_url, masked
+
+Place = str | PathLike[str] | None
 
 _BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing"})
 
@@ -93,7 +98,7 @@ class Inputs:
         return self.field is not None or (self.pairs is not None and has_fields(self.pairs))
 
     def beside_list(self) -> tuple[str, ...]:
-        """Name what is given of all that a file list takes the place of."""
+        """Name the fields that are set although a file list takes their place."""
         return tuple(
             each.name
             for each in fields(self)
@@ -132,3 +137,36 @@ class Inputs:
 
 def _absolute(place: str) -> str:
     return place if is_url(place) else str(Path(place).absolute())
+
+
+def find_inputs(
+    ground_truth: Place,
+    prediction: Place,
+    reads: Reads,
+    *,
+    pairs: Place,
+    field: Place,
+    images: Images,
+    method: str | None,
+    **options: Any,  # noqa: ANN401  patterns and flags, as fields of Inputs
+) -> Inputs:
+    """Say where the images of a run lie, by folders with patterns or by a file list and the column of a method."""
+    places = {"ground_truth": ground_truth, "prediction": prediction, "field": field}
+    given: dict[str, Any] = {name: fspath(place) for name, place in places.items() if place is not None}
+    inputs = Inputs(**given, images=as_images(images), **options)
+    if pairs is None:
+        if ground_truth is None:
+            raise ArgumentError("give folders of ground truth and predictions, or a list of pairs")
+        return inputs
+    beside = inputs.beside_list()
+    if beside:
+        raise ArgumentError(f"a list of pairs holds all files: give no {', '.join(beside)} beside it")
+    column = None if reads == "annotators" else column_of(fspath(pairs), method)
+    return replace(inputs, pairs=fspath(pairs), column=column)
+
+
+def method_of(inputs: Inputs) -> str:
+    """Name the method after its column or the place of its predictions."""
+    if inputs.pairs is not None and inputs.column is not None:
+        return inputs.column.partition(":")[2] or method_name(inputs.pairs)
+    return "human" if inputs.prediction is None else method_name(inputs.prediction)

@@ -15,6 +15,7 @@ from segbench.core.errors import DataError
 from segbench.loaders.archives import EXTENSIONS, is_archive, list_archive, list_shards
 from segbench.loaders.decoded import shown
 from segbench.loaders.entries import KNOWN, Listing, gathered, is_clutter, split_extension
+from segbench.loaders.images import read_bytes
 from segbench.loaders.remote import Remote, list_url
 from segbench.loaders.source import Source
 from segbench.loaders.urls import is_url, masked, url_path
@@ -69,6 +70,15 @@ def once(kind: str, place: str, read: Callable[[str], Answer]) -> Answer:
         known[key] = read(place)
     answer: Answer = known[key]
     return answer
+
+
+def read_text(place: str, expected: str) -> str:
+    """Read a text file in UTF-8, a single time while `listed_once` is open."""
+    try:
+        return once("text", place, lambda path: read_bytes(source_of(path))).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = f"is not in UTF-8 (at byte {error.start}), expected {expected}"
+        raise DataError(shown(masked(place)), what, "save it as UTF-8") from None
 
 
 def _list(place: str) -> Listing:

@@ -7,54 +7,83 @@ than that (``01_manual1``, ``4680.6``) a pattern says which part it is.
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Self
 
-from segbench.core.errors import DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
 from segbench.loaders.file_list import LEAVE_OUT, read_list
-from segbench.loaders.hints import mending_patterns, nearest
+from segbench.loaders.hints import matching_patterns, nearest
+from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place, source_of
-from segbench.loaders.patterns import Pattern, natural
 from segbench.loaders.source import Source
 from segbench.loaders.subset import select
 from segbench.loaders.urls import is_url, masked
 
 _NAMED = 5
+_MANY_FOLDERS = 20
+_DIGITS = re.compile(r"(\d+)")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern made ready for matching; make it with `Pattern.parse`."""
+
+    text: str
+    regex: re.Pattern[str]  # for a posix path within the folder, without extension; groups: name and perhaps tag
+    extension: str = ""  # the only one to take, in lower case; empty for every known one
+
+    @classmethod
+    def parse(cls, text: str, option: str, *, tagged: bool = False) -> Pattern:
+        """Check a pattern and make it ready."""
+        given = f"{option} {text!r} ({option.removeprefix('--').replace('-', '_')}={text!r})"
+        if text.count("*") != 1:
+            raise ArgumentError(f"{given} has {text.count('*')} *, expected one, in place of the image's name")
+        if text.count("#") > tagged:
+            at_most = "at most one, in place of an annotator's or a scale's tag"
+            expected = at_most if tagged else "none: there is one mask an image"
+            raise ArgumentError(f"{given} has {text.count('#')} #, expected {expected}")
+        extension = next((e for e in EXTENSIONS if text.lower().endswith(e)), "")
+        body = text[: len(text) - len(extension)].replace(os.sep, "/").removeprefix("./")
+        if "*" not in body:
+            raise ArgumentError(f"{given} has no * before its extension, expected one")
+        groups = {"*": "(?P<name>.+)", "#": "(?P<tag>[^/]+?)"}
+        regex = "".join(groups.get(c) or re.escape(c) for c in body)
+        return cls(text, re.compile(regex, re.DOTALL), extension)
+
+    def match(self, stem: str, extension: str) -> tuple[str, str] | None:
+        """Give an image's name and tag, which may be empty, or None where the file does not fit."""
+        if self.extension and extension != self.extension:
+            return None
+        found = self.regex.fullmatch(stem)
+        return None if found is None else (found["name"], found.groupdict().get("tag", ""))
+
+
+def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
+    """Give a sort key under which numbers count as numbers."""
+    parts = filter(None, _DIGITS.split(text))
+    return tuple((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts)
 
 
 @dataclass(frozen=True)
 class SampleFiles:
-    """The files of one image.
+    """The files of one image."""
 
-    Parameters
-    ----------
-    name : str
-        The name they share, in Unicode's composed form; characters that cannot be printed are escaped.
-    ground_truths : tuple of Source
-        One an annotator, in natural order of the annotators' tags; none for an image that is negative all over.
-    prediction : Source
-        The soft map.
-    field : Source, optional
-        The mask of the pixels that count.
-    scales : tuple of Source
-        Label maps of the same image after `prediction`, one a scale, or maps of further classes, in natural order of
-        their tags.
-    tags : tuple of str
-        The tags of `prediction` and `scales` where the pattern has any.
-    """
-
-    name: str
-    ground_truths: tuple[Source, ...]
+    name: str  # which they share, in Unicode's composed form; characters that cannot be printed are escaped
+    ground_truths: tuple[Source, ...]  # one per annotator, in natural order of their tags; none if all is negative
     prediction: Source
-    field: Source | None = None
-    scales: tuple[Source, ...] = ()
-    tags: tuple[str, ...] = ()
+    field: Source | None = None  # the mask of the pixels that count
+    scales: tuple[Source, ...] = ()  # after `prediction`: label maps of further scales, or maps of further classes
+    tags: tuple[str, ...] = ()  # of `prediction` and `scales`, where the pattern has any
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -62,91 +91,86 @@ class SampleFiles:
         field = () if self.field is None else (self.field,)
         return (*self.ground_truths, self.prediction, *self.scales, *field)
 
+    def within(self, folder: Path) -> SampleFiles:
+        """Give the same files with paths that do not depend on the current folder, if they are relative to this one."""
+
+        def whole(source: Source) -> Source:
+            return folder / source if isinstance(source, Path) else source
+
+        if isinstance(self.prediction, Path) and self.prediction.is_absolute():
+            return self
+        field = None if self.field is None else whole(self.field)
+        truths, scales = tuple(map(whole, self.ground_truths)), tuple(map(whole, self.scales))
+        return replace(self, ground_truths=truths, prediction=whole(self.prediction), field=field, scales=scales)
+
 
 @dataclass(frozen=True)
 class Pairing:
-    """What two folders have in common and what not.
+    """What the folders of a run have in common and what not; names are sorted."""
 
-    Parameters
-    ----------
-    files : tuple of SampleFiles
-        What pairs, sorted by name.
-    notes : tuple of str
-        Files left out, to be shown to the user.
-    missing, extra, without_field : tuple of str
-        Names of ground truths without prediction, predictions without ground truth, and images without field mask,
-        each sorted. `pair` gives only pairings where all three are empty.
-    unknown : tuple of str
-        Names and patterns of images asked for that fit none, with the nearest name. `pair` refuses these, too.
-    left_out : tuple of str
-        Names of ground truths without prediction where these are allowed.
-    total : int
-        Number of images of the set if the run is restricted to a part of them, otherwise 0.
-    """
-
-    files: tuple[SampleFiles, ...]
-    notes: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
+    inputs: Inputs
+    files: tuple[SampleFiles, ...] = ()
+    notes: tuple[str, ...] = ()  # files left out, to be shown to the user
+    missing: tuple[str, ...] = ()  # ground truths without a prediction
+    extra: tuple[str, ...] = ()  # predictions without a ground truth
     without_field: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    total: int = 0
+    unknown: tuple[str, ...] = ()  # chosen names and patterns that fit no image, with the nearest name
+    left_out: tuple[str, ...] = ()  # ground truths without a prediction, where these are allowed
+    total: int = 0  # images of the set, if the run is restricted to a part of them
+    problem: DataError | None = None  # why nothing can be paired
 
     def signature_fields(self) -> dict[str, str]:
         """Say which part of the images is counted; empty where all are."""
-        asked = len(self.files) + len(self.left_out)
-        subset = {"subset": f"{asked} of {self.total}"} if self.total > asked else {}
-        return subset | ({"missing": f"{len(self.left_out)} of {asked}"} if self.left_out else {})
+        chosen = len(self.files) + len(self.left_out)
+        subset = {"subset": f"{chosen} of {self.total}"} if self.total > chosen else {}
+        return subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
+
+    def require_complete(self) -> Self:
+        """Insist that every image has a partner; a `DataError` names those that have none."""
+        if self.missing or self.extra or self.without_field or self.unknown:
+            methods = methods_below(self, pair) if not self.files else {}
+            raise several_methods(self.inputs, methods) if methods else _unpaired(self)
+        if self.problem:
+            raise self.problem
+        return self
 
 
 def pair(inputs: Inputs) -> Pairing:
-    """Find the files of every image and insist that none lacks a partner."""
-    pairing = survey(inputs)
-    if pairing.missing or pairing.extra or pairing.without_field or pairing.unknown:
-        methods = methods_below(inputs) if not pairing.files else {}
-        if methods:
-            raise several_methods(inputs, methods)
-        raise _unpaired(pairing, inputs)
-    return pairing
-
-
-def survey(inputs: Inputs) -> Pairing:
-    """Find what pairs and what does not: as `pair`, but what lacks a partner is listed instead of refused."""
-    pairing = _survey(inputs)
+    """Find the files of every image, and list what lacks a partner."""
+    pairing = _paired(inputs)
     if not inputs.allow_missing or not pairing.missing or not pairing.files:
         return pairing
-    left_out, asked = pairing.missing, len(pairing.files) + len(pairing.missing)
+    left_out, chosen = pairing.missing, len(pairing.files) + len(pairing.missing)
     named = ", ".join(left_out[:_NAMED]) + (f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else "")
-    note = f"{len(left_out)} of {asked} images have no prediction and are left out: {named}"
+    note = f"{len(left_out)} of {chosen} images have no prediction and are left out: {named}"
     return replace(pairing, missing=(), left_out=left_out, notes=(*pairing.notes, note))
 
 
-def methods_below(inputs: Inputs, find: Callable[[Inputs], Pairing] = survey) -> dict[str, str]:
-    """Give the sub-folders of a prediction folder that pair with the ground truth where the folder itself does not.
+def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[str, Pairing]:
+    """Pair the sub-folders of a prediction folder where the folder itself does not pair with the ground truth.
 
-    They are methods by name, at least two; empty where the folder pairs or is not a folder on disk. `find` is `survey`,
-    or what takes its place for a protocol.
+    They are methods by name, at least two; empty where the folder pairs or is not a folder on disk.
     """
+    inputs = pairing.inputs
     place = inputs.prediction
-    if place is None or not inputs.ground_truth or is_url(place):
+    if pairing.files or place is None or not inputs.ground_truth or is_url(place):
         return {}
     try:
         with os.scandir(place) as entries:
             below = sorted((entry.name, entry.path) for entry in entries if entry.is_dir())
     except (OSError, ValueError):
         return {}
-    if len(below) < 2 or _pairs(inputs, find):
-        return {}
-    found = {shown(name): path for name, path in below if _pairs(replace(inputs, prediction=path), find)}
+    if len(below) > _MANY_FOLDERS and pairing.extra:  # pair only those in which there is the name of an image
+        missing = set(pairing.missing)
+        parted = (name.partition("/") for name in pairing.extra)
+        likely = {folder for folder, _, rest in parted if rest in missing}
+        below = [(name, path) for name, path in below if shown(unicodedata.normalize("NFC", name)) in likely]
+    found: dict[str, Pairing] = {}
+    for name, path in below if len(below) > 1 else ():
+        with suppress(DataError):
+            found[shown(name)] = find(replace(inputs, prediction=path))
+    found = {name: each for name, each in found.items() if each.files}
     return found if len(found) > 1 else {}
-
-
-def _pairs(inputs: Inputs, find: Callable[[Inputs], Pairing]) -> bool:
-    try:
-        return bool(find(inputs).files)
-    except DataError:
-        return False
 
 
 def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
@@ -156,11 +180,11 @@ def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
     return DataError(_shown(inputs.prediction), what, hint)
 
 
-def _survey(inputs: Inputs) -> Pairing:
+def _paired(inputs: Inputs) -> Pairing:
     patterns = (
         Pattern.parse(inputs.gt_pattern, "--gt-pattern", tagged=True),
         Pattern.parse(inputs.pred_pattern, "--pred-pattern", tagged=True),
-        Pattern.parse(inputs.field_pattern, "--field-pattern", tagged=False),
+        Pattern.parse(inputs.field_pattern, "--field-pattern"),
     )
     if inputs.pairs is not None:
         return _from_list(inputs, inputs.pairs)
@@ -173,7 +197,7 @@ def _survey(inputs: Inputs) -> Pairing:
         truth = source_of(ground_truth)
         name = shown(split_extension(truth.name)[0])
         unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
-        return Pairing((SampleFiles(name, (truth,), source_of(prediction), one_field),), unknown=unknown)
+        return Pairing(inputs, (SampleFiles(name, (truth,), source_of(prediction), one_field),), unknown=unknown)
     truths, truth_notes = _named(ground_truth, patterns[0])
     predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
     fields, field_notes = _named(field, patterns[2]) if field is not None and not one_field else ({}, ())
@@ -204,6 +228,7 @@ def _survey(inputs: Inputs) -> Pairing:
     elif inputs.negatives:
         prediction_notes += (f"no prediction without ground truth fits {inputs.negatives!r} (--negatives, negatives=)",)
     return Pairing(
+        inputs,
         files,
         (*truth_notes, *prediction_notes, *field_notes),
         tuple(sorted(truths.keys() - predictions.keys())),
@@ -222,7 +247,7 @@ def _from_list(inputs: Inputs, place: str) -> Pairing:
         files.append(SampleFiles(row.name, row.ground_truths, prediction, row.field, tuple(scales)))
     total = len(found.names) if inputs.images else 0
     unknown = _with_nearest(found.unknown, found.names)
-    return Pairing(tuple(files), found.notes, found.missing, unknown=unknown, total=total)
+    return Pairing(inputs, tuple(files), found.notes, found.missing, unknown=unknown, total=total)
 
 
 def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
@@ -271,7 +296,8 @@ def _refuse_doubles(folder: str, found: dict[str, list[tuple[str, Entry]]]) -> N
         )
 
 
-def _unpaired(pairing: Pairing, inputs: Inputs) -> DataError:
+def _unpaired(pairing: Pairing) -> DataError:
+    inputs = pairing.inputs
     parts = []
     total = len(pairing.files) + len(pairing.missing)
     if pairing.unknown:
@@ -293,16 +319,16 @@ def _unpaired(pairing: Pairing, inputs: Inputs) -> DataError:
     where = f"{_shown(inputs.prediction)} against {_shown(inputs.ground_truth)}"
     if inputs.pairs or inputs.prediction is None:
         where = _shown(inputs.pairs or inputs.ground_truth)
-    return DataError(where, "\n".join(parts) + "\n", mending_hint(pairing))
+    return DataError(where, "\n".join(parts) + "\n", pairing_hint(pairing))
 
 
-def mending_hint(pairing: Pairing) -> str:
+def pairing_hint(pairing: Pairing) -> str:
     """Say what makes the names pair: patterns where some do, else in general."""
     if pairing.unknown and not (pairing.missing or pairing.extra or pairing.without_field):
         return "name images without the extension of their files, or give a pattern such as 'c*'"
-    mending = mending_patterns(pairing.missing, pairing.extra)
-    if mending:
-        flags = [f"{flag} '{shown(p)}'" for flag, p in zip(("--gt-pattern", "--pred-pattern"), mending, strict=True)]
+    matching = matching_patterns(pairing.missing, pairing.extra)
+    if matching:
+        flags = [f"{flag} '{shown(p)}'" for flag, p in zip(("--gt-pattern", "--pred-pattern"), matching, strict=True)]
         return "try " + " ".join(flag for flag in flags if not flag.endswith("'*'"))
     if not pairing.missing and not pairing.extra:
         return "add the masks, or say which part of a mask's name is the image's: --field-pattern (field_pattern=...)"

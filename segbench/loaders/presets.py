@@ -95,6 +95,16 @@ def presets() -> dict[str, Preset]:
     return {preset.name: preset for preset in sorted(read, key=lambda preset: preset.name)}
 
 
+def shipped(name: str) -> Path:
+    """Find a folder of the data sets that ship: ``"demo"`` or ``"papers"``."""
+    package = Path(__file__).parents[1]
+    # An installed package carries the folder inside, a checkout beside.
+    for datasets in (package / "datasets", package.parent / "datasets"):
+        if (datasets / name).is_dir():
+            return datasets / name
+    raise DataError(str(package / "datasets" / name), "is missing from this installation", "install segbench again")
+
+
 def load_preset(name: str) -> Preset:
     """Give a preset that ships, or one from a file.
 

@@ -9,8 +9,7 @@ from os import PathLike, fspath
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
-from segbench.loaders.images import read_bytes
-from segbench.loaders.listing import once, source_of
+from segbench.loaders.listing import read_text
 from segbench.loaders.urls import masked
 
 Images = Iterable[str] | str | PathLike[str] | None
@@ -31,24 +30,18 @@ def as_images(given: Images) -> tuple[str, ...]:
 
 
 def _read(place: str) -> tuple[str, ...]:
-    where = shown(masked(place))
     try:
-        text = once("images", place, _content).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        what = f"is not in UTF-8 (at byte {error.start}), expected a text file of image names"
-        raise DataError(where, what, "write one name or pattern per line") from None
+        text = read_text(place, "a text file of image names")
     except DataError as error:
         hint = "images is a text file of names, or a sequence of them: images=['coins', 'c*'], --images 'coins,c*'"
         raise DataError(error.path, error.what, hint) from None
     lines = [line.strip() for line in text.splitlines()]
     names = tuple(line for line in lines if line and not line.startswith("#"))
     if not names:
-        raise DataError(where, "names no image", "write one name or pattern per line; lines with # are comments")
+        raise DataError(
+            shown(masked(place)), "names no image", "write one name or pattern per line; lines with # are comments"
+        )
     return names
-
-
-def _content(place: str) -> bytes:
-    return read_bytes(source_of(place))
 
 
 def select(patterns: Iterable[str], names: Collection[str]) -> tuple[set[str], tuple[str, ...]]:

@@ -21,19 +21,20 @@ annotator all rules count the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, cast, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from segbench.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 ONE_ANNOTATOR = "one annotator, nobody to compare with"
 """The note on an image that cannot tell how well annotators agree."""
 
 AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
 
-Labelled: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_] | None]
+Labelled: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.bool_] | None]"
 """Labels, True where positive, and where they count; None for everywhere."""
 
 
@@ -48,6 +49,8 @@ def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None)
     """Bring the labels of several annotators together: into one drawing, or under ``each`` not at all."""
     if len(annotators) == 1 or rule == "each":
         return list(annotators)
+    import numpy as np
+
     votes: NDArray[Any] = np.zeros(annotators[0][0].shape, np.int32)
     voters: NDArray[Any] = np.zeros_like(votes)
     for labels, valid in annotators:
@@ -64,5 +67,7 @@ def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None)
 
 def zero_or_one(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Store True as the byte 1: NumPy takes any byte for True, and arrays of Pillow's 1-bit images hold 255."""
+    import numpy as np
+
     bits: NDArray[np.bool_] = mask.view(np.uint8) != 0
     return bits

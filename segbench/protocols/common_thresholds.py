@@ -1,28 +1,80 @@
-"""Counts that add up only at common thresholds."""
+"""Counts at several thresholds, which add up only where the thresholds are the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Protocol, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 
+from segbench.core.arrays import as_floats
+from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
+from segbench.core.integers import FloatArray, IntArray, added, as_counts, frozen
 
 
-class AtThresholds(Protocol):
-    """Counts of an image at several thresholds."""
+@dataclass(frozen=True, eq=False)
+class CountsAtThresholds(Counts):
+    """Counts of an image, or of many, at rising thresholds: totals first, then arrays of one count per threshold."""
+
+    totals: ClassVar[tuple[str, ...]] = ()
+    per_threshold: ClassVar[tuple[str, ...]]
+
+    thresholds: FloatArray
+
+    def __post_init__(self) -> None:
+        thresholds = as_floats(self.thresholds, "thresholds")
+        object.__setattr__(self, "thresholds", frozen(thresholds))
+        for name in self.per_threshold:
+            counts = as_counts(getattr(self, name), name).astype(np.int64, copy=False)
+            if counts.shape != thresholds.shape:
+                raise ArgumentError(f"{name} has {counts.size} entries for {thresholds.size} thresholds")
+            object.__setattr__(self, name, frozen(counts))
+        if np.any(np.diff(thresholds) <= 0):
+            raise ArgumentError("thresholds must rise, each once")
 
     @property
-    def thresholds(self) -> FloatArray:
-        """The thresholds, rising."""
+    def rows(self) -> tuple[IntArray, ...]:
+        """The arrays of counts."""
+        return tuple(getattr(self, name) for name in self.per_threshold)
+
+    @property
+    def settings(self) -> tuple[object, ...]:
+        """What has to be equal for counts to add up."""
+        return tuple(self.thresholds.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether every threshold and every count is the same."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
+
+    @classmethod
+    def sum(cls, counts: Iterable[Self]) -> Self:
+        """Pool any number of counts, at least one."""
+        waiting = iter(counts)
+        first = next(waiting, None)
+        if first is None:
+            raise ArgumentError("no images")
+        totals, rows = [getattr(first, name) for name in cls.totals], first.rows
+        for part in waiting:
+            if not np.array_equal(first.thresholds, part.thresholds):
+                raise ArgumentError(
+                    f"counts at {first.thresholds.size} thresholds and at {part.thresholds.size} others cannot be "
+                    "added; count both at the same thresholds"
+                )
+            totals = [total + getattr(part, name) for total, name in zip(totals, cls.totals, strict=True)]
+            rows = tuple(map(added, rows, part.rows, cls.per_threshold))
+        return cls(first.thresholds, *totals, *rows)
 
 
-Measured = TypeVar("Measured", bound=AtThresholds)
+AtThresholds = TypeVar("AtThresholds", bound=CountsAtThresholds)
 
 
-def in_order(*sets: Mapping[str, Measured]) -> Iterator[Measured]:
+def in_order(*sets: Mapping[str, AtThresholds]) -> Iterator[AtThresholds]:
     """Give the counts of all images, of each set in sorted order of their names, if their thresholds are the same."""
     first = ""
     for per_image in sets:

@@ -8,24 +8,30 @@ exactly two values, and the larger is positive: anything else would be a guess.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
 from segbench.protocols.written import written
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 Positive = str | float | Sequence[float]
 """Which values are positive: a rule as text, a value, or several values."""
 
-Comparison = Callable[[NDArray[Any], float], NDArray[np.bool_]]
-_COMPARISONS: dict[str, Comparison] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+_COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
 POSITIVE_HINT = "say which values are positive, for instance --positive {example!r} (Pixels(positive={example!r}))"
@@ -39,6 +45,7 @@ class LabelRule:
     --------
     >>> LabelRule.parse(">= 128")
     LabelRule(comparison='>=', values=(128.0,))
+    >>> import numpy as np
     >>> LabelRule.parse("1,3").positive(np.array([0, 1, 2, 3], np.uint8))
     array([False,  True, False,  True])
     """
@@ -56,7 +63,7 @@ class LabelRule:
             values = tuple(float(number) for number in numbers.split(","))
         except ValueError:
             values = ()
-        if not values or np.isnan(values).any() or (found and len(values) > 1):
+        if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
             raise ArgumentError(f"positive={text!r} is no rule; {_EXPECTED_RULE}")
         return cls(comparison, values)
 
@@ -68,18 +75,23 @@ class LabelRule:
         """Tell which pixels are positive."""
         if self.comparison == "=":
             return equals_any(ground_truth, self.values)
-        return _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
+        import numpy as np
+
+        found: NDArray[np.bool_] = _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
+        return found
 
 
 def rule_text(rule: Positive) -> str:
     """Write a rule as text; text stays as it is, and numbers become what the command line takes."""
     if isinstance(rule, str):
         return rule
+    import numpy as np
+
     given: Any = rule
     several = np.iterable(given) and not isinstance(given, bytes)
     try:
         values = tuple(given) if several else (given,)
-        numbers = [as_real(value, "positive", "numbers", least=-np.inf, most=np.inf) for value in values]
+        numbers = [as_real(value, "positive", "numbers", least=-math.inf, most=math.inf) for value in values]
     except ArgumentError:
         numbers = []
     if not numbers:
@@ -89,6 +101,8 @@ def rule_text(rule: Positive) -> str:
 
 def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.bool_]:
     """Tell which pixels hold one of a few values."""
+    import numpy as np
+
     found: NDArray[np.bool_] = np.zeros(array.shape, dtype=np.bool_)
     for value in values:
         # A whole number compared as such keeps integer arrays from being turned into floats; small floats are widened,
@@ -102,6 +116,8 @@ def two_values(
     names: Sequence[str], ground_truths: Sequence[NDArray[Any]], valids: Sequence[NDArray[np.bool_] | None]
 ) -> tuple[list[NDArray[np.bool_]], tuple[float, ...]]:
     """Label an image without a rule: the larger of the two values that its annotators hold together is positive."""
+    import numpy as np
+
     drawn = list(zip(names, ground_truths, valids, strict=True))
     found: set[float] = set().union(*(_one_or_two_values(*one) for one in drawn))
     values = tuple(sorted(found))
@@ -114,6 +130,8 @@ def two_values(
 
 
 def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.bool_] | None) -> tuple[float, ...]:
+    import numpy as np
+
     if ground_truth.dtype == np.bool_:
         return 0.0, 1.0
     among = ground_truth if valid is None else ground_truth[valid]

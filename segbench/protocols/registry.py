@@ -11,43 +11,62 @@ Results files hold names of protocols only; nothing is imported because a file n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from segbench.core.counts import Counts
     from segbench.core.protocol import Protocol
 
 ENTRY_POINTS = "segbench.protocols"
 
+
+class _Shipped(NamedTuple):
+    """A protocol by its class, and the help of its verb, or the verb of which it is a variant."""
+
+    module: str
+    name: str
+    text: str = ""
+    variant_of: str = ""
+
+    def load(self) -> type[Protocol]:
+        kind: type[Protocol] = getattr(import_module(f"segbench.protocols.{self.module}"), self.name)
+        return kind
+
+
 _SHIPPED = {
-    "pixels": ("pixels.settings:Pixels", "Score soft maps against masks: ROC and PR curves, ODS, OIS, AP."),
-    "classes": ("pixels.classes:Classes", ""),
-    "boundaries": ("boundaries.settings:Boundaries", "Match boundary maps with human boundaries, as BSDS500 does."),
-    "regions": (
-        "regions.settings:Regions",
-        "Compare segmentations with human ones as BSDS500 does: covering, PRI, VOI.",
+    "pixels": _Shipped("pixels.settings", "Pixels", "Score soft maps against masks: ROC and PR curves, ODS, OIS, AP."),
+    "classes": _Shipped("pixels.classes", "Classes", variant_of="pixels"),
+    "boundaries": _Shipped(
+        "boundaries.settings", "Boundaries", "Match boundary maps with human boundaries, as BSDS500 does."
+    ),
+    "regions": _Shipped(
+        "regions.settings", "Regions", "Compare segmentations with human ones as BSDS500 does: covering, PRI, VOI."
     ),
 }
-"""The class of each protocol, and the help of its verb; a protocol without a help text is a variant of another."""
 
 
 @cache
 def verbs() -> Mapping[str, str]:
     """Give the help of each protocol's verb by name, without importing any protocol."""
-    shipped = {name: text for name, (_, text) in _SHIPPED.items() if text}
-    added = {entry.name: f"Run the protocol of {_package(entry)}." for entry in entry_points(group=ENTRY_POINTS)}
+    shipped = {name: kind.text for name, kind in _SHIPPED.items() if kind.text}
+    added = {entry.name: f"Run the protocol of {_package(entry)}." for entry in added_protocols()}
     return {**added, **shipped}
 
 
 @cache
 def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
     """Give the protocols that a verb runs: its own, then its variants."""
+    if verb in verbs() and not added_protocols():  # without importing the others
+        return tuple(kind.load() for name, kind in _SHIPPED.items() if verb in (name, kind.variant_of))
     known = protocols()
     if verb not in known or known[verb].variant_of:
         names = ", ".join(name for name, kind in known.items() if not kind.variant_of)
@@ -60,11 +79,8 @@ def protocols() -> Mapping[str, type[Protocol]]:
     """Give every protocol by name, those that ship first."""
     from segbench.core.protocol import Protocol
 
-    found: dict[str, type[Protocol]] = {}
-    for name, (place, _) in _SHIPPED.items():
-        module, _, kind = place.partition(":")
-        found[name] = getattr(import_module(f"segbench.protocols.{module}"), kind)
-    for entry in entry_points(group=ENTRY_POINTS):
+    found = {name: kind.load() for name, kind in _SHIPPED.items()}
+    for entry in added_protocols():
         try:
             added = entry.load()
         except (ImportError, AttributeError) as error:  # what a missing module or class raises
@@ -120,6 +136,29 @@ def as_protocol(protocol: object) -> Protocol:
     raise ArgumentError(
         f"protocol is {protocol!r}, expected one with its settings, such as Pixels(), or one of {names}"
     )
+
+
+@cache
+def added_protocols() -> tuple[EntryPoint, ...]:
+    """Give the protocols that other packages add; `importlib.metadata` is slow to import where there are none."""
+    if not any(ENTRY_POINTS in text for text in _entry_points()):
+        return ()
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=ENTRY_POINTS))
+
+
+def _entry_points() -> Iterator[str]:
+    """Read what installed packages add to others."""
+    for folder in sys.path:
+        for file in (
+            *Path(folder).glob("*.dist-info/entry_points.txt"),
+            *Path(folder).glob("*.egg-info/entry_points.txt"),
+        ):
+            try:
+                yield file.read_text("utf-8", "replace")
+            except OSError:
+                continue
 
 
 def _package(entry: EntryPoint) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class State(IntEnum):
@@ -38,6 +39,8 @@ def states_of_labels(
     labels: NDArray[np.bool_], predicted: NDArray[np.bool_], valid: NDArray[np.bool_] | None = None
 ) -> NDArray[np.uint8]:
     """Tell true, false and missed pixels apart."""
+    import numpy as np
+
     states: NDArray[Any] = np.full(labels.shape, State.NOTHING, np.uint8)
     states[labels & predicted] = State.TRUE
     states[~labels & predicted] = State.FALSE

@@ -19,15 +19,15 @@ _ALL_PAIRS_UP_TO = 6
 
 
 def plot_comparison(
-    comparison: Comparison, *, figure: str | None = None, reference: str | None = None, ax: Axes | None = None
+    comparison: Comparison, *, metric: str | None = None, reference: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the paired differences of one figure with their intervals, a row a pair, the largest on top.
+    """Draw the paired differences of one metric with their intervals, a row a pair, the largest on top.
 
     Parameters
     ----------
     comparison : Comparison
         From `compare` or `compare_results`.
-    figure : str, optional
+    metric : str, optional
         Key of the metric; by default the one that ranks methods.
     reference : str, optional
         A method: draw all others minus it. By default all pairs, the higher minus the lower, and above six methods all
@@ -45,19 +45,19 @@ def plot_comparison(
     Raises
     ------
     ArgumentError
-        For a figure or a method that was not compared, or for no comparison.
+        For a metric or a method that was not compared, or for no comparison.
     """
     if not isinstance(comparison, Comparison):
         raise ArgumentError(f"expected a comparison, as compare_results gives it, got {type(comparison).__name__}")
-    figure = figure or next((metric.key for metric in comparison.metrics if metric.headline), "")
-    if figure not in comparison.rank_shares:
-        raise ArgumentError(f"{figure!r} is not compared; expected one of {', '.join(comparison.rank_shares)}")
+    metric = metric or next((metric.key for metric in comparison.metrics if metric.headline), "")
+    if metric not in comparison.rank_shares:
+        raise ArgumentError(f"{metric!r} is not compared; expected one of {', '.join(comparison.rank_shares)}")
     methods = list(comparison.intervals)
     if reference is not None and reference not in methods:
         raise ArgumentError(f"{reference!r} is not among the methods compared: {', '.join(methods)}")
     if reference is None and len(methods) > _ALL_PAIRS_UP_TO:
-        reference = _best(comparison, figure)
-    rows = [row for row in comparison.differences if row.figure == figure]
+        reference = _best(comparison, metric)
+    rows = [row for row in comparison.differences if row.metric == metric]
     if reference is not None:
         rows = [_minus(row, reference) for row in rows if reference in (row.a, row.b)]
     else:
@@ -71,7 +71,7 @@ def plot_comparison(
     short = dict(zip(methods, short_names(methods), strict=True))
     labels = [short[row.a] if reference else f"{short[row.a]} - {short[row.b]}" for row in rows]
     ax.set_yticks(range(len(rows)), labels)
-    ax.set(ylim=(len(rows) - 0.5, -1.3), xlabel=_title(comparison, figure, short.get(reference or "", "")))
+    ax.set(ylim=(len(rows) - 0.5, -1.3), xlabel=_title(comparison, metric, short.get(reference or "", "")))
     ax.annotate("p (Holm)", (1, -0.85), xycoords=ax.get_yaxis_transform(), va="center", fontsize="small", color=GUIDE)
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
@@ -80,9 +80,9 @@ def plot_comparison(
     return ax
 
 
-def _best(comparison: Comparison, figure: str) -> str:
-    sign = -1 if _lower_is_better(comparison, figure) else 1
-    known = {name: sign * one.estimates[figure] for name, one in comparison.intervals.items()}
+def _best(comparison: Comparison, metric: str) -> str:
+    sign = -1 if _lower_is_better(comparison, metric) else 1
+    known = {name: sign * one.estimates[metric] for name, one in comparison.intervals.items()}
     return max(known, key=lambda name: -math.inf if math.isnan(known[name]) else known[name])
 
 
@@ -122,11 +122,11 @@ def _draw_row(ax: Axes, place: int, row: Difference) -> None:
     ax.plot(row.difference, place, "o", color=COLOURS[0], markersize=1.2 * dot_size(), zorder=3)
 
 
-def _title(comparison: Comparison, figure: str, reference: str) -> str:
+def _title(comparison: Comparison, metric: str, reference: str) -> str:
     level = next(iter(comparison.intervals.values())).level
-    name = as_text(figure)
+    name = as_text(metric)
     what = f"{name} minus that of {reference}" if reference else f"Difference of {name}"
-    better = ", lower is better" if _lower_is_better(comparison, figure) else ""
+    better = ", lower is better" if _lower_is_better(comparison, metric) else ""
     images = f"{comparison.images} image{'s'[: comparison.images != 1]}"
     bins = "; light: what bins leave open" if any(row.bounds for row in comparison.differences) else ""
     return f"{what}{better}\n({100 * level:g} % interval over {images}{bins})"

@@ -22,7 +22,7 @@ _BOUNDED = ("estimate_a", "estimate_b", "difference")
 
 
 def comparison_json(comparison: Comparison, *, signature: str) -> str:
-    """Write a comparison as JSON: ``differences``, one object a figure and pair, ``rank_shares``, how it was drawn.
+    """Write a comparison as JSON: ``differences``, one object per metric and pair, ``rank_shares``, how it was drawn.
 
     What is not defined is null, with the reason under ``undefined``. ``bounds``, ``bounds_a`` and ``bounds_b`` of the
     difference and the two estimates are [low, high] where scores were counted in bins, and null where exact.
@@ -38,23 +38,23 @@ def comparison_json(comparison: Comparison, *, signature: str) -> str:
         "undefined": dict(comparison.undefined),
         "optimistic": [metric.key for metric in comparison.metrics if metric.optimistic],
         "rank_shares": {
-            figure: {method: [finite(share) for share in shares] for method, shares in methods.items()}
-            for figure, methods in comparison.rank_shares.items()
+            key: {method: [finite(share) for share in shares] for method, shares in methods.items()}
+            for key, methods in comparison.rank_shares.items()
         },
         "notes": list(comparison.notes),
     }
     return json.dumps(document, indent=2) + "\n"
 
 
-def exact_comparison(comparison: Comparison, *, figures: Sequence[str] | None = None) -> TextTable:
-    """Give a line a figure and pair, every field with all its digits, for other programs; None asks for all figures.
+def exact_comparison(comparison: Comparison, *, metrics: Sequence[str] | None = None) -> TextTable:
+    """Give one row per metric and pair, every field with all its digits, for other programs; None asks for all metrics.
 
     Bounds have columns only where some value has bounds.
     """
     names = [field.name for field in dataclasses.fields(Difference) if not field.name.startswith("bounds")]
-    rows = [row for row in comparison.differences if figures is None or row.figure in figures]
-    if figures is not None:
-        rows.sort(key=lambda row: figures.index(row.figure))
+    rows = [row for row in comparison.differences if metrics is None or row.metric in metrics]
+    if metrics is not None:
+        rows.sort(key=lambda row: metrics.index(row.metric))
     cells = [[_plain(getattr(row, name)) for name in names] for row in rows]
     if any(row.bounds for row in rows):
         names += [f"{name}_bound_{end}" for name in _BOUNDED for end in ("low", "high")]
@@ -63,12 +63,12 @@ def exact_comparison(comparison: Comparison, *, figures: Sequence[str] | None = 
 
 
 def show_comparison(
-    comparison: Comparison, console: Console, *, figures: Sequence[str], signature: str, digits: int = DIGITS
+    comparison: Comparison, console: Console, *, metrics: Sequence[str], signature: str, digits: int = DIGITS
 ) -> None:
     """Print a comparison: differences with intervals and p-values, then how often each method is first."""
-    table = comparison_table(comparison, figures=figures, digits=digits)
+    table = comparison_table(comparison, metrics=metrics, digits=digits)
     several = len(table.rows) > len({cells[0] for cells in table.rows})
-    # An empty line after the last row of each figure, where a figure has several.
+    # An empty line after the last row of each metric, where a metric has several.
     gaps: dict[int, Sequence[Sequence[str]]] = {
         row: [[]]
         for row, (cells, following) in enumerate(itertools.pairwise(table.rows))
@@ -79,12 +79,12 @@ def show_comparison(
     def say(text: str, style: str = "dim") -> None:
         console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
-    for figure in [figure for figure in figures if figure not in comparison.undefined][:1]:
-        if any(math.isnan(share[0]) for share in comparison.rank_shares[figure].values()):
+    for key in [key for key in metrics if key not in comparison.undefined][:1]:
+        if any(math.isnan(share[0]) for share in comparison.rank_shares[key].values()):
             continue
-        shares = sorted(comparison.rank_shares[figure].items(), key=lambda item: -item[1][0])
+        shares = sorted(comparison.rank_shares[key].items(), key=lambda item: -item[1][0])
         say(
-            f"first, or equal to it, by {figure} in replicates: "
+            f"first, or equal to it, by {key} in replicates: "
             + ", ".join(f"{name} {share[0]:.1%}" for name, share in shares)
         )
     images = "1 image" if comparison.images == 1 else f"{comparison.images} images"
@@ -96,8 +96,8 @@ def show_comparison(
     for note in table.notes:
         say(note, "yellow")
     optimistic = {metric.key for metric in comparison.metrics if metric.optimistic}
-    for figure in [figure for figure in figures if figure in optimistic]:
-        say(f"{figure}: of hulls whose thresholds were chosen on the very images they describe: optimistic")
+    for key in [key for key in metrics if key in optimistic]:
+        say(f"{key}: of hulls whose thresholds were chosen on the very images they describe: optimistic")
     for note in comparison.notes:
         say(note, "yellow")
     say(f"{signature}|{comparison.signature}")

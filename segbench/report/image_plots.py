@@ -27,7 +27,7 @@ _LINKED_IMAGES = 200
 _DOTS_AS_VECTORS = 5_000
 
 
-def plot_images(results: Result | Sequence[Result], *, figure: str | None = None, ax: Axes | None = None) -> Axes:
+def plot_images(results: Result | Sequence[Result], *, metric: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw a dot for each image in a row for each method, the best median on top.
 
     The tall mark is the median, the bar goes from quartile to quartile. An image stands at the same height in every
@@ -37,7 +37,7 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
     ----------
     results : Result or sequence of Result
         Of one protocol. A method known from print has no images: it is named and its row left empty.
-    figure : str, optional
+    metric : str, optional
         A metric of `Result.per_image`; by default the one that ranks methods, such as ``"f"``, at the image's best
         threshold; of two-valued predictions at the mask.
     ax : matplotlib Axes, optional
@@ -46,22 +46,22 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
     Returns
     -------
     matplotlib Axes
-        Images on which the figure is undefined are left out, and their number stands beside the method.
+        Images on which the metric is undefined are left out, and their number stands beside the method.
 
     Raises
     ------
     ArgumentError
-        For no results, results of several protocols, an unknown figure, or if no result has images.
+        For no results, results of several protocols, an unknown metric, or if no result has images.
     """
     results = of_one_protocol(results)
     rules = results[0].rules
     known = [metric.image_key for metric in image_columns(rules.metrics())]
-    figure = figure or rules.image_headline.image_key
-    if figure not in known:
-        raise ArgumentError(f"images have no figure {figure!r}; expected one of {', '.join(known)}")
+    metric = metric or rules.image_headline.image_key
+    if metric not in known:
+        raise ArgumentError(f"images have no metric {metric!r}; expected one of {', '.join(known)}")
     if not any(result.counts for result in results):
         raise ArgumentError("no result has counts of images: published curves have none to draw")
-    values = [{name: figures[figure] for name, figures in result.per_image.items()} for result in results]
+    values = [{name: summary[metric] for name, summary in result.per_image.items()} for result in results]
     order = sorted(range(len(results)), key=lambda k: (_median(values[k]), results[k].method), reverse=True)
     heights = _heights(sorted({name for images in values for name in images}))
     own = ax is None
@@ -72,7 +72,7 @@ def plot_images(results: Result | Sequence[Result], *, figure: str | None = None
         _draw_links(ax, [values[k] for k in order], heights)
     names = short_names(names_of(results))
     ax.set_yticks(range(len(order)), [_named(names[k], values[k]) for k in order])
-    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=_title(figure, results))
+    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=_title(metric, results))
     ax.tick_params(axis="y", length=0)
     low, high = ax.dataLim.intervalx
     if low >= 0 and high <= 1:
@@ -126,13 +126,13 @@ def _named(name: str, values: dict[str, float]) -> str:
     return f"{name}\n({undefined} undefined)" if undefined else name
 
 
-def _title(figure: str, results: Sequence[Result]) -> str:
+def _title(metric: str, results: Sequence[Result]) -> str:
     counted = [result for result in results if result.counts]
-    if figure == results[0].rules.image_headline.image_key and all(
+    if metric == results[0].rules.image_headline.image_key and all(
         AT_THE_MASK in result.summary.notes for result in counted
     ):
-        return f"{figure.capitalize()} of each image at the mask"
+        return f"{metric.capitalize()} of each image at the mask"
     rules = results[0].rules
-    if figure == rules.image_headline.image_key and rules.best_threshold is not None:
-        return f"{figure.capitalize()} of each image at its best threshold"
-    return f"{figure.replace('_', ' ')} of each image"
+    if metric == rules.image_headline.image_key and rules.best_threshold is not None:
+        return f"{metric.capitalize()} of each image at its best threshold"
+    return f"{metric.replace('_', ' ')} of each image"

@@ -91,7 +91,7 @@ def export_overlays(
     Blue is true, vermilion false, orange missed, grey left out, sky blue a boundary pixel of the ground truth whose
     partner is another pixel. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries: as
     `segbench.plot_matches`, all annotators together. Regions: those of the first annotator; see
-    `segbench.protocols.regions.states`. PNGs hold the `State` as palette index.
+    `segbench.protocols.regions.hierarchy.region_states`. PNGs hold the `State` as palette index.
     """
     if threshold is not None:
         threshold = as_real(threshold, "threshold", "a number", least=-math.inf, most=math.inf)

@@ -12,7 +12,7 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series, Space
-from segbench.curves.hull import achievable_pr_curve
+from segbench.curves.curve import achievable_pr_curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.drawing.axes import (
     CURVE_LAYER,

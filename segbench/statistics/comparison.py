@@ -36,19 +36,19 @@ Interval = tuple[float, float]
 
 _TIED = 1e-12
 _SIGNIFICANT = 0.05
-_HEADER = ("figure", "a", "b", "of a", "of b", "a - b", "p", "p (Holm)", "wins", "ties", "losses")
+_HEADER = ("metric", "a", "b", "of a", "of b", "a - b", "p", "p (Holm)", "wins", "ties", "losses")
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One figure of one pair of methods, a minus b.
+    """One metric of one pair of methods, a minus b.
 
     Parameters
     ----------
-    figure, a, b : str
+    metric, a, b : str
         Names.
     estimate_a, estimate_b, difference : float
-        nan where a figure is undefined.
+        nan where a metric is undefined.
     low, high : float
         Interval of the difference over images: all values that the test behind the p-value does not reject, so that it
         excludes 0 exactly where the p-value is at most 1 - level. nan where there are too few images for the level.
@@ -63,7 +63,7 @@ class Difference:
         Certain bounds of the estimates where scores were counted in bins; None where an estimate is exact.
     """
 
-    figure: str
+    metric: str
     a: str
     b: str
     estimate_a: float
@@ -97,12 +97,12 @@ class Comparison:
     Parameters
     ----------
     differences : tuple of Difference
-        Pair by pair in the order given, figure by figure.
+        Pair by pair in the order given, metric by metric.
     intervals : mapping of str to Intervals
         Each method's own, drawn with the same images.
     rank_shares : mapping of str to mapping of str to tuple of float
-        By figure and method: the share of replicates in which the method is first, second, ... (equals share the
-        better rank); nan where no replicate defines the figure for all methods, or bins leave the order open.
+        By metric and method: the share of replicates in which the method is first, second, ... (equals share the
+        better rank); nan where no replicate defines the metric for all methods, or bins leave the order open.
     images, permutations : int
         Images, and ways of swapping them that were measured.
     exact : bool
@@ -138,7 +138,7 @@ class Comparison:
 
     def __str__(self) -> str:
         """Print the metrics that tables show, pair by pair, and the notes."""
-        table = comparison_table(self, figures=compared(self))
+        table = comparison_table(self, metrics=compared(self))
         sides = "<" * table.names + ">" * (len(table.header) - table.names)
         return "\n".join([aligned([table.header, *table.rows], sides), *table.notes, *self.notes])
 
@@ -146,7 +146,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Give the table that notebooks show."""
-        table = comparison_table(self, figures=compared(self))
+        table = comparison_table(self, metrics=compared(self))
         return table_html(table) + remarks_html(*table.notes, *self.notes)
 
 
@@ -155,17 +155,17 @@ def compared(comparison: Comparison) -> list[str]:
     return [metric.key for metric in comparison.metrics if metric.compared] or list(comparison.rank_shares)
 
 
-def comparison_table(comparison: Comparison, *, figures: Sequence[str], digits: int = DIGITS) -> TextTable:
-    """Give a line a figure and pair, of the figures asked for in that order.
+def comparison_table(comparison: Comparison, *, metrics: Sequence[str], digits: int = DIGITS) -> TextTable:
+    """Give one row per metric and pair, of these metrics in their order.
 
-    Figures that no pair has are left out, unless there is no other; notes say which figures are undefined, and why.
+    Metrics that no pair has are left out, unless there is no other; notes say which metrics are undefined, and why.
     """
-    defined = {row.figure for row in comparison.differences if not math.isnan(row.difference)}
-    kept = [figure for figure in figures if figure in defined] or figures
-    rows = sorted((row for row in comparison.differences if row.figure in kept), key=lambda row: kept.index(row.figure))
+    defined = {row.metric for row in comparison.differences if not math.isnan(row.difference)}
+    kept = [key for key in metrics if key in defined] or metrics
+    rows = sorted((row for row in comparison.differences if row.metric in kept), key=lambda row: kept.index(row.metric))
     notes = []
     for reason in dict.fromkeys(comparison.undefined.values()):
-        without = [figure for figure in figures if comparison.undefined.get(figure) == reason]
+        without = [key for key in metrics if comparison.undefined.get(key) == reason]
         notes += [f"undefined ({reason}): {', '.join(without)}"] if without else []
     undecided = any(row.undecided for row in rows)
     header = [*_HEADER, *(["undecided"] if undecided else [])]
@@ -176,7 +176,7 @@ def comparison_table(comparison: Comparison, *, figures: Sequence[str], digits: 
 def _short_row(row: Difference, digits: int) -> list[str]:
     ends = "" if math.isnan(row.low) else f" [{signed(row.low, digits=digits)}, {signed(row.high, digits=digits)}]"
     return [
-        row.figure,
+        row.metric,
         row.a,
         row.b,
         number(row.estimate_a, row.bounds_a, digits=digits),
@@ -279,30 +279,30 @@ def _bin_notes(
             f"scores counted in bins: {', '.join(binned)}; ± gives certain bounds of the exact value, and intervals, "
             "p-values and rank shares are those of the binned values"
         )
-    for (a, b), figures in left_open.items():
-        if figures:
+    for (a, b), keys in left_open.items():
+        if keys:
             yield (
                 f"bins leave open which of {a} and {b} is higher, so there is no interval, p-value or rank: "
-                f"{', '.join(figures)}; count without bins"
+                f"{', '.join(keys)}; count without bins"
             )
 
 
-def _is_open(one: _Measured, other: _Measured, figure: str) -> bool:
+def _is_open(one: _Measured, other: _Measured, key: str) -> bool:
     """Tell whether the bounds of a metric leave open which of two methods has the higher value."""
-    if figure not in one.bounds and figure not in other.bounds:
+    if key not in one.bounds and key not in other.bounds:
         return False
-    values = one.intervals.estimates[figure], other.intervals.estimates[figure]
+    values = one.intervals.estimates[key], other.intervals.estimates[key]
     (low, high), (other_low, other_high) = (
-        measured.bounds.get(figure, (value, value)) for measured, value in zip((one, other), values, strict=True)
+        measured.bounds.get(key, (value, value)) for measured, value in zip((one, other), values, strict=True)
     )
     return low <= other_high and other_low <= high
 
 
-def _undefined(figure: str, intervals: Mapping[str, Intervals]) -> str:
+def _undefined(key: str, intervals: Mapping[str, Intervals]) -> str:
     missing: dict[str, list[str]] = {}
     for name, one in intervals.items():
-        if math.isnan(one.estimates[figure]):
-            missing.setdefault(one.undefined[figure], []).append(name)
+        if math.isnan(one.estimates[key]):
+            missing.setdefault(one.undefined[key], []).append(name)
     return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in missing.items())
 
 

@@ -1,1 +1,1 @@
-"""What segbench promises, derived anew: the papers' numbers, its own identities, BSDS500, published curves."""
+"""Recomputes published numbers: those of papers, the demo, BSDS500 and published curves."""

@@ -1,66 +1,50 @@
-"""BSDS500: the benchmark's own five-image examples, and the published figures of gPb-owt-ucm on the 200 test images.
+"""BSDS500: the benchmark's own five-image examples, and the published metrics of gPb-owt-ucm on the 200 test images.
 
-The pictures and the official results are the user's, in the layout of the release or in folders of their own; what is
-missing is said, and not checked.
+The images and the official results are the user's, in the layout of the release or in folders of their own; what is
+missing is listed as not checked. Where the official code left its text files, metrics are compared number by number,
+and regions line by line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from segbench.aggregator.assembling import assemble
-from segbench.aggregator.counting import count_all
+import numpy as np
+
 from segbench.aggregator.result import Result
-from segbench.aggregator.tasks import Outcome
 from segbench.core.errors import DataError
-from segbench.core.protocol import Protocol
+from segbench.loaders.bsds_text import read_rows
 from segbench.loaders.decoded import shown
-from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import SampleFiles, survey
-from segbench.loaders.repairs import Repairs
 from segbench.protocols.boundaries.settings import Boundaries
 from segbench.protocols.regions.settings import Regions
-from segbench.verification.checks import Check, Part, Progress, not_checked, timed
-from segbench.verification.expectations import read_expectation
-from segbench.verification.figures import figure_name
-from segbench.verification.official import (
-    boundary_figures,
-    compare_boundaries,
-    compare_regions,
-    region_figures,
-)
-from segbench.verification.runs import whole
-from segbench.verification.tables import expected
+from segbench.report.bsds import files_of
+from segbench.verification.checks import Check, Group, Part, Progress, counted, expected, metric_name, read_expectation
 
-TITLE = "BSDS500"
-_SOURCE = "PAMI 2011"
-_TEST_SET = "gPb-owt-ucm, 200 test images"
-_PROTOCOLS: Mapping[str, Callable[..., Protocol]] = {"boundaries": Boundaries, "regions": Regions}
+BOUNDARY_METRICS = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
+"""The columns of ``eval_bdry.txt`` after the threshold."""
+_BEST = "eval_bdry.txt"
+_REGION_METRICS = {
+    "eval_cover.txt": ("", "covering_ods", "covering_ois", "covering_best"),
+    "eval_RI_VOI.txt": ("", "pri_ods", "pri_ois", "", "voi_ods", "voi_ois"),
+}  # columns of thresholds are empty
+_REGION_FILES = (*_REGION_METRICS, "eval_cover_img.txt", "eval_cover_th.txt", "eval_RI_VOI_thr.txt")
+_PROTOCOLS: Mapping[str, Callable[..., Boundaries | Regions]] = {"boundaries": Boundaries, "regions": Regions}
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Run:
-    """Images to be counted under a protocol, and what their figures are compared with.
-
-    `missing` says why nothing is counted; `compare` is then told so, too.
-    """
-
-    protocol: Protocol
-    files: tuple[SampleFiles, ...]
-    compare: Callable[[Result | None, str], Iterator[Check]]
-    missing: str = ""
+Compare = Callable[[Result | None], Iterator[Check]]
 
 
 def bsds500_part(folder: Path) -> Part:
     """Find what lies in a folder."""
     if not folder.is_dir():
-        raise DataError(shown(folder), "is no folder", "give the folder in which BSDS500 was unpacked")
-    examples = _place(folder, "examples", _holds_examples)
-    test_set = _place(folder, "test_set", _holds_test_set)
+        raise DataError(shown(folder), "is not a folder", "give the folder in which BSDS500 was unpacked")
+    examples = _layout(folder, "examples", _holds_examples)
+    test_set = _layout(folder, "test_set", _holds_test_set)
     if examples is None and test_set is None:
         raise DataError(
             shown(folder),
@@ -68,113 +52,11 @@ def bsds500_part(folder: Path) -> Part:
             "expected bench/data with test_1 to test_5, or BSDS500/ucm2/test beside BSDS500/data/groundTruth/test, "
             "as in the release, or the folders groundTruth, ucm2, bench_png, bench_segs and official",
         )
-    runs = [*(_example_runs(examples) if examples else ()), *(_test_set_runs(test_set) if test_set else ())]
-    return Part(TITLE, partial(_derive, runs), sum(len(run.files) for run in runs if not run.missing))
+    groups = [*(_example_groups(examples) if examples else ()), *(_test_set_groups(test_set) if test_set else ())]
+    return Part("BSDS500", groups)
 
 
-def _derive(runs: Sequence[_Run], executor: Executor | None, progress: Progress) -> Sequence[Check]:
-    total = sum(len(run.files) for run in runs if not run.missing)
-    done, checks = 0, []
-    for run in runs:
-        if run.missing:
-            checks += list(run.compare(None, run.missing))
-            continue
-        checks += timed(partial(_counted_and_compared, run, executor, progress, done, total))
-        done += len(run.files)
-    return checks
-
-
-def _counted_and_compared(
-    run: _Run, executor: Executor | None, progress: Progress, before: int, total: int
-) -> Iterator[Check]:
-    outcomes: list[Outcome] = []
-    for batch in count_all(run.protocol, Repairs(), run.files, {}, executor):
-        outcomes += batch
-        progress(before + len(outcomes), total)
-    result = assemble(TITLE, run.protocol, run.protocol.signature_fields(), outcomes)
-    yield from run.compare(whole(result), "")
-
-
-def _example_runs(places: Mapping[str, Path]) -> Iterator[_Run]:
-    table = expected("bsds500")
-    wanted = table["examples"]["images"]
-    for example in table["example"]:
-        folder = places["official"] / example["name"]
-        files, reason = _paired(places["ground_truth"], places[example["predictions"]])
-        five = tuple(one for one in files if one.name in wanted)
-        missing = reason
-        if not missing and len(five) < len(wanted):
-            missing = f"{len(five)} of {len(wanted)} images lie in {_below(places[example['predictions']])}"
-        if not folder.is_dir():
-            missing = f"there is no folder {_below(folder)}"
-        for kind, compare in (("boundaries", compare_boundaries), ("regions", compare_regions)):
-            if kind in example:
-                yield _Run(
-                    protocol=_PROTOCOLS[kind](**example[kind]),
-                    files=five,
-                    compare=partial(compare, TITLE, f"{example['name']}: {example['predictions']}, {kind}", folder),
-                    missing=missing,
-                )
-
-
-def _test_set_runs(places: Mapping[str, Path]) -> Iterator[_Run]:
-    table = expected("bsds500")
-    wanted = table["test_set"]["images"]
-    files, missing = _paired(places["ground_truth"], places["ucm2"])
-    if not missing and len(files) != wanted:
-        missing = f"{len(files)} of {wanted} images lie in {_below(places['ucm2'])} and have ground truth"
-    if not missing and not {one.name for one in files}.issuperset(table["examples"]["images"]):
-        missing = f"the {wanted} images in {_below(places['ucm2'])} are not those of the test set"
-    for kind, make in _PROTOCOLS.items():
-        yield _Run(
-            protocol=make(),
-            files=files,
-            compare=partial(_compare_published, kind, places.get("official")),
-            missing=missing,
-        )
-
-
-def _compare_published(kind: str, official: Path | None, result: Result | None, missing: str) -> Iterator[Check]:
-    table = expected("bsds500")
-    group = f"{_TEST_SET}, {kind}"
-    for key, text in table["test_set"][kind].items():
-        value, allowed = read_expectation(text)
-        allowed += table["examples"]["allowed"].get(key, 0)
-        if result is None:
-            yield not_checked(
-                part=TITLE, group=group, what=figure_name(key), source=_SOURCE, missing=missing, expected=value
-            )
-        else:
-            yield Check(
-                part=TITLE,
-                group=group,
-                what=figure_name(key),
-                expected=value,
-                got=result.summary[key],
-                allowed=allowed,
-                source=_SOURCE,
-            )
-    if result is not None and official is not None:
-        group = f"{_below(official)}, {kind}"
-        allowed = table["test_set"]["allowed"]
-        if kind == "boundaries":
-            yield from boundary_figures(TITLE, group, official, result, allowed)
-        else:
-            yield from region_figures(TITLE, group, official, result, allowed["regions"])
-
-
-def _paired(ground_truth: Path, predictions: Path) -> tuple[tuple[SampleFiles, ...], str]:
-    """Give the images that both folders hold, or why there are none."""
-    for folder in (ground_truth, predictions):
-        if not folder.is_dir():
-            return (), f"there is no folder {_below(folder)}"
-    try:
-        return survey(Inputs(ground_truth=str(ground_truth), prediction=str(predictions), gt_pattern="*.mat")).files, ""
-    except DataError as error:
-        return (), str(error)
-
-
-def _place(folder: Path, what: str, holds: Callable[[Mapping[str, Path]], bool]) -> Mapping[str, Path] | None:
+def _layout(folder: Path, what: str, holds: Callable[[Mapping[str, Path]], bool]) -> Mapping[str, Path] | None:
     """Find the first layout of this kind that a folder has anything of."""
     for layout in expected("bsds500")["layout"][what]:
         for below in layout.get("below", ["."]):
@@ -192,6 +74,145 @@ def _holds_test_set(places: Mapping[str, Path]) -> bool:
     return places["ground_truth"].is_dir() and places["ucm2"].is_dir()
 
 
-def _below(folder: Path) -> str:
-    """Name a folder by its last two parts, which tell it apart and are short."""
+def _example_groups(places: Mapping[str, Path]) -> Iterator[Group]:
+    table = expected("bsds500")
+    wanted = set(table["examples"]["images"])
+    for example in table["example"]:
+        folder, predictions = places["official"] / example["name"], places[example["predictions"]]
+        names, missing = _common(places["ground_truth"], predictions)
+        if not missing and not names >= wanted:
+            missing = f"{len(names & wanted)} of {len(wanted)} images lie in {_short(predictions)}"
+        if not folder.is_dir():
+            missing = f"there is no folder {_short(folder)}"
+        for kind, compare in (("boundaries", _compare_boundaries), ("regions", _compare_regions)):
+            if kind in example:
+                yield _group(
+                    f"{example['name']}: {example['predictions']}, {kind}",
+                    () if missing else wanted,
+                    (places["ground_truth"], predictions, _PROTOCOLS[kind](**example[kind])),
+                    partial(compare, folder, missing),
+                )
+
+
+def _test_set_groups(places: Mapping[str, Path]) -> Iterator[Group]:
+    table = expected("bsds500")
+    wanted = table["test_set"]["images"]
+    names, missing = _common(places["ground_truth"], places["ucm2"])
+    if not missing and len(names) != wanted:
+        missing = f"{len(names)} of {wanted} images lie in {_short(places['ucm2'])} and have ground truth"
+    if not missing and not names.issuperset(table["examples"]["images"]):
+        missing = f"the {wanted} images in {_short(places['ucm2'])} are not those of the test set"
+    for kind, make in _PROTOCOLS.items():
+        yield _group(
+            f"gPb-owt-ucm, 200 test images, {kind}",
+            () if missing else names,
+            (places["ground_truth"], places["ucm2"], make()),
+            partial(_compare_published, kind, places.get("official"), missing),
+        )
+
+
+def _group(name: str, images: Collection[str], run: tuple[Any, ...], compare: Compare) -> Group:
+    """Count images, if there are any, and compare the result."""
+
+    def recompute(executor: Executor | None, progress: Progress) -> Iterator[Check]:
+        options = {"gt_pattern": "*.mat", "images": sorted(images), "executor": executor, "progress": progress}
+        return compare(counted(*run, **options) if images else None)
+
+    return Group(name, recompute, len(images))
+
+
+def _common(ground_truth: Path, predictions: Path) -> tuple[set[str], str]:
+    """Name the images that both folders hold, or say why there are none."""
+    for folder in (ground_truth, predictions):
+        if not folder.is_dir():
+            return set(), f"there is no folder {_short(folder)}"
+    return {path.stem for path in ground_truth.glob("*.mat")} & {path.stem for path in predictions.iterdir()}, ""
+
+
+def _short(folder: Path) -> str:
+    """Name a folder by its last two parts."""
     return shown("/".join(folder.parts[-2:]))
+
+
+def _compare_published(kind: str, official: Path | None, missing: str, result: Result | None) -> Iterator[Check]:
+    table = expected("bsds500")
+    for key, text in table["test_set"][kind].items():
+        value, allowed = read_expectation(text)
+        allowed += table["examples"]["allowed"].get(key, 0)
+        got = math.nan if result is None else result.summary[key]
+        yield Check(
+            what=metric_name(key), expected=value, got=got, allowed=allowed, source="PAMI 2011", missing=missing
+        )
+    if result is not None and official is not None:
+        allowed = table["test_set"]["allowed"]
+        compare = _boundary_metrics if kind == "boundaries" else _region_metrics
+        for check in compare(official, result, allowed):
+            yield replace(check, group=f"{_short(official)}, {kind}")
+
+
+def _compare_boundaries(folder: Path, missing: str, result: Result | None) -> Iterator[Check]:
+    """Compare the metrics with ``eval_bdry.txt``, and every row with the other two files."""
+    table = expected("bsds500")["examples"]
+    files = {name: allowed for name, allowed in table["allowed"].items() if name.endswith(".txt")}
+    yield from _not_checked(folder, (_BEST, *files), missing)
+    if result is None:
+        return
+    for check in _boundary_metrics(folder, result, table["allowed"]):
+        yield replace(check, note=table["note"]) if check.what == metric_name("ods_f") else check
+    ours = files_of(result)
+    for name, allowed in files.items():
+        if (folder / name).is_file():
+            off = _largest_difference(ours[name], folder / name)
+            yield Check(what="its worst row", expected=0, got=off, allowed=allowed, source=name)
+
+
+def _compare_regions(folder: Path, missing: str, result: Result | None) -> Iterator[Check]:
+    """Compare the metrics, as written with six digits, and the lines of all five files."""
+    yield from _not_checked(folder, _REGION_FILES, missing)
+    if result is None:
+        return
+    yield from _region_metrics(folder, result, {"regions": 0})
+    ours = files_of(result)
+    for name in _REGION_FILES:
+        if (folder / name).is_file():
+            lines = _lines_that_differ(ours[name], folder / name)
+            yield Check(what="lines that differ", expected=0, got=lines, allowed=0, source=name)
+
+
+def _boundary_metrics(folder: Path, result: Result, allowed: Mapping[str, float]) -> Iterator[Check]:
+    """Compare the metrics with ``eval_bdry.txt``, where it is there."""
+    if (folder / _BEST).is_file():
+        row = read_rows(folder / _BEST, (8,))[0].tolist()
+        for key, value in zip(BOUNDARY_METRICS, row[1:], strict=True):
+            got = result.summary[key]
+            yield Check(what=metric_name(key), expected=value, got=got, allowed=allowed[key], source=_BEST)
+
+
+def _region_metrics(folder: Path, result: Result, allowed: Mapping[str, float]) -> Iterator[Check]:
+    """Compare the metrics, as written with six digits, with ``eval_cover.txt`` and ``eval_RI_VOI.txt``."""
+    ours = files_of(result)
+    for name, keys in _REGION_METRICS.items():
+        if (folder / name).is_file():
+            theirs = read_rows(folder / name, (len(keys),))[0].tolist()
+            for key, value, got in zip(keys, theirs, map(float, ours[name].split()), strict=True):
+                if key:
+                    yield Check(what=metric_name(key), expected=value, got=got, allowed=allowed["regions"], source=name)
+
+
+def _not_checked(folder: Path, files: tuple[str, ...], missing: str) -> Iterator[Check]:
+    for name in files:
+        reason = missing or ("" if (folder / name).is_file() else f"there is no {name} in {folder.name}")
+        if reason:
+            yield Check(what="its metrics", source=name, missing=reason)
+
+
+def _largest_difference(ours: str, path: Path) -> float:
+    mine = np.array([[float(text) for text in line.split()] for line in ours.splitlines()])
+    theirs = read_rows(path, (mine.shape[1],))
+    return float(np.abs(mine - theirs).max()) if mine.shape == theirs.shape else math.inf
+
+
+def _lines_that_differ(ours: str, path: Path) -> int:
+    read_rows(path, (2, 3, 4, 6))
+    mine, theirs = ours.splitlines(), path.read_text("ascii").splitlines()
+    return sum(a != b for a, b in zip(mine, theirs, strict=False)) + abs(len(mine) - len(theirs))

@@ -1,33 +1,49 @@
-"""What is expected, what came out, and how far apart the two may be."""
+"""What is expected, what came out, and how far apart the two may be.
+
+Expected numbers are texts in the TOML files beside this one. Their digits say how near the tool must come: ``"4/7"`` to
+1e-12, ``".0801748"`` to half a unit of its last digit, ``"544"`` exactly.
+"""
 
 from __future__ import annotations
 
 import math
 import time
+import tomllib
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from segbench.aggregator.benchmark import FailedImages, evaluate
+from segbench.aggregator.result import Result
+from segbench.core.errors import DataError
 
 State = Literal["as expected", "off", "not checked"]
+Progress = Callable[[int, int], None]
+
+_ROUNDING = 1e-12  # by which float arithmetic may move a number that is known exactly
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A number that is known from elsewhere, derived anew.
+    """A number that is known from elsewhere, recomputed.
 
     Parameters
     ----------
     part, group : str
         Where it belongs: the paper or data, and the table, figure or folder in it.
     what : str
-        The figure.
+        The metric.
     expected, got : float
         What it has to be and what came out; nan where undefined.
     allowed : float
         The largest difference that is as expected.
     source : str
-        Where `expected` stands: a section, a table, a file.
+        Where `expected` is printed: a section, a table, a file.
     seconds : float
         What the whole group took.
     note : str
@@ -42,12 +58,12 @@ class Check:
     ('as expected', 0.0001)
     """
 
-    part: str
-    group: str
+    part: str = ""
+    group: str = ""
     what: str
-    expected: float
-    got: float
-    allowed: float
+    expected: float = math.nan
+    got: float = math.nan
+    allowed: float = math.nan
     source: str
     seconds: float = 0.0
     note: str = ""
@@ -66,38 +82,46 @@ class Check:
         return "as expected" if abs(self.difference) <= self.allowed else "off"
 
 
-class Progress(Protocol):
-    """Told how many images are done, and how many there are."""
+@dataclass(frozen=True)
+class Group:
+    """Numbers that are recomputed together; `images` says how many are counted, if they are many."""
 
-    def __call__(self, done: int, total: int, /) -> None:
-        """Take both numbers."""
+    name: str
+    recompute: Callable[[Executor | None, Progress], Iterable[Check]]
+    images: int = 0
 
 
 @dataclass(frozen=True)
 class Part:
-    """A paper or a folder, and how its numbers are derived.
-
-    Parameters
-    ----------
-    title : str
-        What it is.
-    derive : callable
-        Gives its checks; takes where to count (None: here, or in threads), and whom to tell about progress.
-    images : int
-        How many images there are to count; 0 where there are so few that workers are not worth their start.
-    """
+    """A paper or a folder, and the groups of its numbers."""
 
     title: str
-    derive: Callable[[Executor | None, Progress], Sequence[Check]]
-    images: int = 0
+    groups: Sequence[Group]
 
+    @property
+    def images(self) -> int:
+        """How many images are counted; 0 where they are so few that workers are not worth their start."""
+        return sum(group.images for group in self.groups)
 
-def timed(derive: Callable[[], Iterable[Check]]) -> list[Check]:
-    """Derive the checks of a group, and give each the seconds that all of them took."""
-    started = time.perf_counter()
-    checks = list(derive())
-    seconds = time.perf_counter() - started
-    return [replace(check, seconds=seconds) for check in checks]
+    def checks(self, executor: Executor | None = None, progress: Progress | None = None) -> list[Check]:
+        """Recompute all numbers; progress is that of the images, or else of the groups."""
+        total, done = self.images or len(self.groups), 0
+
+        def advance(images: int, _of_group: int = 0) -> None:
+            if progress:
+                progress(done + images, total)
+
+        checks: list[Check] = []
+        for group in self.groups:
+            started = time.perf_counter()
+            found = list(group.recompute(executor, advance))
+            seconds = time.perf_counter() - started
+            checks += [
+                replace(check, part=self.title, group=check.group or group.name, seconds=seconds) for check in found
+            ]
+            done += group.images if self.images else 1
+            advance(0)
+        return checks
 
 
 def verdict(checks: Sequence[Check]) -> str:
@@ -109,15 +133,62 @@ def verdict(checks: Sequence[Check]) -> str:
     return text + (f", {unchecked} not checked" if unchecked else "")
 
 
-def not_checked(*, part: str, group: str, what: str, source: str, missing: str, expected: float = math.nan) -> Check:
-    """Make a check of which the data are missing."""
-    return Check(
-        part=part,
-        group=group,
-        what=what,
-        expected=expected,
-        got=math.nan,
-        allowed=math.nan,
-        source=source,
-        missing=missing,
-    )
+@cache
+def expected(name: str) -> dict[str, Any]:
+    """Read a table of expected numbers: ``papers``, ``demo``, ``bsds500``."""
+    return tomllib.loads(files("segbench.verification").joinpath(f"{name}.toml").read_text("utf-8"))
+
+
+def read_expectation(text: str) -> tuple[float, float]:
+    """Give an expected number, and how far from it a metric may be."""
+    value = float(Fraction(text))
+    if "/" in text:
+        return value, _ROUNDING
+    _, point, digits = text.partition(".")
+    return value, 0.5 * 10 ** -len(digits) + _ROUNDING if point else 0.0
+
+
+def counted(*arguments: Any, **options: Any) -> Result:  # noqa: ANN401  those of `evaluate`
+    """Count images as `evaluate` does; each must be counted."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FailedImages)
+        result = evaluate(*arguments, **options)
+    if result.failed:
+        listed = "".join(f"\n  {failure}" for failure in result.failed.values())
+        raise DataError(result.method, f"{len(result.failed)} images could not be counted:{listed}\n")
+    return result
+
+
+_NAMES = {
+    "auc_roc": "AUC-ROC",
+    "auc_pr": "AUC-PR",
+    "auc_pr_achievable": "AUC-PR, hull",
+    "average_precision": "AP",
+    "ods_f": "ODS F",
+    "ods_threshold": "ODS threshold",
+    "ods_precision": "ODS precision",
+    "ods_recall": "ODS recall",
+    "iou": "IoU",
+    "ois_f": "OIS F",
+    "ois_precision": "OIS precision",
+    "ois_recall": "OIS recall",
+    "mean_image_f": "mean of images' F",
+    "fpr_at_95_tpr": "FPR at TPR .95",
+    "area_pr": "Area_PR",
+    "covering_ods": "covering, ODS",
+    "covering_ois": "covering, OIS",
+    "covering_best": "covering, best",
+    "pri_ods": "PRI, ODS",
+    "pri_ois": "PRI, OIS",
+    "voi_ods": "VOI, ODS",
+    "voi_ois": "VOI, OIS",
+    "fpr": "FPR",
+    "tpr": "TPR",
+    "tp": "true positives",
+    "fp": "false positives",
+}
+
+
+def metric_name(key: str) -> str:
+    """Say what the field calls a metric."""
+    return _NAMES.get(key, key)

@@ -14,15 +14,11 @@ from segbench.core.errors import DataError
 from segbench.loaders.bsds_text import BEST, COUNTS, ROWS, Evaluation, find_evaluations, read_rows
 from segbench.loaders.decoded import shown
 from segbench.protocols.boundaries.published import PublishedCurve
-from segbench.verification.checks import Check, Part, Progress, not_checked, timed
-from segbench.verification.figures import figure_name
-from segbench.verification.official import BOUNDARIES
+from segbench.verification.bsds500 import BOUNDARY_METRICS
+from segbench.verification.checks import Check, Group, Part, Progress, metric_name
 
-TITLE = "Published boundary curves"
 _ALLOWED = 1e-6  # what six printed digits leave open
 _FROM_ROWS = ("ods_recall", "ods_precision", "ods_f", "area_pr")
-
-Method = tuple[Evaluation, Result]
 
 
 def published_part(folder: Path) -> Part:
@@ -31,45 +27,33 @@ def published_part(folder: Path) -> Part:
     if not any(one.best and (one.rows or one.counts) for one in evaluations):
         raise DataError(
             shown(folder),
-            "holds no method of which rows and printed figures are known",
+            "holds no method of which rows and printed metrics are known",
             f"expected METHOD{ROWS} (or *{COUNTS}) beside METHOD{BEST}",
         )
     # Results of regions, where there are any, come after all of these.
-    methods = list(zip(evaluations, import_bsds(folder), strict=False))
-    return Part(TITLE, partial(_derive, methods))
+    methods = zip(evaluations, import_bsds(folder), strict=False)
+    groups = [Group(evaluation.name, partial(_compare, evaluation, result)) for evaluation, result in methods]
+    return Part("Published boundary curves", groups)
 
 
-def _derive(methods: Sequence[Method], _executor: Executor | None, progress: Progress) -> Sequence[Check]:
-    checks = []
-    for done, method in enumerate(methods, start=1):
-        checks += timed(partial(_compare, *method))
-        progress(done, len(methods))
-    return checks
-
-
-def _compare(evaluation: Evaluation, result: Result) -> Iterator[Check]:
+def _compare(
+    evaluation: Evaluation, result: Result, _executor: Executor | None, _progress: Progress
+) -> Iterator[Check]:
     if evaluation.best is None or not (evaluation.rows or evaluation.counts):
         kind = f"*{BEST}" if evaluation.best is None else f"*{ROWS}"
-        missing = f"there is no {kind} of {evaluation.name}"
-        yield not_checked(part=TITLE, group=evaluation.name, what="its figures", source=kind, missing=missing)
+        yield Check(what="its metrics", source=kind, missing=f"there is no {kind} of {evaluation.name}")
         return
-    printed = dict(zip(BOUNDARIES[1:], read_rows(evaluation.best, (7, 8))[0][-7:].tolist(), strict=True))
+    printed = dict(zip(BOUNDARY_METRICS, read_rows(evaluation.best, (7, 8))[0][-7:].tolist(), strict=True))
+    source = shown(evaluation.best.name)
     for key in _derivable(result):
         if not math.isnan(printed[key]):
-            yield Check(
-                part=TITLE,
-                group=evaluation.name,
-                what=figure_name(key),
-                expected=printed[key],
-                got=result.summary[key],
-                allowed=_ALLOWED,
-                source=shown(evaluation.best.name),
-            )
+            got = result.summary[key]
+            yield Check(what=metric_name(key), expected=printed[key], got=got, allowed=_ALLOWED, source=source)
 
 
 def _derivable(result: Result) -> Sequence[str]:
-    """Name the figures that follow from what lies there, so that none is compared with itself."""
+    """Name the metrics that follow from what lies there, so that none is compared with itself."""
     if not isinstance(result.published, PublishedCurve):
-        return BOUNDARIES[1:]
+        return BOUNDARY_METRICS
     one_row = result.published.curve.thresholds.size == 1
     return _FROM_ROWS[:-1] if one_row else _FROM_ROWS

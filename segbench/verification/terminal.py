@@ -1,4 +1,4 @@
-"""Checks to people: a table a part, what is to be known of it, and all as JSON."""
+"""Checks in the terminal, a table per part with its notes, and as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from segbench.verification.checks import Check, verdict
 
 SCHEMA = 1
 _STYLES = {"as expected": "", "off": "red", "not checked": "yellow"}
-_HEADER = ("  figure", "expected", "got", "off by", "allowed", "source")
+_HEADER = ("  metric", "expected", "got", "off by", "allowed", "source")
 _LEAST_WHAT, _LEAST_SOURCE = 26, 12
 _MOST_PLACES = 7
 

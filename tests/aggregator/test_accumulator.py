@@ -472,7 +472,7 @@ class TestSettings:
         for name in NAMES:
             walker.update(*demo(name, "random_walker"), name=name)
         comparison = segbench.compare_results([walker.compute(), accumulated(NAMES).compute()])
-        assert next(row for row in comparison.differences if row.figure == "ods_f").difference > 0.1
+        assert next(row for row in comparison.differences if row.metric == "ods_f").difference > 0.1
 
     def test_what_it_holds_is_shown(self):
         accumulator = Accumulator(method="net")

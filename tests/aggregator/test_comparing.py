@@ -69,12 +69,12 @@ def test_runs_are_compared_by_their_counts_whatever_was_said_of_floats(tmp_path,
     older = replace(second, settings={**second.settings, "floats": floats})
     assert compare_results([first, older], replicates=10).differences == exact
     binned = evaluate(truth, folders[1], Pixels(bins=True))
-    mixed = {row.figure: row for row in compare_results([first, binned], replicates=10).differences}
+    mixed = {row.metric: row for row in compare_results([first, binned], replicates=10).differences}
     for row in exact:
-        low, high = mixed[row.figure].bounds
+        low, high = mixed[row.metric].bounds
         assert low <= row.difference <= high
-        assert mixed[row.figure].bounds_a is None
-        assert mixed[row.figure].estimate_a == row.estimate_a
+        assert mixed[row.metric].bounds_a is None
+        assert mixed[row.metric].estimate_a == row.estimate_a
 
 
 def test_protocols_do_not_mix(results, tmp_path):

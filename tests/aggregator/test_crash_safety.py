@@ -20,7 +20,7 @@ from cases import FIRST_SCORES, write_folder, write_papers
 
 import segbench
 from segbench import DataError, evaluate, load_results
-from segbench.aggregator import tasks
+from segbench.aggregator import counting
 
 PROGRAM = [sys.executable, "-m", "segbench"]
 
@@ -103,8 +103,8 @@ class TestSeveralWriters:
 def decoded(monkeypatch):
     """The names of images whose files are decoded from now on."""
     names = []
-    whole = tasks.decode_sample
-    monkeypatch.setattr(tasks, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
+    whole = counting.decode_sample
+    monkeypatch.setattr(counting, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
     return names
 
 
@@ -129,7 +129,7 @@ class TestWhatIsCountedAgain:
     def test_an_image_that_failed_is_tried_again(self, papers, tmp_path, decoded, monkeypatch):
         file = tmp_path / "r.segbench"
         with monkeypatch.context() as patch:
-            patch.setattr(tasks, "read", lambda _files: (_ for _ in ()).throw(OSError("the disk was away")))
+            patch.setattr(counting, "read", lambda _files: (_ for _ in ()).throw(OSError("the disk was away")))
             with pytest.warns(match="2 of 2 images"):
                 evaluate(*papers, results=file)
         evaluate(*papers, results=file)
@@ -341,7 +341,7 @@ def segbench_stopped(papers, monkeypatch, capsys):
     def stop(*_arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("segbench.aggregator.tasks.read", stop)
+    monkeypatch.setattr("segbench.aggregator.counting.read", stop)
     monkeypatch.setattr(sys, "argv", ["segbench", "pixels", *map(str, papers)])
     with pytest.raises(SystemExit) as exit_:
         main()

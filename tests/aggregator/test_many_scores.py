@@ -56,7 +56,7 @@ def test_a_perfect_method_wins_although_its_scores_are_many():
         perfect[str(k)] = count_pixels(labels, labels / 2 + rng.random(labels.shape) * 0.4999)
         poor[str(k)] = count_pixels(labels, np.round(rng.random(labels.shape) * 0.4 + labels * 0.1, 2))
     comparison = compare({"perfect": perfect, "poor": poor}, replicates=50, permutations=100)
-    row = next(row for row in comparison.differences if row.figure == "ods_f")
+    row = next(row for row in comparison.differences if row.metric == "ods_f")
     assert (row.estimate_a, row.wins, row.ties, row.losses) == (1.0, 12, 0, 0)
 
 

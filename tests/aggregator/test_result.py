@@ -138,10 +138,10 @@ class TestText:
 
         comparison = compare({"good": images(8), "poor": images(6)}, replicates=100)
         lines = [line.split() for line in str(comparison).splitlines()]
-        assert lines[0][:3] == ["figure", "a", "b"]
+        assert lines[0][:3] == ["metric", "a", "b"]
         shown = [metric.key for metric in comparison.metrics if metric.compared]
         assert [line[0] for line in lines[1 : 1 + len(shown)]] == shown
-        row = next(row for row in comparison.differences if row.figure == "ods_f")
+        row = next(row for row in comparison.differences if row.metric == "ods_f")
         printed = next(line for line in lines if line[0] == "ods_f")
         assert printed[1:5] == ["good", "poor", number(row.estimate_a), number(row.estimate_b)]
         assert printed[-3:] == ["12", "0", "0"]

@@ -19,7 +19,7 @@ from segbench import (
     load_results,
     merge_results,
 )
-from segbench.aggregator import tasks
+from segbench.aggregator import counting
 from segbench.report.image_sets import image_sets
 
 
@@ -33,8 +33,8 @@ def folders(tmp_path):
 def decoded(monkeypatch):
     """The names of images whose files are decoded from now on."""
     names = []
-    whole = tasks.decode_sample
-    monkeypatch.setattr(tasks, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
+    whole = counting.decode_sample
+    monkeypatch.setattr(counting, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
     return names
 
 

@@ -64,7 +64,7 @@ CASES = {
     "half the size": Case(each("scores", lambda a: a[::2, ::2]), "size-factor", REFUSED, "--resize-predictions"),
     "another size": Case(each("scores", lambda a: a[:20, :30]), "size-differs", REFUSED, "--resize-predictions"),
     "double size": Case(each("scores", doubled), "size-ucm2", REFUSED, "segbench boundaries or"),
-    "unreadable": Case(None, "unreadable", FAILS, "write the file anew", files=truncate),
+    "unreadable": Case(None, "unreadable", FAILS, "write the file again", files=truncate),
     "scores turned around": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert"),
     "inverted by mistake": Case(None, "inverted", GOES_ON, "leave out --invert", options=("--invert",)),
     "black on white": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert", **LINES),

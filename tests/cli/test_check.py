@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import segbench
-from segbench.loaders.shipped import shipped
+from segbench.loaders.presets import shipped
 
 
 def folders(tmp_path, made=None):

@@ -38,7 +38,7 @@ class TestForms:
             ("good", "none"),
             ("fair", "none"),
         }
-        (row,) = (r for r in document["differences"] if (r["a"], r["b"], r["figure"]) == ("good", "none", "ods_f"))
+        (row,) = (r for r in document["differences"] if (r["a"], r["b"], r["metric"]) == ("good", "none", "ods_f"))
         assert row["difference"] == pytest.approx(row["estimate_a"] - row["estimate_b"])
         assert 0 < row["low"] < row["difference"] < row["high"]
         assert row["p_value"] == 2 / 2**12
@@ -54,7 +54,7 @@ class TestForms:
         assert answer.code == 0
         assert "90 % interval over 12 images" in answer.out
         assert "|swaps:90-4096|ranks:500|seed:7" in answer.out
-        assert "optimistic" in segbench("compare", results, "--figures", "auc_pr_achievable").out
+        assert "optimistic" in segbench("compare", results, "--metrics", "auc_pr_achievable").out
         assert "first, or equal to it, by ods_f in replicates: good 100.0%" in answer.out
 
     def test_csv_has_a_line_a_figure_and_pair_with_all_digits(self, segbench, results):
@@ -65,7 +65,7 @@ class TestForms:
 
     @pytest.mark.parametrize(("form", "mark"), [("markdown", "|---"), ("latex", "\\toprule")])
     def test_tables_for_papers(self, segbench, results, form, mark):
-        text = segbench("compare", results, "--format", form, "--figures", "ods_f,auc_roc").out
+        text = segbench("compare", results, "--format", form, "--metrics", "ods_f,auc_roc").out
         assert mark in text
         assert "auc" in text
         assert "ois" not in text
@@ -81,7 +81,7 @@ class TestChoice:
         [
             (["--methods", "good"], "1 method"),
             (["--methods", "good,gone"], "good, fair, none"),
-            (["--figures", "dice"], "auc_roc"),
+            (["--metrics", "dice"], "auc_roc"),
             (["--intervals", "0.95"], "write 95"),
             (["--intervals", "100"], "not a confidence level"),
             (["--only", "protocol:regions"], "protocol:pixels"),
@@ -159,7 +159,7 @@ class TestDegenerate:
             write_folder(folder, {path.name: np.full((12, 17), score, np.uint8) for path in folder.iterdir()})
         results = counted(segbench, tmp_path / "r.segbench", *folders)
         document = strict_json(segbench("compare", results, "--format", "json").out)
-        rows = {row["figure"]: row for row in document["differences"]}
+        rows = {row["metric"]: row for row in document["differences"]}
         for figure in ("ods_f", "ods_precision", "ods_recall", "iou", "mean_image_f"):
             row = rows.pop(figure)
             assert (row["difference"], row["low"], row["high"], row["p_value"]) == (0, 0, 0, 1)
@@ -174,5 +174,5 @@ def test_boundary_results_are_compared_without_the_annotators(segbench, tmp_path
     assert answer.code == 0
     assert "area_pr" in answer.out
     document = strict_json(segbench("compare", results, "--format", "json").out)
-    (row,) = (row for row in document["differences"] if row["figure"] == "ods_f")
+    (row,) = (row for row in document["differences"] if row["metric"] == "ods_f")
     assert 0 < row["low"] < row["high"]

@@ -115,7 +115,7 @@ def test_compare_leaves_areas_out_and_says_why(segbench, results):
     assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == ["ods_f", "mean_image_f"]
     assert "undefined (two-valued predictions for 0 and 1, otsu): ois_f, auc_pr, auc_roc" in answer.out
     same = segbench("compare", results, "--methods", "0 and 1,bool", "--format", "json", "--replicates", "50")
-    rows = {row["figure"]: row for row in json.loads(same.out)["differences"]}
+    rows = {row["metric"]: row for row in json.loads(same.out)["differences"]}
     assert (rows["ods_f"]["difference"], rows["ods_f"]["p_value"]) == (0, 1)
     assert rows["iou"]["ties"] == 4
 

@@ -127,7 +127,7 @@ class Printed(Published):
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch):
     entry = SimpleNamespace(name="accuracy", value="own:Accuracy", load=lambda: Accuracy)
-    monkeypatch.setattr(registry, "entry_points", lambda **_: [entry])
+    monkeypatch.setattr(registry, "added_protocols", lambda: (entry,))
     for cached in (registry.protocols, registry.counts_types):
         cached.cache_clear()
     with mpl.rc_context({"backend": "agg"}):

@@ -132,7 +132,7 @@ class TestSets:
     def test_images_without_a_boundary_pixel_are_no_ties(self):
         good, poor, blank = (BoundaryCounts([0.5], [n], [2 * m], [n], [m]) for n, m in ((8, 8), (4, 8), (0, 0)))
         a, b = ({"one": one, "two": one, "blank": blank} for one in (good, poor))
-        row = next(row for row in compare_counts({"a": a, "b": b}, replicates=20).differences if row.figure == "ods_f")
+        row = next(row for row in compare_counts({"a": a, "b": b}, replicates=20).differences if row.metric == "ods_f")
         assert (row.wins, row.ties, row.losses) == (2, 0, 0)
 
     def test_official_files(self, kept, tmp_path):

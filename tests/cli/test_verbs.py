@@ -268,19 +268,29 @@ class TestProtocolsOfOtherPackages:
 
 
 @pytest.mark.parametrize(
-    ("words", "light"),
+    "words",
     [
-        (["--help"], {"numpy", "numba", "matplotlib", "scipy", "PIL"}),
-        (["boundaries", "--help"], {"numba", "matplotlib", "scipy", "PIL"}),
-        (["regions", "--help"], {"numba", "matplotlib", "scipy", "PIL"}),
+        ["--help"],
+        *([verb, "--help"] for verb in (*verbs(), *FIXED)),
+        ["check", "pixels", "--help"],
+        ["run", "drive", "--help"],
     ],
 )
-def test_help_leaves_heavy_libraries_alone(words, light):
+def test_help_leaves_heavy_libraries_alone(words):
+    heavy = {"numpy", "numba", "matplotlib", "scipy", "PIL", "pydantic", "importlib.metadata"}
     script = (
         f"import sys; sys.argv = ['segbench', *{words}]\n"
         "from segbench.cli.main import main\n"
         "try:\n    main()\n"
-        f"finally:\n    print(sorted({light} & set(sys.modules)), file=sys.stderr)"
+        f"finally:\n    print(sorted({heavy} & set(sys.modules)), file=sys.stderr)"
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert answer.stderr == "[]\n"
+
+
+@pytest.mark.parametrize("verb", FIXED)
+def test_the_list_of_commands_shows_the_first_line_of_their_help(verb):
+    group = typer.main.get_command(app)
+    group.list_commands(None)
+    command, _ = command_of([verb])
+    assert group.commands[verb].help == command.help.partition("\n")[0]

@@ -86,15 +86,15 @@ class TestNothingToShow:
             path.write_bytes(b"junk")
         answer = segbench(protocol, *papers, "--no-check")
         assert answer.code == 1
-        assert re.search(r"2 images: is no PNG file .*\(first: .*first\.png\)", answer.out)
-        assert answer.out.count("is no PNG file") == 1
+        assert re.search(r"2 images: is not a PNG file .*\(first: .*first\.png\)", answer.out)
+        assert answer.out.count("is not a PNG file") == 1
 
     def test_different_reasons_stand_apart(self, segbench, papers):
         (papers[0] / "first.png").write_bytes(b"junk")
         (papers[1] / "second.npy").write_bytes(b"")
         out = segbench("pixels", *papers, "--no-check").out
         assert "2 images failed" in out
-        assert "first.png: is no PNG" in out
+        assert "first.png: is not a PNG" in out
         assert re.search(r"\n  \S*second\.npy: ", out)
 
     def test_where_no_figure_is_defined_the_exit_code_says_so(self, segbench, papers):

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr, auc_roc, average_precision
-from segbench.curves.curve import pr_curve, roc_curve
+from segbench.curves.curve import achievable_pr_curve, pr_curve, roc_curve, roc_hull
 from segbench.curves.gain import pr_gain_curve
-from segbench.curves.hull import achievable_pr_curve, roc_hull
 from segbench.statistics.bootstrap import bootstrap
 
 COUNT = st.integers(0, 10**12) | st.integers(0, 50) | st.integers(0, 12).map(lambda power: 10**power)

@@ -74,7 +74,7 @@ def test_of_no_image_nothing_is_defined():
 
 def test_a_better_detector_is_found_better():
     result = compare({"good": detector(12, 0, 3), "poor": detector(12, 1, 1)}, replicates=200, permutations=300)
-    row = next(row for row in result.differences if row.figure == "ods_f")
+    row = next(row for row in result.differences if row.metric == "ods_f")
     assert row.low > 0
     assert row.p_value < 0.01
     assert (row.wins, row.losses) == (12, 0)

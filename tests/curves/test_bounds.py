@@ -6,7 +6,7 @@ from measured import PIXELS, keys_of, pixel_image_summary, pixel_summary
 
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import average_precision
-from segbench.curves.fmeasure import best_f, fpr_at_tpr
+from segbench.curves.operating import best_f, fpr_at_tpr
 
 BOUNDED = (
     "auc_roc",

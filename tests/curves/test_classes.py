@@ -136,7 +136,7 @@ def test_intervals_of_means():
 def test_comparing_needs_the_same_ground_truth():
     better, worse = many(8), {name: _with_ground_truth_of(many(8)[name]) for name in many(8)}
     result = compare({"better": better, "worse": worse}, replicates=100, permutations=100)
-    row = next(row for row in result.differences if row.figure == "macro_ods_f")
+    row = next(row for row in result.differences if row.metric == "macro_ods_f")
     assert (row.wins, row.losses) == (12, 0)
     assert row.difference > 0
     with pytest.raises(ArgumentError, match="10 of road, 6 of car among 30 pixels in a, 10 of road, 5 of car"):

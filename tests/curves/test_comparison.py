@@ -11,7 +11,7 @@ from measured import pixel_image_summary, pixel_summary
 from segbench import count_pixels
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
-from segbench.curves.fmeasure import best_f
+from segbench.curves.operating import best_f
 from segbench.statistics.bootstrap import bootstrap
 from segbench.statistics.comparison import compare
 from segbench.statistics.permutation import holm
@@ -33,16 +33,16 @@ def method(count, seed, skill, levels=8):
 
 
 def row(result, figure, a=None, b=None):
-    return next(r for r in result.differences if r.figure == figure and (a is None or (r.a, r.b) == (a, b)))
+    return next(r for r in result.differences if r.metric == figure and (a is None or (r.a, r.b) == (a, b)))
 
 
 def test_every_figure_but_thresholds_is_compared():
     result = compare({"x": method(6, 0, 4), "y": method(6, 1, 4)}, replicates=20, permutations=20)
     figures = set(pixel_summary({})) - {"positives", "negatives", "ignored", "ods_threshold"}
-    assert {r.figure for r in result.differences} == set(result.rank_shares) == figures
+    assert {r.metric for r in result.differences} == set(result.rank_shares) == figures
     summaries = [pixel_summary(method(6, seed, 4)) for seed in (0, 1)]
     for r in result.differences:
-        assert (r.estimate_a, r.estimate_b) == pytest.approx(tuple(summary[r.figure] for summary in summaries))
+        assert (r.estimate_a, r.estimate_b) == pytest.approx(tuple(summary[r.metric] for summary in summaries))
         assert r.difference == pytest.approx(r.estimate_a - r.estimate_b)
 
 
@@ -137,13 +137,13 @@ def test_ranks_of_three_methods():
     result = compare(methods, replicates=100, permutations=50)
     shares = result.rank_shares["auc_roc"]
     assert [shares[name] for name in ("good", "fair", "poor")] == [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
-    assert [(r.a, r.b) for r in result.differences if r.figure == "ods_f"] == [
+    assert [(r.a, r.b) for r in result.differences if r.metric == "ods_f"] == [
         ("poor", "good"),
         ("poor", "fair"),
         ("good", "fair"),
     ]
     for figure in ("auc_roc", "ods_f"):
-        rows = [r for r in result.differences if r.figure == figure]
+        rows = [r for r in result.differences if r.metric == figure]
         assert [r.p_holm for r in rows] == holm([r.p_value for r in rows])
 
 
@@ -228,7 +228,7 @@ def binned(images):
 
 class TestBins:
     def rows(self, methods):
-        return {(row.a, row.b, row.figure): row for row in compare(methods, replicates=20, permutations=20).differences}
+        return {(row.a, row.b, row.metric): row for row in compare(methods, replicates=20, permutations=20).differences}
 
     def test_wins_are_never_decided_by_bins(self, images, binned):
         exact, rows = self.rows(images), self.rows(binned)
@@ -250,7 +250,7 @@ class TestBins:
 
     def test_what_bins_leave_open_has_no_p_value_interval_or_rank(self, images, binned):
         comparison = compare({"exact": images["a"], "bins": binned["a"]}, replicates=20, permutations=20)
-        row = next(row for row in comparison.differences if row.figure == "mean_image_f")
+        row = next(row for row in comparison.differences if row.metric == "mean_image_f")
         assert row.bounds[0] <= 0 <= row.bounds[1]
         assert np.isnan([row.low, row.high, row.p_value, row.p_holm]).all()
         assert np.isnan(list(comparison.rank_shares["mean_image_f"].values())).all()

@@ -10,8 +10,8 @@ from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr, auc_roc
 from segbench.curves.conversion import from_pr
+from segbench.curves.curve import roc_hull
 from segbench.curves.dominance import RecallRange, dominates
-from segbench.curves.hull import roc_hull
 
 P, N = 12, 20
 # Points on the way from (0, 0) to (P, N), the same totals for every curve.

@@ -8,9 +8,8 @@ from measured import pixel_summary
 
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr, auc_roc, average_precision
-from segbench.curves.curve import pr_curve, roc_curve
-from segbench.curves.fmeasure import best_f
-from segbench.curves.hull import achievable_pr_curve
+from segbench.curves.curve import achievable_pr_curve, pr_curve, roc_curve
+from segbench.curves.operating import best_f
 
 TABLE_2 = [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
 TABLE_3 = [[128, 0, 0, 0], [0, 255, 0, 0], [0, 64, 192, 0], [0, 0, 0, 64]]

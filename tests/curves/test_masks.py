@@ -192,7 +192,7 @@ def test_masks_of_any_two_values_are_compared():
         "worse": counted(truths, map(FORMS["any two floats"], worse)),
     }
     result = compare(methods, replicates=50, permutations=500)
-    rows = {(row.a, row.b): row for row in result.differences if row.figure == "ods_f"}
+    rows = {(row.a, row.b): row for row in result.differences if row.metric == "ods_f"}
     same = rows["0 and 1", "0 and 255"]
     assert (same.difference, same.low, same.high, same.p_value) == (0, 0, 0, 1)
     # By hand: a swapped set is a set of masks, too.
@@ -223,7 +223,7 @@ def test_masks_are_compared_with_soft_maps_at_the_mask():
     soft = [np.round(0.6 * truth + rng.random(truth.shape), 1) for truth in truths]
     methods = {"masks": counted(truths, masks), "soft": counted(truths, soft)}
     result = compare(methods, replicates=50)
-    row = next(row for row in result.differences if row.figure == "ods_f")
+    row = next(row for row in result.differences if row.metric == "ods_f")
     summaries = [pixel_summary(images)["ods_f"] for images in methods.values()]
     assert row.difference == pytest.approx(summaries[0] - summaries[1])
     assert 0 < row.p_value <= 1

@@ -16,12 +16,10 @@ from sklearn.metrics import (
 from segbench.core.errors import ArgumentError
 from segbench.core.operating_point import OperatingPoint
 from segbench.core.scores import ScoreCounts
-from segbench.curves.areas import auc_pr, average_precision
+from segbench.curves.areas import auc_pr, average_precision, explain_areas
 from segbench.curves.curve import roc_curve
-from segbench.curves.explain import explain_areas
-from segbench.curves.fmeasure import best_f, fpr_at_tpr
 from segbench.curves.gain import pr_gain_curve
-from segbench.curves.operating import at_tpr, best_iou, precision_at_recall, recall_at_precision
+from segbench.curves.operating import at_tpr, best_f, best_iou, fpr_at_tpr, precision_at_recall, recall_at_precision
 
 PIXELS = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=40).filter(
     lambda pixels: 0 < sum(label for label, _ in pixels) < len(pixels)

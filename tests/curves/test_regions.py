@@ -62,7 +62,7 @@ def test_bootstrap_and_comparison():
     low, high = bootstrap(images, replicates=200)["covering_ods"]
     assert 0.6 <= low < high <= 0.8
     worse = {name: counts([5, 5, 1], [0.25] * 3, [1.5] * 3) for name in images}
-    rows = {row.figure: row for row in compare({"a": images, "b": worse}, replicates=100).differences}
+    rows = {row.metric: row for row in compare({"a": images, "b": worse}, replicates=100).differences}
     assert rows["covering_ods"].wins == rows["voi_ods"].wins == rows["are_ods"].wins == 12
     assert rows["voi_ods"].difference < 0
     assert "covering_ods_threshold" not in rows

@@ -7,9 +7,8 @@ from measured import PIXELS, keys_of, pixel_summary
 
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
-from segbench.curves.curve import pr_curve, roc_curve
-from segbench.curves.fmeasure import best_f
-from segbench.curves.hull import achievable_pr_curve
+from segbench.curves.curve import achievable_pr_curve, pr_curve, roc_curve
+from segbench.curves.operating import best_f
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.statistics.bands import curve_band
 from segbench.statistics.bootstrap import bootstrap

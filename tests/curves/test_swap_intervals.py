@@ -44,7 +44,7 @@ def test_by_brute_force():
     """Of a mean over images, a value is not rejected where flipping the signs of what is left of each does not."""
     found = methods(3, 7)
     comparison = segbench.compare(found, level=0.9, replicates=10)
-    row = next(row for row in comparison.differences if row.figure == "mean_image_f")
+    row = next(row for row in comparison.differences if row.metric == "mean_image_f")
     table = segbench.Pixels().table
     f = [np.array([table({"": one}).image_summary()["f"] for one in images.values()]) for images in found.values()]
     each = f[0] - f[1]

@@ -8,8 +8,7 @@ from segbench.core.bins import bin_floor, bin_of
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
-from segbench.curves.curve import pr_curve
-from segbench.curves.hull import roc_hull
+from segbench.curves.curve import pr_curve, roc_hull
 from segbench.curves.tuning import thresholds_from
 
 

@@ -19,7 +19,7 @@ from segbench.loaders.archives import list_archive
 from segbench.loaders.images import read_bytes
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder, list_place
-from segbench.loaders.pairing import pair, survey
+from segbench.loaders.pairing import pair
 
 FILES = {"b.png": b"bb", "sub/a.PNG": b"aaa", "c.npy": bytes(range(256)) * 900, "notes.txt": b"text"}
 
@@ -84,7 +84,7 @@ def test_a_folder_with_another_name_than_the_archive_stays_and_the_flag_is_named
     gt = packed(tmp_path / f"g{name.lower()}", {"masks/1.png": b"x", "masks/2.png": b"x"})
     pred = packed(tmp_path / f"p{name.lower()}", {"1.png": b"x", "2.png": b"x"})
     with pytest.raises(DataError) as caught:
-        pair(Inputs(ground_truth=str(gt), prediction=str(pred)))
+        pair(Inputs(ground_truth=str(gt), prediction=str(pred))).require_complete()
     assert caught.value.hint == "try --gt-pattern 'masks/*'"
 
 
@@ -111,7 +111,7 @@ def test_shards_are_one_folder(tmp_path):
     assert listing.notes[0] == f"{folder}: 1 files beside the archives left out"
     tarred(folder / "s-002.tar", {"a.png": b"again"})
     with pytest.raises(DataError, match="2 files share their name"):
-        survey(Inputs(ground_truth=str(folder), prediction=str(folder)))
+        pair(Inputs(ground_truth=str(folder), prediction=str(folder)))
     (folder / "s-003.tar").write_bytes(b"junk")
     (folder / "s-004.zip").write_bytes(b"junk")
     with pytest.raises(DataError, match=r"(?s)2 of 6 archives cannot be used:.*s-003.tar.*s-004.zip"):
@@ -151,7 +151,7 @@ def test_names_that_are_no_text(tmp_path):
     made = zipped(tmp_path / "a.zip", {"aa.png": b"data"}).read_bytes().replace(b"aa.png", b"\xff\xfe.png")
     (tmp_path / "a.zip").write_bytes(made)
     for path in (tar, tmp_path / "a.zip"):
-        (file,) = survey(Inputs(ground_truth=str(path), prediction=str(path))).files
+        (file,) = pair(Inputs(ground_truth=str(path), prediction=str(path))).files
         file.name.encode()
         assert read_bytes(file.prediction) == b"data"
 
@@ -337,7 +337,7 @@ def test_two_members_of_one_name(tmp_path):
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
     with pytest.raises(DataError, match="2 files share their name"):
-        survey(Inputs(ground_truth=str(path), prediction=str(path)))
+        pair(Inputs(ground_truth=str(path), prediction=str(path)))
 
 
 def test_a_folder_that_is_called_like_an_archive(tmp_path):

@@ -23,7 +23,7 @@ def write(tmp_path):
 
 
 def read(place, column="prediction"):
-    return pair(Inputs(pairs=place, column=column))
+    return pair(Inputs(pairs=place, column=column)).require_complete()
 
 
 def inside(tmp_path, *sources):

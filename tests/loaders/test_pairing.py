@@ -25,7 +25,7 @@ def inputs(ground_truth: Path, prediction: Path, field: Path | None = None, **pa
 
 
 def pair(*places, **options):
-    return found.pair(inputs(*places, **options))
+    return found.pair(inputs(*places, **options)).require_complete()
 
 
 def names(pairing):
@@ -144,7 +144,7 @@ def test_all_that_does_not_pair_is_listed(tmp_path):
     assert "img001 (nearest: imgO01)" in text
     assert "img007" not in text
     assert "--pred-pattern" in text
-    surveyed = found.survey(inputs(gt, pred))
+    surveyed = found.pair(inputs(gt, pred))
     assert len(surveyed.files) == 293
     assert surveyed.missing == (*(f"img{i:03}" for i in range(7)), "only_here")
     assert surveyed.extra == ("imgO01", "only_there")

@@ -5,9 +5,21 @@ import zipfile
 import pytest
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.loaders import pairing as found
 from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import methods_below, pair, survey
 from segbench.loaders.subset import as_images, select
+
+
+def pair(inputs):
+    return found.pair(inputs).require_complete()
+
+
+def methods_below(inputs):
+    try:
+        pairing = found.pair(inputs)
+    except DataError as error:
+        pairing = found.Pairing(inputs, problem=error)
+    return {name: each.inputs.prediction for name, each in found.methods_below(pairing, found.pair).items()}
 
 
 def make(folder, *names):
@@ -156,7 +168,7 @@ class TestMissing:
         assert len(pairing.files) == 7
         assert pairing.signature_fields() == {"missing": "2 of 9"}
         assert pairing.notes == ("2 of 9 images have no prediction and are left out: im7, im8",)
-        assert survey(Inputs(**places, allow_missing=True)) == pairing
+        assert found.pair(Inputs(**places, allow_missing=True)) == pairing
 
     def test_only_those_of_the_subset_count(self, places):
         pairing = pair(Inputs(**places, images=("im[5-7]",), allow_missing=True))

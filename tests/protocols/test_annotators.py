@@ -11,7 +11,7 @@ from hypothesis import given
 
 from segbench import ArgumentError, FailedImages, Pixels, ScoreCounts, count_pixels, evaluate
 from segbench.core.sample import Sample
-from segbench.loaders.shipped import shipped
+from segbench.loaders.presets import shipped
 from segbench.protocols.annotators import AnnotatorRule
 
 BSDS500 = os.environ.get("SEGBENCH_BSDS500")

@@ -18,9 +18,9 @@ from pictures import (
 import segbench
 
 
-def _comparison(figure="ods_f", methods=3):
+def _comparison(metric="ods_f", methods=3):
     return segbench.plot_comparison(
-        segbench.compare_results(pixel_results(methods), replicates=200, permutations=50), figure=figure
+        segbench.compare_results(pixel_results(methods), replicates=200, permutations=50), metric=metric
     )
 
 

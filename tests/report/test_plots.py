@@ -166,7 +166,7 @@ class TestImages:
         with pytest.raises(ArgumentError, match="published curves have none"):
             plot_images([Result("HED", "boundaries", {}, "data:0", {}, published=curve)])
         with pytest.raises(ArgumentError, match="expected one of f, precision"):
-            plot_images(pixel_results(1), figure="dice")
+            plot_images(pixel_results(1), metric="dice")
 
 
 class TestMasks:
@@ -241,7 +241,7 @@ class TestComparison:
         ax = plot_comparison(comparison, reference="method 0")
         assert [text.get_text() for text in ax.get_yticklabels()] == ["method 1", "method 2"]
         (row,) = [
-            row for row in comparison.differences if (row.figure, row.a, row.b) == ("ods_f", "method 0", "method 1")
+            row for row in comparison.differences if (row.metric, row.a, row.b) == ("ods_f", "method 0", "method 1")
         ]
         (dot,) = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o" and line.get_ydata()[0] == 0]
         assert dot[0] == -row.difference
@@ -249,7 +249,7 @@ class TestComparison:
     def test_refuses_what_was_not_compared(self):
         comparison = compare_results(pixel_results(2), replicates=50, permutations=20)
         with pytest.raises(ArgumentError, match="'dice' is not compared"):
-            plot_comparison(comparison, figure="dice")
+            plot_comparison(comparison, metric="dice")
         with pytest.raises(ArgumentError, match="'theirs' is not among"):
             plot_comparison(comparison, reference="theirs")
 

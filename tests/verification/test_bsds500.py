@@ -8,7 +8,7 @@ from scipy.io import savemat
 
 from segbench import Boundaries, DataError, Regions, evaluate, export_bsds
 from segbench.verification.bsds500 import bsds500_part
-from segbench.verification.tables import expected
+from segbench.verification.checks import expected
 
 BSDS500 = os.environ.get("SEGBENCH_BSDS500")
 IMAGES = ("2018", "3063", "5096", "6046", "8068")
@@ -19,12 +19,8 @@ RELEASE = {kind: f"bench/data/{kind}" for kind in ("ucm2", "png", "segs")}
 RELEASE |= {"gt": "bench/data/groundTruth", "official": "bench/data"}
 
 
-def quietly(_done, _total):
-    pass
-
-
 def checks_of(folder):
-    return bsds500_part(folder).derive(None, quietly)
+    return bsds500_part(folder).checks()
 
 
 def states(checks):
@@ -151,7 +147,7 @@ class TestTestSet:
             write_ucm2(tmp_path / ucm2, f"{seed}", seed)
         write_ucm2(tmp_path / ucm2, "9", 0)
         part = bsds500_part(tmp_path)
-        checks = part.derive(None, quietly)
+        checks = part.checks()
         assert part.images == 0
         assert states(checks) == {"not checked"}
         assert len(checks) == 10
@@ -168,7 +164,7 @@ class TestTestSet:
             write_ucm2(tmp_path / "ucm2", name, seed)
         part = bsds500_part(tmp_path)
         told = []
-        checks = {check.what: check for check in part.derive(None, lambda *step: told.append(step))}
+        checks = {check.what: check for check in part.checks(progress=lambda *step: told.append(step))}
         assert part.images == 10
         assert told[-1] == (10, 10)
         assert len(checks) == 10
@@ -202,10 +198,10 @@ class TestTestSet:
 
 class TestFoldersThatWillNotDo:
     def test_nothing_there(self, tmp_path):
-        with pytest.raises(DataError, match="nowhere: is no folder"):
+        with pytest.raises(DataError, match="nowhere: is not a folder"):
             bsds500_part(tmp_path / "nowhere")
         (tmp_path / "file").touch()
-        with pytest.raises(DataError, match="is no folder"):
+        with pytest.raises(DataError, match="is not a folder"):
             bsds500_part(tmp_path / "file")
 
     def test_nothing_of_the_kind(self, tmp_path):

@@ -26,12 +26,8 @@ def write(folder, **files):
     return folder
 
 
-def quietly(_done, _total):
-    pass
-
-
 def checks_of(folder):
-    return published_part(folder).derive(None, quietly)
+    return published_part(folder).checks()
 
 
 def test_what_follows_from_the_rows(tmp_path):

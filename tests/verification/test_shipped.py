@@ -1,15 +1,13 @@
 import re
 import shutil
-from concurrent.futures import Executor, Future
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import segbench
-from segbench.verification import identities, papers
-from segbench.verification.papers import paper_parts
-from segbench.verification.tables import expected
+from segbench.verification import shipped
+from segbench.verification.checks import expected
+from segbench.verification.shipped import paper_parts
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -24,14 +22,10 @@ def of(checks, group, what):
     return check
 
 
-def quietly(_done, _total):
-    pass
-
-
 @pytest.mark.slow
 def test_all_that_ships_is_as_expected(checks):
     assert [check for check in checks if check.state != "as expected"] == []
-    assert len(checks) >= 200
+    assert len(checks) >= 150
     assert all(check.source and check.part and check.group for check in checks)
 
 
@@ -67,8 +61,8 @@ def test_every_folder_of_the_papers_is_used():
 
 def test_a_wrong_expectation_is_off(monkeypatch):
     case = expected("papers")["paper"][0]["case"][0]
-    monkeypatch.setitem(case["figures"][1], "is", "0.376")
-    off = [check for check in paper_parts()[0].derive(None, quietly) if check.state == "off"]
+    monkeypatch.setitem(case["metrics"][1], "is", "0.376")
+    off = [check for check in paper_parts()[0].checks() if check.state == "off"]
     assert [(check.group, check.what, check.expected) for check in off] == [
         ("table 1, from A to B", "precision at recall .30", 0.376)
     ]
@@ -83,31 +77,6 @@ def test_what_cannot_be_computed_is_off():
 def test_a_shipped_image_that_is_damaged_is_named(monkeypatch, tmp_path):
     shutil.copytree(README.parent / "datasets" / "papers", tmp_path / "papers")
     (tmp_path / "papers" / "tables_2_to_5" / "predictions" / "table.png").write_bytes(b"no picture")
-    monkeypatch.setattr(papers, "shipped", lambda name: tmp_path / name)
-    with (
-        pytest.raises(segbench.DataError, match=r"could not be counted:\n.*table\.png"),
-        pytest.warns(segbench.FailedImages),
-    ):
-        paper_parts()[1].derive(None, quietly)
-
-
-class Lying(Executor):
-    """Counts as asked, but gives every image the counts of the first."""
-
-    def __init__(self):
-        self.counts = None
-
-    def submit(self, fn, /, *args, **kwargs):
-        outcomes = fn(*args, **kwargs)
-        self.counts = self.counts or outcomes[0].counts
-        answer = Future()
-        answer.set_result([replace(outcome, counts=self.counts) for outcome in outcomes])
-        return answer
-
-
-def test_workers_that_count_otherwise_are_caught(monkeypatch):
-    monkeypatch.setattr(identities, "RUNS", identities.RUNS[:1])
-    off = {check.what: check for check in identities.identities_part().derive(Lying(), quietly) if check.state == "off"}
-    assert off["images"].got == 8
-    assert off["figures"].got > 5
-    assert "sums in other orders" not in off
+    monkeypatch.setattr(shipped, "shipped", lambda name: tmp_path / name)
+    with pytest.raises(segbench.DataError, match=r"could not be counted:\n.*table\.png"):
+        paper_parts()[1].checks()

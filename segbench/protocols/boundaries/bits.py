@@ -1,8 +1,9 @@
-"""Masks as bits, 64 pixels a word: what the matcher walks instead of pixels.
+"""Masks as bits, 64 pixels a word: what thinning and matching read instead of pixels.
 
 A mask of shape (H, W) becomes uint64 words of shape (H, ceil(W / 64)); bit b of word k is column 64 k + b. A window of
 a few columns is then one or two words, and its pixels are found by counting trailing zeros. The pixels of a mask are
-numbered in raster order; `ranks` gives the number of the first pixel of every word.
+numbered in raster order; `ranks` gives the number of the first pixel of every word. A soft map becomes a stack of
+masks, one per threshold.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from segbench.protocols.boundaries.jit import kernel
+from segbench.protocols.boundaries.jit import kernel, uint64
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -79,3 +80,49 @@ def positions(words: NDArray[Any], width: int, count: int) -> NDArray[Any]:
                 word &= word - ONE
                 n += 1
     return pixels
+
+
+@kernel
+def levels_of(scores: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[Any]:
+    """Count the thresholds at or below each score."""
+    levels = np.zeros(scores.shape, np.int32)
+    for y in range(scores.shape[0]):
+        for x in range(scores.shape[1]):
+            score = scores[y, x]
+            if score < thresholds[0]:
+                continue
+            low, high = 1, thresholds.size
+            while low < high:
+                middle = (low + high) >> 1
+                if thresholds[middle] <= score:
+                    low = middle + 1
+                else:
+                    high = middle
+            levels[y, x] = low
+    return levels
+
+
+@kernel
+def pack_levels(levels: NDArray[Any], count: int) -> NDArray[Any]:
+    """Pack the map of every threshold, as it is."""
+    maps = np.zeros((count, levels.shape[0], (levels.shape[1] + 63) >> 6), np.uint64)
+    for y in range(levels.shape[0]):
+        for x in range(levels.shape[1]):
+            if levels[y, x] > 0:
+                maps[levels[y, x] - 1, y, x >> 6] |= ONE << uint64(x & 63)
+    for k in range(count - 2, -1, -1):
+        for y in range(maps.shape[1]):
+            for w in range(maps.shape[2]):
+                maps[k, y, w] |= maps[k + 1, y, w]
+    return maps
+
+
+@kernel
+def count_bits(maps: NDArray[Any]) -> NDArray[Any]:
+    """Count the pixels of every map of a packed stack; int64, one a map."""
+    counts = np.zeros(maps.shape[0], np.int64)
+    for k in range(maps.shape[0]):
+        for y in range(maps.shape[1]):
+            for w in range(maps.shape[2]):
+                counts[k] += popcount(maps[k, y, w])
+    return counts

@@ -53,7 +53,7 @@ class Costs(NamedTuple):
     annotator: np.uint64
 
 
-def costs(shape: tuple[int, int], max_dist_px: float, pixels: int, annotator: int) -> Costs:
+def costs(shape: tuple[int, ...], max_dist_px: float, pixels: int, annotator: int) -> Costs:
     """Tabulate the costs of pairs."""
     reach = int(min(max_dist_px, max(*shape, 1) - 1))
     unmatched = max(1, math.ceil(100 * 100 * max_dist_px))
@@ -68,7 +68,8 @@ def costs(shape: tuple[int, int], max_dist_px: float, pixels: int, annotator: in
     pair = np.rint(100 * np.sqrt(squared)).astype(np.int64) * scale - unmatched * scale
     half_width = (squared <= max_dist_px * max_dist_px).sum(axis=1) - 1
     key = np.uint64((annotator + 1) * int(_ANNOTATOR) & 0xFFFF_FFFF_FFFF_FFFF)
-    return Costs(pair, half_width.astype(np.int64), *shape, scale, unmatched * scale, key)
+    height, width = shape
+    return Costs(pair, half_width.astype(np.int64), height, width, scale, unmatched * scale, key)
 
 
 @helper

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.errors import ArgumentError
 from segbench.protocols.boundaries import thinning
-from segbench.protocols.boundaries.bits import pack
+from segbench.protocols.boundaries.bits import count_bits, levels_of, pack, pack_levels
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.inputs import (
@@ -22,8 +24,8 @@ from segbench.protocols.boundaries.inputs import (
     check_same_size,
     check_unit_range,
 )
-from segbench.protocols.boundaries.levels import count_bits, levels_of, pack_levels
-from segbench.protocols.boundaries.sweep import sweep
+from segbench.protocols.boundaries.suppression import nms
+from segbench.protocols.boundaries.sweep import sweep, sweep_down
 
 
 def count_boundaries(
@@ -142,17 +144,31 @@ def count_boundary_maps(
 def _count(
     maps: NDArray[np.uint64], truths: list[NDArray[np.bool_]], thresholds: NDArray[np.float64], max_dist: float
 ) -> BoundaryCounts:
-    height, width = truths[0].shape
-    max_dist_px = max_dist * math.hypot(height, width)
+    shape = truths[0].shape
+    max_dist_px = max_dist * math.hypot(*shape)
     every = np.bitwise_or.reduce(maps, axis=0)
     used = np.zeros_like(maps)
     matched_gt = np.zeros(thresholds.size, np.int64)
-    total_gt = 0
+    pixels = [int(np.count_nonzero(truth)) for truth in truths]
     for annotator, truth in enumerate(truths):
-        pixels = int(np.count_nonzero(truth))
-        total_gt += pixels
-        pair_costs = costs((height, width), max_dist_px, pixels, annotator)
+        pair_costs = costs(shape, max_dist_px, pixels[annotator], annotator)
         matched_gt += sweep(maps, every, pack(truth), pair_costs, used).matched
-    return BoundaryCounts(
-        thresholds, matched_gt, np.full_like(matched_gt, total_gt), count_bits(used), count_bits(maps)
-    )
+    total_gt = np.full_like(matched_gt, sum(pixels))
+    return BoundaryCounts(thresholds, matched_gt, total_gt, count_bits(used), count_bits(maps))
+
+
+def kernels_cached() -> bool:
+    """Say whether compiled kernels lie on disk from an earlier process; if not, the first image takes long."""
+    slowest: tuple[Any, ...] = (thinning.thin_down, sweep_down)
+    names = [f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-*.nbi" for kernel in slowest]
+    folders = [kernel.stats.cache_path for kernel in slowest]
+    return all(folder and any(Path(folder).glob(name)) for folder, name in zip(folders, names, strict=True))
+
+
+def compile_kernels() -> None:
+    """Compile every kernel, or load it from disk."""
+    scores = np.eye(3)
+    count_boundaries(scores, scores, thresholds=2)
+    count_boundaries(scores, scores, thin=False)
+    count_boundary_maps([scores], scores)
+    nms(scores)

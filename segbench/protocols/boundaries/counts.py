@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from segbench.core.arrays import as_floats
-from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray, IntArray, added, as_counts, frozen, within_total
+from segbench.core.integers import IntArray, within_total
+from segbench.protocols.common_thresholds import CountsAtThresholds
 
 
 @dataclass(frozen=True, eq=False)
-class BoundaryCounts(Counts):
+class BoundaryCounts(CountsAtThresholds):
     """Matched and total boundary pixels of an image, or of many, threshold by threshold.
 
     Counts of the same thresholds add with ``+``; the sum does not depend on the order.
@@ -42,69 +40,24 @@ class BoundaryCounts(Counts):
     """
 
     kind: ClassVar[str] = "boundaries"
+    per_threshold: ClassVar[tuple[str, ...]] = ("matched_gt", "total_gt", "matched_pred", "total_pred")
 
-    thresholds: FloatArray
     matched_gt: IntArray
     total_gt: IntArray
     matched_pred: IntArray
     total_pred: IntArray
 
     def __post_init__(self) -> None:
-        thresholds = as_floats(self.thresholds, "thresholds")
-        object.__setattr__(self, "thresholds", frozen(thresholds))
-        for name in ("matched_gt", "total_gt", "matched_pred", "total_pred"):
-            counts = as_counts(getattr(self, name), name).astype(np.int64, copy=False)
-            if counts.shape != thresholds.shape:
-                raise ArgumentError(f"{name} has {counts.size} entries for {thresholds.size} thresholds")
+        super().__post_init__()
+        for name, counts in zip(self.per_threshold, self.rows, strict=True):
             within_total(int(counts.max(initial=0)), name)
-            object.__setattr__(self, name, counts)
-        if np.any(np.diff(thresholds) <= 0):
-            raise ArgumentError("thresholds must rise, each once")
         if np.any(self.matched_gt > self.total_gt) or np.any(self.matched_pred > self.total_pred):
             raise ArgumentError("more pixels matched than there are")
 
     @property
     def ground_truth(self) -> str:
-        """What the counts tell of the ground truth, in words."""
+        """What the counts say of the ground truth, in words."""
         return f"{self.total_gt.max(initial=0)} ground-truth pixels at {self.thresholds.size} thresholds"
-
-    @property
-    def settings(self) -> tuple[object, ...]:
-        """What has to be equal for counts to add up."""
-        return tuple(self.thresholds.tolist())
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether every threshold and every count is the same."""
-        if not isinstance(other, BoundaryCounts):
-            return NotImplemented
-        return all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("thresholds", "matched_gt", "total_gt", "matched_pred", "total_pred")
-        )
-
-    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
-
-    @classmethod
-    def sum(cls, counts: Iterable[BoundaryCounts]) -> BoundaryCounts:
-        """Pool any number of counts, at least one."""
-        waiting = iter(counts)
-        first = next(waiting, None)
-        if first is None:
-            raise ArgumentError("no images")
-        totals = np.stack(first.rows)
-        for part in waiting:
-            if not np.array_equal(first.thresholds, part.thresholds):
-                raise ArgumentError(
-                    f"counts at {first.thresholds.size} thresholds and at {part.thresholds.size} others cannot be "
-                    "added; count both at the same thresholds"
-                )
-            totals = added(totals, np.stack(part.rows), "boundary pixels")
-        return cls(first.thresholds, *totals)
-
-    @property
-    def rows(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Matched and total ground truth, matched and total prediction."""
-        return self.matched_gt, self.total_gt, self.matched_pred, self.total_pred
 
     @property
     def has_pixels(self) -> bool:

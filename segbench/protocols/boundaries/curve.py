@@ -1,4 +1,4 @@
-"""Figures of the boundary benchmark, by the rules of BSDS500.
+"""The curve of the boundary benchmark and its metrics, by the rules of BSDS500.
 
 Conventions
 -----------

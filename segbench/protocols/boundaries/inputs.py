@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import like_levels
+
+Reader = Callable[[Any, str], NDArray[Any]]
 
 _MOST_THRESHOLDS = 65_535
 _ROUNDING = 1e-6
@@ -69,13 +71,13 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
     if scores.size and (scores.min() < -_ROUNDING or scores.max() > 1 + _ROUNDING):
         lowest, highest = float(scores.min()), float(scores.max())
         if like_levels(lowest, highest):
-            mend = "divide them by 255 (--scale 255, Repairs(scale=255))"
+            remedy = "divide them by 255 (--scale 255, Repairs(scale=255))"
         else:
-            mend = "apply a sigmoid to logits (--scale sigmoid, Repairs(scale='sigmoid')), divide others (--scale N)"
+            remedy = "apply a sigmoid to logits (--scale sigmoid, Repairs(scale='sigmoid')), divide others (--scale N)"
         raise DataError(
             name,
             f"scores run from {lowest:g} to {highest:g}, but evenly spaced thresholds are for [0, 1]",
-            f"{mend}, or give the thresholds as a list",
+            f"{remedy}, or give the thresholds as a list",
         )
 
 
@@ -84,38 +86,43 @@ def as_share_of_diagonal(max_dist: float) -> float:
     return as_real(max_dist, "max_dist", "a fraction of the diagonal: 0.0075, not pixels", least=0, most=1)
 
 
-def as_max_dist(max_dist: float, name: str) -> float:
-    """Read a tolerance in pixels."""
-    return as_real(max_dist, name, "a number of pixels from 0 to 1e9", least=0, most=1e9)
+def parts_of(maps: ArrayLike | Iterable[ArrayLike]) -> list[Any]:
+    """Give one map, or several, as a list of maps."""
+    if isinstance(maps, np.ndarray) and maps.ndim == 2:
+        return [maps]
+    parts: list[Any] = list(maps)  # type: ignore[arg-type]  # an array of three dimensions iterates over maps
+    return [parts] if parts and all(np.ndim(part) == 1 for part in parts) else parts
+
+
+def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) -> list[NDArray[Any]]:
+    """Read one map, or several of one size."""
+    read_maps = [read(part, f"{name} {k}") for k, part in enumerate(parts_of(maps))]
+    if not read_maps:
+        raise ArgumentError(f"{name}: the list is empty; give at least one map")
+    for k, each in enumerate(read_maps):
+        if each.shape != read_maps[0].shape:
+            found, expected = written_size(each.shape), written_size(read_maps[0].shape)
+            raise DataError(f"{name} {k}", f"{found}, but {name} 0 is {expected}")
+    return read_maps
 
 
 def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDArray[np.bool_]]:
     """Read one mask, or one an annotator."""
-    if isinstance(ground_truths, np.ndarray) and ground_truths.ndim == 2:
-        return [as_mask(ground_truths, "ground truth")]
-    parts = list(ground_truths)  # type: ignore[arg-type]  # an array of three dimensions iterates over annotators
-    if parts and all(np.ndim(part) == 1 for part in parts):
-        return [as_mask(as_array(parts, "ground truth"), "ground truth")]
-    masks = [as_mask(part, f"ground truth of annotator {a}") for a, part in enumerate(parts)]
-    if not masks:
-        raise ArgumentError("ground_truths is empty; give at least one mask")
-    for a, mask in enumerate(masks):
-        if mask.shape != masks[0].shape:
-            raise DataError(f"ground truth of annotator {a}", f"{_size(mask)}, but annotator 0 drew {_size(masks[0])}")
-    return masks
+    return of_one_size(ground_truths, "ground truth of annotator", as_mask)
 
 
 def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str = "prediction") -> None:
-    """Refuse a prediction whose size is not the ground truth's."""
+    """Refuse a prediction of another size than the ground truth."""
     if prediction.shape == ground_truth.shape:
         return
+    found, expected = written_size(prediction.shape), written_size(ground_truth.shape)
     off = np.abs(np.subtract(prediction.shape, ground_truth.shape))
     hint = "resize nothing: evaluate at the size of the ground truth"
     if prediction.shape == ground_truth.shape[::-1]:
         hint = "it is transposed: swap its rows and columns"
     elif off.max() == 1:
         hint = "it is a pixel off in size: crop or pad it where the network lost or added a row or column"
-    raise DataError(name, f"{_size(prediction)}, but the ground truth is {_size(ground_truth)}", hint)
+    raise DataError(name, f"{found}, but the ground truth is {expected}", hint)
 
 
 def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
@@ -125,9 +132,9 @@ def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
     return plane
 
 
-def _size(array: NDArray[Any]) -> str:
-    height, width = array.shape
-    return f"{height} rows x {width} columns"
+def written_size(shape: tuple[int, ...]) -> str:
+    """Write the size of an image."""
+    return f"{shape[0]} rows x {shape[1]} columns"
 
 
 def as_suppression(radius: float, border: float, multiplier: float) -> tuple[int, int, float]:

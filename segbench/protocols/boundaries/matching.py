@@ -1,18 +1,20 @@
-"""The exact one-to-one assignment between the boundary pixels of a prediction and of a ground truth."""
+"""The exact one-to-one assignment between the boundary pixels of a prediction and of a ground truth, pixel by pixel."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arguments import as_whole
+from segbench.core.arguments import as_real, as_whole
 from segbench.protocols.boundaries.bits import pack
-from segbench.protocols.boundaries.certificate import whole
 from segbench.protocols.boundaries.costs import costs
-from segbench.protocols.boundaries.inputs import as_mask, as_max_dist, check_same_size
+from segbench.protocols.boundaries.inputs import as_mask, check_same_size
 from segbench.protocols.boundaries.sweep import sweep
+from segbench.protocols.boundaries.thinning import thin as thinned
+from segbench.protocols.states import State
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,20 +124,30 @@ def match_boundaries(
     """
     on, truth = as_mask(prediction, "prediction"), as_mask(ground_truth, "ground truth")
     check_same_size(on, truth)
-    max_dist_px = as_max_dist(max_dist_px, "max_dist_px")
-    annotator = as_whole(annotator, "annotator")
-    height, width = truth.shape
-    pixels = int(np.count_nonzero(truth))
-    pair_costs = costs((height, width), max_dist_px, pixels, annotator)
-    every = pack(on)
+    max_dist_px = as_real(max_dist_px, "max_dist_px", "a number of pixels from 0 to 1e9", least=0, most=1e9)
+    every, drawn = pack(on), np.argwhere(truth)
+    pair_costs = costs(truth.shape, max_dist_px, len(drawn), as_whole(annotator, "annotator"))
     swept = sweep(every[None], every, pack(truth), pair_costs, np.zeros_like(every[None]), trace=True)
-    partners = swept.partners[0]
-    prediction_pixels = np.flatnonzero(on)
-    to_gt = np.full(prediction_pixels.size, -1, np.int64)
+    partners, (cost, bound) = swept.partners[0], swept.proof[0]
+    predicted = np.flatnonzero(on)
+    to_gt = np.full(predicted.size, -1, np.int64)
     matched = np.flatnonzero(partners >= 0)
-    to_gt[np.searchsorted(prediction_pixels, partners[matched])] = matched
-    high, low, bound_high, bound_low = swept.bounds[0]
-    cost = whole(high, low, pair_costs.alone, pixels)
-    bound = whole(bound_high, bound_low, pair_costs.alone, pixels)
-    hundredths = (cost - (pixels - matched.size) * pair_costs.alone) // pair_costs.scale
-    return BoundaryMatch(np.argwhere(on), np.argwhere(truth), to_gt, hundredths / 100, cost, bound, pair_costs.scale)
+    to_gt[np.searchsorted(predicted, partners[matched])] = matched
+    hundredths = (cost - (len(drawn) - matched.size) * pair_costs.alone) // pair_costs.scale
+    return BoundaryMatch(np.argwhere(on), drawn, to_gt, hundredths / 100, cost, bound, pair_costs.scale)
+
+
+def boundary_states(
+    predicted: NDArray[np.bool_], ground_truths: Sequence[NDArray[np.bool_]], *, max_dist: float, thin: bool
+) -> NDArray[np.uint8]:
+    """Match an image's boundaries with every annotator's, and mark found, false and missed pixels."""
+    on = thinned(predicted) if thin else predicted
+    max_dist_px = max_dist * float(np.hypot(*on.shape))
+    states = np.full(on.shape, State.NOTHING, np.uint8)
+    states[np.logical_or.reduce(ground_truths)] = State.MISSED
+    links = [match_boundaries(on, truth, max_dist_px, annotator=a).links for a, truth in enumerate(ground_truths)]
+    used, found = np.concatenate(links).transpose(1, 2, 0)
+    states[tuple(found)] = State.PARTNER
+    states[on] = State.FALSE
+    states[tuple(used)] = State.TRUE
+    return states

@@ -21,7 +21,7 @@ from segbench.protocols.boundaries.curve import BoundaryCurve, measured
 from segbench.protocols.boundaries.metrics import METRICS
 
 PRINTABLE = ("ois_f", "ois_precision", "ois_recall", "mean_image_f", "area_pr")
-"""Figures that print may give beside the rows."""
+"""Metrics that may be printed beside the rows."""
 
 _NO_COUNTS = "a published curve holds no counts of images, and this was not printed"
 _NO_ROWS = "only the best point was printed, no rows of thresholds"
@@ -38,7 +38,7 @@ class PublishedCurve(Published):
     curve : BoundaryCurve
         The rows; thresholds are all nan where the rows name none. Where only the best point was printed, that point.
     printed : mapping of str to float
-        Figures taken as printed, by the names in `PRINTABLE`; those that are missing or nan are undefined. `area_pr` is
+        Metrics taken as printed, by the names in `PRINTABLE`; those that are missing or nan are undefined. `area_pr` is
         taken only where there is a single point.
     best_only : bool
         Whether `curve` is the best point alone.
@@ -46,7 +46,7 @@ class PublishedCurve(Published):
     Raises
     ------
     ArgumentError
-        For a figure that cannot be taken from print.
+        For a metric that cannot be taken from print.
 
     Examples
     --------

@@ -1,13 +1,16 @@
-"""The heart of the matcher: repair an optimal assignment after one pixel came or lost its partner.
+"""The search of the matcher: make an assignment optimal again after one pixel came or lost its partner.
 
 Both sides are alike here. With what an unmatched pixel costs taken off every pair (see `Costs`), each pixel of either
 side has a price of at most 0, an unmatched one the price 0, and for every pair ``cost - price - price >= 0``, with 0
 for matched pairs. That is linear-programming duality: while it holds, the assignment is optimal.
 
-A pixel that appears, or whose partner vanished, enters with price 0 and may break that. The search is Dijkstra's on the
+A pixel that appears, or that lost its partner, enters with price 0 and may break that. The search is Dijkstra's on the
 reduced costs, alternating between the sides, from that pixel. It ends at an unmatched pixel of the other side, at a
 pixel of the own side that had better give up its partner, or by leaving the newcomer alone, whichever is shortest
 (`best`), and never looks further than that. Then the prices of everything nearer than `best` move by the difference.
+
+Neighbours on the other side are read off a packed mask, a word at a time. Compiled code pays for every array that it
+takes out of a tuple, so functions that are called in inner loops take the arrays themselves.
 
 References
 ----------
@@ -17,15 +20,180 @@ Jonker, Volgenant: A Shortest Augmenting Path Algorithm for Dense and Sparse Lin
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
+from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, positions, ranks, trailing_zeros
 from segbench.protocols.boundaries.costs import Costs, tie_break
-from segbench.protocols.boundaries.heap import pop, push
 from segbench.protocols.boundaries.jit import helper, int64, part, uint64
-from segbench.protocols.boundaries.scan import keep, neighbours
-from segbench.protocols.boundaries.sides import ABSENT, FAR, NEW, SEEN, Scratch, Side
+
+FAR = np.int64(2**62)
+FREE, ABSENT = -1, -2  # in place of a mate
+NEW, SEEN, NONE = -1, -2, -3  # in place of a list: never scanned, scanned once, too long or no room
+LONGEST_LIST = 256
+_ROOM = 1 << 22
+
+
+class Lists(NamedTuple):
+    """Neighbours of the pixels that searches came to twice, with costs, as far as there is room."""
+
+    first: NDArray[np.int64]  # where the list of each pixel begins, or NEW, SEEN or NONE
+    size: NDArray[np.int32]
+    used: NDArray[np.int64]  # (1,): entries in use
+    pixel: NDArray[np.int32]
+    cost: NDArray[np.int64]
+
+
+class Side(NamedTuple):
+    """The pixels of one side, numbered in raster order."""
+
+    live: NDArray[np.uint64]  # packed mask, flattened: pixels that may be matched now
+    every: NDArray[np.uint64]  # packed mask, flattened: pixels that are numbered
+    before: NDArray[np.int32]  # pixels of `every` before each word
+    pixel: NDArray[np.int32]  # flat index of each pixel
+    price: NDArray[np.int64]  # at most 0; 0 where unmatched
+    mate: NDArray[np.int32]  # partner on the other side; FREE; ABSENT while not live
+    lists: Lists
+    shift: np.uint64  # of the pixel in the key of a pair: 32 for predictions, 0 for ground truth
+
+
+class Scratch(NamedTuple):
+    """Room for a search, as long as the larger side, and clean between searches."""
+
+    length: NDArray[np.int64]  # of the shortest path to each pixel of the other side, FAR where none
+    parent: NDArray[np.int32]  # the own pixel that it comes from
+    touched: NDArray[np.int32]
+    heap: NDArray[np.int32]
+    place: NDArray[np.int32]
+    line: NDArray[np.int32]  # the neighbours on one line
+
+
+def side(words: NDArray[np.uint64], width: int, *, prediction: bool) -> Side:
+    """Number the pixels of a mask; none is live yet."""
+    every = words.ravel()
+    before = ranks(every)
+    pixel = positions(words, width, int(before[-1]))
+    room = max(LONGEST_LIST, min(_ROOM, 64 * pixel.size))
+    lists = Lists(
+        np.full(pixel.size, -1, np.int64),
+        np.zeros(pixel.size, np.int32),
+        np.zeros(1, np.int64),
+        np.empty(room, np.int32),
+        np.empty(room, np.int64),
+    )
+    price, mate = np.zeros(pixel.size, np.int64), np.full(pixel.size, ABSENT, np.int32)
+    return Side(np.zeros_like(every), every, before, pixel, price, mate, lists, np.uint64(32 if prediction else 0))
+
+
+def scratch_for(rows: Side, columns: Side, width: int) -> Scratch:
+    """Make clean room for searches between two sides."""
+    room = max(rows.pixel.size, columns.pixel.size)
+    return Scratch(
+        np.full(room, FAR),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.full(room, -1, np.int32),
+        np.empty(width, np.int32),
+    )
+
+
+@helper
+def neighbours(  # noqa: PLR0917 - see above
+    words: NDArray[Any],
+    every: NDArray[Any],
+    before: NDArray[Any],
+    line: int,
+    first: int,
+    last: int,
+    pixels: NDArray[Any],
+    size: int,
+) -> int:
+    """List the pixels of a packed mask on one line, between two columns."""
+    for k in range(first >> 6, (last >> 6) + 1):
+        word = words[line + k]
+        if k == first >> 6:
+            word &= FULL << uint64(first & 63)
+        if k == last >> 6:
+            word &= FULL >> uint64(63 - (last & 63))
+        while word != ZERO:
+            bit = trailing_zeros(word)
+            word &= word - ONE
+            pixels[size] = before[line + k] + popcount(every[line + k] & ((ONE << uint64(bit)) - ONE))
+            size += 1
+    return size
+
+
+@helper
+def _keep(x: int, own: Side, other: Side, costs: Costs) -> None:
+    """Keep a list of all neighbours of a pixel, live or not, with costs, unless it is too long or there is no room."""
+    first_of, used = own.lists.first, own.lists.used
+    pixels, list_costs, pixel_of = own.lists.pixel, own.lists.cost, other.pixel
+    every, before, pair, half_width = other.every, other.before, costs.pair, costs.half_width
+    y0, x0 = divmod(int64(own.pixel[x]), costs.width)
+    if pixels.size - used[0] < LONGEST_LIST:
+        first_of[x] = NONE
+        return
+    first = end = used[0]
+    for y in range(max(y0 - half_width.size + 1, 0), min(y0 + half_width.size, costs.height)):
+        dy = abs(y - y0)
+        begin = end
+        if begin - first + 2 * half_width[dy] + 1 > LONGEST_LIST:
+            first_of[x] = NONE
+            return
+        left, right = max(x0 - half_width[dy], 0), min(x0 + half_width[dy], costs.width - 1)
+        end = neighbours(every, every, before, y * ((costs.width + 63) >> 6), left, right, pixels, begin)
+        for n in range(begin, end):
+            there = pixel_of[pixels[n]]
+            key = uint64(own.pixel[x]) << own.shift | uint64(there) << other.shift
+            list_costs[n] = pair[dy, abs(there - y * costs.width - x0)] + tie_break(key, costs.annotator)
+    first_of[x] = first
+    own.lists.size[x] = end - first
+    used[0] = end
+
+
+@helper
+def _push(z: int, queued: int, length: NDArray[Any], heap: NDArray[Any], place: NDArray[Any]) -> int:
+    """Put a pixel into the heap of path lengths, each at most once, or move it up after its length fell."""
+    n = int64(place[z])
+    if n < 0:
+        n = queued
+        queued += 1
+    while n > 0:
+        above = (n - 1) >> 1
+        if length[heap[above]] <= length[z]:
+            break
+        heap[n] = heap[above]
+        place[heap[n]] = n
+        n = above
+    heap[n] = z
+    place[z] = n
+    return queued
+
+
+@helper
+def _pop(queued: int, length: NDArray[Any], heap: NDArray[Any], place: NDArray[Any]) -> int:
+    """Take the pixel of the least length, ``heap[0]``, out of the heap."""
+    place[heap[0]] = -1
+    queued -= 1
+    if queued == 0:
+        return queued
+    z = heap[queued]
+    n = 0
+    while 2 * n + 1 < queued:
+        below = 2 * n + 1
+        if below + 1 < queued and length[heap[below + 1]] < length[heap[below]]:
+            below += 1
+        if length[heap[below]] >= length[z]:
+            break
+        heap[n] = heap[below]
+        place[heap[n]] = n
+        n = below
+    heap[n] = z
+    place[z] = n
+    return queued
 
 
 @part
@@ -45,7 +213,7 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
     walked = int64(0)  # length of the path to x, less the price of x
     while True:
         if list_of[x] == SEEN:
-            keep(x, own, other, costs)
+            _keep(x, own, other, costs)
         if list_of[x] >= 0:
             for n in range(list_of[x], list_of[x] + list_size[x]):
                 z = int64(kept[n])
@@ -78,27 +246,15 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
                     if path >= min(best, length[z]):
                         continue
                     path += tie_break(own_key | uint64(pixel_of[z]) << other.shift, costs.annotator)
-                    if path < min(best, length[z]):
-                        best, end, seen, queued = _reach(
-                            z,
-                            path,
-                            x,
-                            best,
-                            end,
-                            seen,
-                            queued,
-                            length,
-                            parent,
-                            touched,
-                            heap,
-                            place,
-                            mate_of,
-                            own_price,
-                        )
+                    if path >= min(best, length[z]):
+                        continue
+                    best, end, seen, queued = _reach(
+                        z, path, x, best, end, seen, queued, length, parent, touched, heap, place, mate_of, own_price
+                    )
         if queued == 0 or length[heap[0]] >= best:
             break
         nearest = heap[0]
-        queued = pop(queued, length, heap, place)
+        queued = _pop(queued, length, heap, place)
         x = int64(mate_of[nearest])
         walked = length[nearest] - own_price[x]
 
@@ -114,7 +270,7 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
 
 
 @helper
-def _reach(  # noqa: PLR0917 - arrays one by one, as in `scan`
+def _reach(  # noqa: PLR0917 - see above
     z: int,
     path: int,
     x: int,
@@ -142,7 +298,7 @@ def _reach(  # noqa: PLR0917 - arrays one by one, as in `scan`
     if given_up < best:
         best, end = given_up, z
     if path < best:
-        queued = push(z, queued, length, heap, place)
+        queued = _push(z, queued, length, heap, place)
     return best, end, seen, queued
 
 

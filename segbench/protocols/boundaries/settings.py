@@ -5,36 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from segbench.core.arguments import as_whole, listed
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import INVERTED, as_shares, mirrored
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_thresholds
-from segbench.core.pictures import Pictures, scores_of
 from segbench.core.protocol import Counted, Protocol, Published
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.boundaries.counts import BoundaryCounts
-from segbench.protocols.boundaries.curve import boundary_curve
-from segbench.protocols.boundaries.inputs import (
-    as_radius,
-    as_scores,
-    as_share_of_diagonal,
-    as_suppression,
-    number_or_list,
-)
-from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
-from segbench.protocols.boundaries.metrics import METRICS, BoundaryTable
-from segbench.protocols.boundaries.published import PublishedCurve
 from segbench.protocols.labels import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
 from segbench.protocols.written import written
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segbench.core.pictures import Pictures
+    from segbench.protocols.boundaries.counts import BoundaryCounts
+    from segbench.protocols.boundaries.metrics import BoundaryTable
 
 TIES = "hash1"
 """Version of the rule that settles ties between matchings; see `match_boundaries`."""
@@ -49,8 +40,29 @@ def _read_nms(text: str) -> tuple[float, ...]:
     return values
 
 
+class _OfBoundaries(Protocol):
+    """What methods and annotators have in common."""
+
+    name: ClassVar[str] = "boundaries"
+    counts = counts_in("segbench.protocols.boundaries.counts", "BoundaryCounts")
+    title: ClassVar[str] = "Boundary pixels are matched one to one with each annotator's, within a tolerance."
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric."""
+        from segbench.protocols.boundaries.metrics import METRICS
+
+        return METRICS
+
+    @classmethod
+    def published(cls, text: str) -> Published:
+        """Read a published curve from JSON."""
+        from segbench.protocols.boundaries.published import PublishedCurve
+
+        return PublishedCurve.from_json(text)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Boundaries(Protocol):
+class Boundaries(_OfBoundaries):
     """Settings of the boundary protocol of BSDS500.
 
     Parameters
@@ -88,9 +100,7 @@ class Boundaries(Protocol):
     '1,5,1.01,smoothing 1'
     """
 
-    name: ClassVar[str] = "boundaries"
     reads: ClassVar[Reads] = "boundaries"
-    counts: ClassVar[type[BoundaryCounts]] = BoundaryCounts
     without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {
@@ -100,7 +110,6 @@ class Boundaries(Protocol):
             State.PARTNER: "ground truth that was found a little way off",
         }
     )
-    title: ClassVar[str] = "Boundary pixels are matched one to one with each annotator's, within a tolerance."
     examples: ClassVar[tuple[str, ...]] = (
         f"{_DEMO} --nms 1,5,1.01",
         f"{_DEMO} --thresholds 9 --human",
@@ -142,6 +151,8 @@ class Boundaries(Protocol):
     )
 
     def __post_init__(self) -> None:
+        from segbench.protocols.boundaries.inputs import as_radius, as_share_of_diagonal, as_suppression, number_or_list
+
         object.__setattr__(self, "max_dist", as_share_of_diagonal(self.max_dist))
         object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
         object.__setattr__(self, "smoothing", as_radius(self.smoothing, "smoothing"))
@@ -159,7 +170,7 @@ class Boundaries(Protocol):
                 raise ArgumentError("positive and label_maps exclude each other: all labels of a label map count")
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a figure depends on."""
+        """Name the settings that a metric depends on."""
         listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
         suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
         ground_truth = "label maps" if self.label_maps else str(self.positive or "nonzero").replace(" ", "")
@@ -174,14 +185,12 @@ class Boundaries(Protocol):
         }
         return fields if self.category is None else fields | {"category": str(self.category)}
 
-    def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
-        return METRICS
-
     def table(
         self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> BoundaryTable:
         """Lay out counts, see `BoundaryTable`."""
+        from segbench.protocols.boundaries.metrics import BoundaryTable
+
         del rest, of_set  # boundaries are counted image by image, each for itself
         return BoundaryTable(sets)
 
@@ -190,14 +199,9 @@ class Boundaries(Protocol):
         """Make the protocol from the fields of a signature, that of annotators where these were compared."""
         return Annotators(settings=cls()) if fields.get("thresholds") == "annotators" else cls()
 
-    @classmethod
-    def published(cls, text: str) -> Published:
-        """Read a published curve from JSON."""
-        return PublishedCurve.from_json(text)
-
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile every kernel, or load it from disk."""
-        from segbench.protocols.boundaries.warm_up import compile_kernels, kernels_cached
+        from segbench.protocols.boundaries.counting import compile_kernels, kernels_cached
 
         if not kernels_cached():
             say("compiling for this machine, once ...")
@@ -209,7 +213,9 @@ class Boundaries(Protocol):
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
+        from segbench.core.levels import INVERTED
         from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
+        from segbench.protocols.boundaries.label_maps import label_boundaries
 
         truths = self.boundary_maps(sample)
         if sample.labels_predicted:
@@ -224,6 +230,11 @@ class Boundaries(Protocol):
 
     def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: NDArray[np.float64]) -> Pictures:
         """Draw an image for the report page: boundaries matched at each threshold, and the share of annotators."""
+        import numpy as np
+
+        from segbench.core.pictures import Pictures, scores_of
+        from segbench.protocols.boundaries.curve import boundary_curve
+
         truth = np.rint(255 * np.mean(self.boundary_maps(sample), axis=0)).astype(np.uint8)
         curve = boundary_curve(counts)
         places = np.searchsorted(counts.thresholds, thresholds)
@@ -237,11 +248,13 @@ class Boundaries(Protocol):
         )
 
     def states(self, sample: Sample, threshold: float, counts: BoundaryCounts | None = None) -> NDArray[np.uint8]:
-        """Tell found, false and missed pixels apart at a threshold; see `boundary_states`.
+        """Mark found, false and missed pixels at a threshold; see `boundary_states`.
 
         Of label maps the threshold is the place of one of them, from 1.
         """
-        from segbench.protocols.boundaries.states import boundary_states
+        from segbench.protocols.boundaries.inputs import as_scores
+        from segbench.protocols.boundaries.label_maps import label_boundaries
+        from segbench.protocols.boundaries.matching import boundary_states
 
         del counts
         if sample.labels_predicted:
@@ -251,7 +264,10 @@ class Boundaries(Protocol):
         return boundary_states(predicted, self.boundary_maps(sample), max_dist=self.max_dist, thin=self.thin)
 
     def soft_map(self, sample: Sample) -> NDArray[Any]:
-        """Give the map that thresholds are put to: of image size, high where boundary, suppressed if asked for."""
+        """Give the map that is thresholded: of image size, high where boundary, suppressed if the settings say so."""
+        from segbench.core.levels import as_shares, mirrored
+        from segbench.protocols.boundaries.label_maps import sample_ucm2
+
         prediction = sample.predictions[0]
         if prediction.shape != sample.ground_truths[0].shape:
             prediction = sample_ucm2(prediction)
@@ -269,6 +285,8 @@ class Boundaries(Protocol):
     def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
         """Give the boundary map of each annotator."""
         if sample.without_truth:
+            import numpy as np
+
             return [np.zeros(sample.ground_truths[0].shape, np.bool_)]
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         if sample.categories_drawn or self.category is not None:
@@ -289,6 +307,10 @@ class Boundaries(Protocol):
         return drawn
 
     def _boundary_map(self, name: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+        import numpy as np
+
+        from segbench.protocols.boundaries.label_maps import label_boundaries
+
         if self.label_maps:
             return label_boundaries(ground_truth)
         if self.positive is not None:
@@ -305,7 +327,7 @@ class Boundaries(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annotators(Protocol):
+class Annotators(_OfBoundaries):
     """The human point: each annotator's boundaries as a prediction, against all others.
 
     Parameters
@@ -314,10 +336,7 @@ class Annotators(Protocol):
         Tolerance, thinning and ground truth as for the methods beside it; thresholds and suppression do not matter.
     """
 
-    name: ClassVar[str] = "boundaries"
     reads: ClassVar[Reads] = "annotators"
-    counts: ClassVar[type[BoundaryCounts]] = BoundaryCounts
-    title: ClassVar[str] = Boundaries.title
     without_pictures: ClassVar[str] = "compares annotators with each other, so there is no picture of it"
     why_not_arrays: ClassVar[str] = "annotators are compared with each other from files (segbench.evaluate)"
     competes: ClassVar[bool] = False
@@ -329,25 +348,21 @@ class Annotators(Protocol):
         fields = replace(self.settings, nms=None, invert=False).signature_fields()
         return fields | {"thresholds": "annotators"}
 
-    def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
-        return METRICS
-
     def table(
         self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> BoundaryTable:
         """Lay out the counts of the images that compare at least two annotators; the others add nothing."""
+        from segbench.protocols.boundaries.metrics import BoundaryTable
+
         del rest, of_set
         return BoundaryTable(sets, with_pixels_only=True)
 
-    @classmethod
-    def published(cls, text: str) -> Published:
-        """Read a published curve from JSON."""
-        return PublishedCurve.from_json(text)
-
     def count(self, sample: Sample) -> Counted:
         """Count every annotator of an image against the others; an image of one annotator counts nothing."""
+        import numpy as np
+
         from segbench.protocols.boundaries.counting import count_boundary_maps
+        from segbench.protocols.boundaries.counts import BoundaryCounts
 
         truths = self.settings.boundary_maps(sample)
         nothing = BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))

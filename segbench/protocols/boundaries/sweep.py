@@ -1,51 +1,36 @@
-"""One annotator, all thresholds: the assignment is kept alive from the highest threshold down to the lowest.
+"""One annotator, all thresholds: the assignment is kept up to date from the highest threshold down to the lowest.
 
 Neighbouring thresholds share nearly all their pixels. Pixels that appear or vanish change the assignment where they
 are and leave the rest of it alone, so the whole sweep costs little more than one matching. Neighbours within the
 tolerance are read off the packed masks where they are needed, so memory stays linear in pixels.
+
+The proof that an assignment is the best is a lower bound that does not depend on what the search did. For any prices of
+at most 0 on the prediction pixels, every ground-truth pixel must pay at least the least of ``cost - price`` over the
+pixels within its tolerance, or what it costs to stay alone; adding the prices themselves, that is a lower bound of the
+cost of *every* assignment (weak duality). An assignment whose cost equals the bound is optimal.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, trailing_zeros
-from segbench.protocols.boundaries.certificate import certify
-from segbench.protocols.boundaries.costs import Costs
-from segbench.protocols.boundaries.jit import helper, int64, kernel, uint64
-from segbench.protocols.boundaries.search import search
-from segbench.protocols.boundaries.sides import ABSENT, FREE, Scratch, Side, scratch_for, side
+from segbench.protocols.boundaries.costs import Costs, tie_break
+from segbench.protocols.boundaries.jit import helper, int64, kernel, part, uint64
+from segbench.protocols.boundaries.search import ABSENT, FREE, Scratch, Side, neighbours, scratch_for, search, side
 
 _CHUNK = 4096
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
-    """The assignments of one annotator at all thresholds.
+class Sweep(NamedTuple):
+    """The assignments of one annotator at all thresholds; the proof has no entries unless the sweep is traced."""
 
-    Parameters
-    ----------
-    matched : array of int64, shape (K,)
-        Pairs at each threshold.
-    ground_truth : array of int32, shape (N,)
-        Flat indices of the ground-truth pixels, rising.
-    partners : array of int32, shape (K, N) or (0, N)
-        Flat index of the prediction pixel matched to each ground-truth pixel, or -1; no rows unless traced.
-    bounds : array of int64, shape (K, 4) or (0, 4)
-        Cost and its lower bound as `certify` gives them; no rows unless traced.
-    costs : Costs
-        The costs that were minimised.
-    """
-
-    matched: NDArray[np.int64]
-    ground_truth: NDArray[np.int32]
-    partners: NDArray[np.int32]
-    bounds: NDArray[np.int64]
-    costs: Costs
+    matched: NDArray[np.int64]  # (K,): pairs at each threshold
+    partners: NDArray[np.int32]  # (K, N): flat index of the prediction pixel of each ground-truth pixel, or -1
+    proof: list[tuple[int, int]]  # cost of the assignment at each threshold, and a lower bound of all assignments' cost
 
 
 def sweep(
@@ -57,32 +42,26 @@ def sweep(
     *,
     trace: bool = False,
 ) -> Sweep:
-    """Match one annotator's pixels with the prediction's at every threshold."""
+    """Match one annotator's pixels with the prediction's at every threshold, and mark those that are `used`."""
     rows = side(ground_truth, pair_costs.width, prediction=False)
     rows.live[:] = rows.every
     rows.mate[:] = FREE
     columns = side(every & reached(rows.pixel, pair_costs), pair_costs.width, prediction=True)
+    scratch = scratch_for(rows, columns, pair_costs.width)
     count = maps.shape[0]
     matched = np.zeros(count, np.int64)
     partners = np.full((count if trace else 0, rows.pixel.size), -1, np.int32)
-    bounds = np.zeros((count if trace else 0, 4), np.int64)
-    sweep_down(
-        maps.reshape(count, -1),
-        columns,
-        rows,
-        pair_costs,
-        scratch_for(rows, columns, pair_costs.width),
-        used.reshape(count, -1),
-        matched,
-        partners,
-        bounds,
-    )
-    return Sweep(matched, rows.pixel, partners, bounds, pair_costs)
+    sums = np.zeros((count if trace else 0, 4), np.int64)
+    flat = maps.reshape(count, -1), used.reshape(count, -1)
+    sweep_down(flat[0], columns, rows, pair_costs, scratch, flat[1], matched, partners, sums)
+    alone = pair_costs.alone * rows.pixel.size  # what costs leave out
+    proof = [((c << 32) + c_low + alone, (b << 32) + b_low + alone) for c, c_low, b, b_low in sums.tolist()]
+    return Sweep(matched, partners, proof)
 
 
 @kernel
 def reached(pixels: NDArray[Any], costs: Costs) -> NDArray[Any]:
-    """Pack the mask of all pixels within the tolerance of any of the given ones."""
+    """Pack the mask of all pixels within the tolerance of any of these."""
     half_width = costs.half_width
     within = np.zeros((costs.height, (costs.width + 63) >> 6), np.uint64)
     for pixel in pixels:
@@ -110,7 +89,7 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
     used: NDArray[Any],
     matched: NDArray[Any],
     partners: NDArray[Any],
-    bounds: NDArray[Any],
+    sums: NDArray[Any],
 ) -> None:
     """Do the work of `sweep`: `columns`, `rows`, `scratch` and all that follow are changed in place."""
     live, every, before, mate_of, pixel = columns.live, columns.every, columns.before, columns.mate, columns.pixel
@@ -130,8 +109,9 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
                 mate_of[changed[size]] = FREE
                 size += 1
         if size > rows.mate.size:
-            # More pixels than they could be matched with: quicker to seek a partner for each of the others anew.
-            pairs = _start_anew(rows, columns, taken)
+            # More pixels than they could be matched with: it is quicker to match all of the others again.
+            _unmatch(rows, columns, taken)
+            pairs = 0
             for i in range(rows.mate.size):
                 found, _ = search(int64(i), rows, columns, costs, scratch)
                 if found >= 0:
@@ -178,16 +158,46 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
         for w in range(taken.size):
             used[level, w] |= taken[w]
         matched[level] = pairs
-        if bounds.size:
-            certify(rows, columns, costs, bounds[level])
+        if sums.size:
+            _certify(rows, columns, costs, scratch.line, sums[level])
             for i in range(rows.mate.size):
                 if rows.mate[i] >= 0:
                     partners[level, i] = pixel[rows.mate[i]]
 
 
+@part
+def _certify(rows: Side, columns: Side, costs: Costs, line: NDArray[Any], sums: NDArray[Any]) -> None:
+    """Sum the cost of the assignment, and its lower bound; each in two parts, for it may not fit in 64 bits."""
+    live, every, before, price, mate = columns.live, columns.every, columns.before, columns.price, rows.mate
+    pair, half_width, width = costs.pair, costs.half_width, costs.width
+    sums[:] = 0
+    for i in range(rows.pixel.size):
+        y0, x0 = divmod(int64(rows.pixel[i]), width)
+        least = paid = int64(0)
+        for y in range(max(y0 - half_width.size + 1, 0), min(y0 + half_width.size, costs.height)):
+            dy = abs(y - y0)
+            left, right = max(x0 - half_width[dy], 0), min(x0 + half_width[dy], width - 1)
+            for n in range(neighbours(live, every, before, y * ((width + 63) >> 6), left, right, line, 0)):
+                j = int64(line[n])
+                key = uint64(columns.pixel[j]) << columns.shift | uint64(rows.pixel[i])
+                cost = pair[dy, abs(columns.pixel[j] - y * width - x0)] + tie_break(key, costs.annotator)
+                least = min(least, cost - price[j])
+                if mate[i] == j:
+                    paid = cost
+        sums[0] += paid >> 32
+        sums[1] += paid & 0xFFFF_FFFF
+        sums[2] += least >> 32
+        sums[3] += least & 0xFFFF_FFFF
+    for j in range(price.size):
+        if price[j] > 0:  # no valid price: make the bound fail
+            sums[2] -= int64(1) << 40
+        sums[2] += price[j] >> 32
+        sums[3] += price[j] & 0xFFFF_FFFF
+
+
 @helper
-def _start_anew(rows: Side, columns: Side, taken: NDArray[Any]) -> int:
-    """Undo all pairs; give their number, 0."""
+def _unmatch(rows: Side, columns: Side, taken: NDArray[Any]) -> None:
+    """Undo all pairs."""
     row_mate, row_price, column_mate, column_price = rows.mate, rows.price, columns.mate, columns.price
     row_price[:] = 0
     row_mate[:] = FREE
@@ -195,7 +205,6 @@ def _start_anew(rows: Side, columns: Side, taken: NDArray[Any]) -> int:
     for j in range(column_mate.size):
         column_mate[j] = min(column_mate[j], FREE)
     taken[:] = ZERO
-    return 0
 
 
 @helper

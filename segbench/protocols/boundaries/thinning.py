@@ -1,12 +1,12 @@
 """Thinning to convergence, at one threshold or at all thresholds of a soft map.
 
 The pixels are those of MATLAB's ``bwmorph(.., 'thin', inf)`` and of `skimage.morphology.thin`: two sub-iterations in
-turn, each deleting at once all pixels whose eight neighbours fit its conditions, until neither deletes anything.
+turn, each deleting at once all pixels with eight neighbours that fit its conditions, until neither deletes anything.
 Pixels outside the image count as off.
 
 Only pixels that are on are visited, and after the first pass only those beside a deleted one. Each pixel keeps the
 pattern of its eight neighbours as one byte, so a visit is one look-up. From threshold to threshold the patterns are
-not built anew: pixels that appear are added, and what thinning deleted is put back before the next threshold.
+not rebuilt: pixels that appear are added, and what thinning deleted is put back before the next threshold.
 
 References
 ----------
@@ -29,7 +29,7 @@ _STEPS = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
 
 
 def _deletable() -> NDArray[np.uint8]:
-    """Tell for each pattern in which sub-iteration its pixel goes: bit 0 the first, bit 1 the second."""
+    """List for each pattern the sub-iterations that delete its pixel: bit 0 the first, bit 1 the second."""
     table = np.zeros(256, np.uint8)
     for pattern in range(256):
         on = [bool(pattern >> b & 1) for b in range(8)]
@@ -86,7 +86,7 @@ def thin_levels(levels: NDArray[np.int32], count: int) -> NDArray[np.uint64]:
 def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
     levels: NDArray[Any], count: int, table: NDArray[Any], steps: NDArray[Any]
 ) -> NDArray[Any]:
-    """Do the work of `thin_levels`, with the table of deletable patterns and the steps to the neighbours given."""
+    """Do the work of `thin_levels`, from the table of deletable patterns and the steps to the neighbours."""
     height, width = levels.shape
     stride = width + 2
     offsets = steps[:, 0] * stride + steps[:, 1]

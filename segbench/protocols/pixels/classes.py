@@ -19,25 +19,26 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import as_whole, listed
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Part, Protocol
 from segbench.core.sample import Reads, Sample
-from segbench.core.scores import ScoreCounts
 from segbench.protocols.labels import equals_any
-from segbench.protocols.pixels.class_counts import ClassCounts
-from segbench.protocols.pixels.class_metrics import MACRO, MICRO, PRESENT, TOTALS, ClassTable, micro_of, of_class
 from segbench.protocols.pixels.class_names import RESERVED, classes_of, read_classes, written_classes
 from segbench.protocols.pixels.settings import BINS, INVERT, VOID, Pixels
-from segbench.protocols.predicted_labels import distinct, is_coloured, is_whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segbench.core.scores import ScoreCounts
+    from segbench.protocols.pixels.class_counts import ClassCounts
+    from segbench.protocols.pixels.class_metrics import ClassTable
 
 _TOLD_ONE_BY_ONE = 8
 _MOSTLY = 0.75
@@ -83,7 +84,7 @@ class Classes(Protocol):
     name: ClassVar[str] = "classes"
     variant_of: ClassVar[str] = Pixels.name
     reads: ClassVar[Reads] = "classes"
-    counts: ClassVar[type[ClassCounts]] = ClassCounts
+    counts = counts_in("segbench.protocols.pixels.class_counts", "ClassCounts")
     by_set: ClassVar[bool] = True
     may_differ: ClassVar[frozenset[str]] = Pixels.may_differ
     without_pictures: ClassVar[str] = "was counted with many classes, of which there are no pictures"
@@ -149,12 +150,16 @@ class Classes(Protocol):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric and total."""
+        from segbench.protocols.pixels.class_metrics import MACRO, MICRO, PRESENT, TOTALS
+
         return (PRESENT, *MACRO, *MICRO, *TOTALS)
 
     def table(
         self, *sets: Mapping[str, ClassCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> ClassTable:
         """Lay out counts, see `ClassTable`."""
+        from segbench.protocols.pixels.class_metrics import ClassTable
+
         del rest  # classes are counted image by image
         return ClassTable(sets, cast("ClassCounts | None", of_set))
 
@@ -172,6 +177,8 @@ class Classes(Protocol):
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
         """Give each class against all others, as the pixel protocol gives it."""
+        from segbench.protocols.pixels.class_metrics import of_class
+
         return {
             name: self._part(of_class(images, name), {"class": name, "positive": str(label)}, settings)
             for label, name in zip(self.labels, self.class_names, strict=True)
@@ -179,6 +186,8 @@ class Classes(Protocol):
 
     def added_up(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Part:
         """Give all classes added up, each pixel a case of every class."""
+        from segbench.protocols.pixels.class_metrics import micro_of
+
         return self._part(micro_of(images), {"class": "micro", "positive": settings["classes"]}, settings)
 
     def _part(self, counts: Mapping[str, Any], fields: Mapping[str, str], settings: Mapping[str, str]) -> Part:
@@ -187,6 +196,8 @@ class Classes(Protocol):
 
     def count(self, sample: Sample) -> Counted:
         """Count one image, class by class."""
+        from segbench.protocols.pixels.class_counts import ClassCounts
+
         truth, maps = self.maps(sample)
         valid = ~equals_any(truth, tuple(map(float, self.void)))
         if sample.field is not None:
@@ -215,6 +226,8 @@ class Classes(Protocol):
         truth = _labels(truth_file, sample.ground_truths[0])
         file = sample.prediction_file or sample.name
         known = (*self.labels, *self.void)
+        from segbench.protocols.predicted_labels import is_coloured
+
         if len(self.labels) > 1 and len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim:
             raise _not_per_class(file, sample.predictions[0], known, len(self.labels), coloured=is_coloured(sample))
         return truth, _one_a_class(file, sample.predictions, truth.shape, self.class_names)
@@ -222,13 +235,13 @@ class Classes(Protocol):
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
         pixels = Pixels(positive=str(label), invert=self.invert, bins=self.bins)
         file = sample.prediction_file or sample.name
-        counts = pixels.count(replace(sample, prediction_file=f"{file} (class {name})")).counts
-        if not isinstance(counts, ScoreCounts):
-            raise TypeError(type(counts))
+        counts: ScoreCounts = pixels.count(replace(sample, prediction_file=f"{file} (class {name})")).counts
         return counts
 
     def _notes(self, truth: NDArray[Any], valid: NDArray[np.bool_]) -> tuple[str, ...]:
         """Say which labels are negatives of every class."""
+        import numpy as np
+
         among = truth[valid]
         values = np.flatnonzero(np.bincount(among)) if truth.dtype == np.uint8 else np.unique(among)
         foreign = [value for value in values.tolist() if value not in self.labels]
@@ -259,6 +272,8 @@ def _refuse_unfit(labels: tuple[int, ...], names: tuple[str, ...], void: tuple[i
 
 def _labels(name: str, truth: NDArray[Any]) -> NDArray[Any]:
     """Insist on labels: whole numbers."""
+    import numpy as np
+
     if truth.dtype == np.bool_:
         return np.asarray(truth.view(np.uint8) != 0).astype(np.uint8)
     if truth.dtype.kind == "f" and not np.array_equal(truth, np.rint(truth)):
@@ -272,6 +287,10 @@ def _not_per_class(
     file: str, one: NDArray[Any], known: tuple[int, ...], classes: int, *, coloured: bool
 ) -> ClassMapsError:
     """Say that there is one map for several classes, and whether it is a label map."""
+    import numpy as np
+
+    from segbench.protocols.predicted_labels import distinct, is_whole
+
     values = distinct(one)
     expected = f"expected one soft map per class: {classes}"
     if coloured and values.size <= _FEW_COLOURS:

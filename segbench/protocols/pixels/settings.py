@@ -23,22 +23,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, cast
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import as_real, listed
-from segbench.core.arrays import as_array, split_mask
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import INVERTED, as_shares
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_void
-from segbench.core.pictures import Pictures, scores_of
 from segbench.core.protocol import Counted, Facts, Protocol, Settled
 from segbench.core.sample import Reads, Sample
-from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
 from segbench.protocols.labels import (
     LabelRule,
@@ -49,11 +42,16 @@ from segbench.protocols.labels import (
     rule_text,
     two_values,
 )
-from segbench.protocols.pixels.counting import count_labelled, refuse_nan
-from segbench.protocols.pixels.metrics import METRICS, TOTALS, PixelTable
-from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 from segbench.protocols.states import State, states_of_labels
 from segbench.protocols.written import written
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from segbench.core.pictures import Pictures
+    from segbench.core.scores import ScoreCounts
+    from segbench.protocols.pixels.metrics import PixelTable
 
 _ANNOTATORS_HINT = (
     "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them: --gt-pattern "
@@ -61,8 +59,6 @@ _ANNOTATORS_HINT = (
 )
 
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
-_LABEL_MAP_HINT = instead_of_label_maps("0-18", "16")
-
 
 VOID = option(
     "Leave out pixels with these ground-truth values: 255, or 254,255, or none.",
@@ -111,7 +107,8 @@ class Pixels(Protocol):
 
     name: ClassVar[str] = "pixels"
     reads: ClassVar[Reads] = "masks"
-    counts: ClassVar[type[ScoreCounts]] = ScoreCounts
+    counts = counts_in("segbench.core.scores", "ScoreCounts")
+    takes_thresholds: ClassVar[bool] = True
     by_set: ClassVar[bool] = True
     may_differ: ClassVar[frozenset[str]] = frozenset({"floats"})  # values of binned counts carry bounds
     without_pictures: ClassVar[str] = ""
@@ -170,12 +167,16 @@ class Pixels(Protocol):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric and total."""
+        from segbench.protocols.pixels.metrics import METRICS, TOTALS
+
         return (*METRICS, *TOTALS)
 
     def table(
         self, *sets: Mapping[str, ScoreCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> PixelTable:
         """Lay out counts, see `PixelTable`."""
+        from segbench.protocols.pixels.metrics import PixelTable
+
         return PixelTable(sets, cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set))
 
     def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
@@ -188,6 +189,10 @@ class Pixels(Protocol):
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
+        from segbench.core.levels import INVERTED
+        from segbench.core.scores import ScoreCounts
+        from segbench.protocols.pixels.counting import count_labelled
+
         if len(sample.ground_truths) > 1 and self.annotators is None:
             what = f"{len(sample.ground_truths)} annotators, and nothing says how they count together"
             raise DataError(sample.name, what, _ANNOTATORS_HINT)
@@ -227,6 +232,10 @@ class Pixels(Protocol):
 
     def pictures(self, sample: Sample, counts: ScoreCounts, thresholds: NDArray[np.float64]) -> Pictures:
         """Draw an image for the report page: its labels, and how many thresholds each score reaches."""
+        import numpy as np
+
+        from segbench.core.pictures import Pictures, scores_of
+
         states = self.states(sample, -np.inf, counts)
         labels = np.full(states.shape, 2, np.uint8)
         labels[states == State.TRUE], labels[states == State.FALSE] = 1, 0
@@ -246,6 +255,8 @@ class Pixels(Protocol):
 
     def states(self, sample: Sample, threshold: float, counts: ScoreCounts | None = None) -> NDArray[np.uint8]:
         """Tell true, false and missed pixels apart at a threshold; under ``annotators="each"`` by their majority."""
+        import numpy as np
+
         drawn, _ = self.labelled(sample)
         ((labels, valid),) = brought_together(drawn, "majority" if self.annotators == "each" else self.annotators)
         prediction = self.soft_map(sample)
@@ -255,6 +266,8 @@ class Pixels(Protocol):
 
     def soft_map(self, sample: Sample) -> NDArray[Any]:
         """Give levels or scores that are high where positive."""
+        from segbench.core.levels import as_shares
+
         prediction = as_shares(sample.predictions[0])
         if self.invert:
             prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
@@ -263,6 +276,8 @@ class Pixels(Protocol):
     def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
         """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
         if sample.without_truth:
+            import numpy as np
+
             return [(np.zeros(sample.ground_truths[0].shape, np.bool_), sample.field)], ()
         names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         valids = [
@@ -272,9 +287,13 @@ class Pixels(Protocol):
             try:
                 labels, values = two_values(names, sample.ground_truths, valids)
             except DataError as error:
+                from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
+
                 if not are_label_maps([labels_seen(sample, self.void)]):
                     raise
-                raise DataError(error.path, f"{error.what}; {_LABEL_MAP}", _LABEL_MAP_HINT) from None
+                raise DataError(
+                    error.path, f"{error.what}; {_LABEL_MAP}", instead_of_label_maps("0-18", "16")
+                ) from None
         else:
             rule = LabelRule.parse(self.positive)
             labels, values = [rule.positive(truth) for truth in sample.ground_truths], ()
@@ -285,6 +304,10 @@ class Pixels(Protocol):
     ) -> NDArray[np.bool_] | None:
         """Tell where an annotator's pixels count; None where all do."""
         if ground_truth.dtype.kind == "f":
+            import numpy as np
+
+            from segbench.protocols.pixels.counting import refuse_nan
+
             refuse_nan(name, int(np.isnan(ground_truth).sum()))
         if not self.void:
             return field
@@ -348,6 +371,12 @@ def count_pixels(
     >>> count_pixels([[0, 1, 1], [0, 1, 0]], [0.2, 0.9, 0.2], annotators="each").positives.tolist()
     [2, 1]
     """
+    import numpy as np
+
+    from segbench.core.arrays import as_array, split_mask
+    from segbench.core.scores import ScoreCounts
+    from segbench.protocols.pixels.counting import count_labelled
+
     (truth, unlabelled), (values, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
     if unlabelled is not None:
         truth = np.where(unlabelled, 0, truth)
@@ -376,6 +405,10 @@ def count_pixels(
 
 def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: Positive | None) -> NDArray[np.bool_]:
     """Tell which pixels are positive: those that a rule names, or without a rule those of label 1."""
+    import numpy as np
+
+    from segbench.protocols.pixels.counting import refuse_nan
+
     if positive is not None:
         rule = LabelRule.parse(positive)
         _refuse_other_than_numbers(labels)

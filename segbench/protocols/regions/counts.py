@@ -6,19 +6,13 @@ whole numbers then: they add exactly, in any order, as all counts here do.
 
 from __future__ import annotations
 
-import functools
-import operator
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from segbench.core.arguments import as_whole
-from segbench.core.arrays import as_floats
-from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import MEAN_UNITS, FloatArray, IntArray, added, as_counts, frozen
+from segbench.core.integers import MEAN_UNITS, IntArray
+from segbench.protocols.common_thresholds import CountsAtThresholds
 
 COVERED_UNITS = 2**20
 """Units of covered area in a pixel."""
@@ -38,7 +32,7 @@ SUMS = (
 
 
 @dataclass(frozen=True, eq=False)
-class RegionCounts(Counts):
+class RegionCounts(CountsAtThresholds):
     """How well the segmentations of an image, or of many, agree with all annotators, threshold by threshold.
 
     Counts of the same thresholds add with ``+``; the sum does not depend on the order.
@@ -84,8 +78,9 @@ class RegionCounts(Counts):
     """
 
     kind: ClassVar[str] = "regions"
+    totals: ClassVar[tuple[str, ...]] = ("images", "area", "pixels", "covered_best")
+    per_threshold: ClassVar[tuple[str, ...]] = SUMS
 
-    thresholds: FloatArray
     images: int
     area: int
     pixels: int
@@ -100,17 +95,9 @@ class RegionCounts(Counts):
     rand_recall: IntArray
 
     def __post_init__(self) -> None:
-        thresholds = as_floats(self.thresholds, "thresholds")
-        object.__setattr__(self, "thresholds", frozen(thresholds))
-        for name in ("images", "area", "pixels", "covered_best"):
+        super().__post_init__()
+        for name in self.totals:
             object.__setattr__(self, name, as_whole(getattr(self, name), name, most=_LARGEST))
-        for name in SUMS:
-            sums = as_counts(getattr(self, name), name).astype(np.int64, copy=False)
-            if sums.shape != thresholds.shape:
-                raise ArgumentError(f"{name} has {sums.size} entries for {thresholds.size} thresholds")
-            object.__setattr__(self, name, frozen(sums))
-        if np.any(np.diff(thresholds) <= 0):
-            raise ArgumentError("thresholds must rise, each once")
         if max(self.covered_best, self.covered.max(initial=0)) > self.area * COVERED_UNITS or (
             self.covered_pred.max(initial=0) > self.pixels * COVERED_UNITS
         ):
@@ -119,42 +106,7 @@ class RegionCounts(Counts):
         if max(share.max(initial=0) for share in shares) > self.images * MEAN_UNITS:
             raise ArgumentError(f"a share adds up to more than the {self.images} images allow")
 
-    def __add__(self, other: RegionCounts) -> RegionCounts:
-        """Pool two images or sets of images counted at the same thresholds."""
-        if not np.array_equal(self.thresholds, other.thresholds):
-            raise ArgumentError(
-                f"counts at {self.thresholds.size} thresholds and at {other.thresholds.size} others cannot be added; "
-                "count both at the same thresholds"
-            )
-        return RegionCounts(
-            self.thresholds,
-            self.images + other.images,
-            self.area + other.area,
-            self.pixels + other.pixels,
-            self.covered_best + other.covered_best,
-            *(added(getattr(self, name), getattr(other, name), name) for name in SUMS),
-        )
-
     @property
     def ground_truth(self) -> str:
-        """What the counts tell of the ground truth, in words."""
+        """What the counts say of the ground truth, in words."""
         return f"{self.area} ground-truth pixels at {self.thresholds.size} thresholds"
-
-    @property
-    def settings(self) -> tuple[object, ...]:
-        """What has to be equal for counts to add up."""
-        return tuple(self.thresholds.tolist())
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether every threshold and every sum is the same."""
-        if not isinstance(other, RegionCounts):
-            return NotImplemented
-        names = ("thresholds", "images", "area", "pixels", "covered_best", *SUMS)
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
-
-    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
-
-    @classmethod
-    def sum(cls, counts: Iterable[RegionCounts]) -> RegionCounts:
-        """Pool any number of counts, at least one."""
-        return functools.reduce(operator.add, counts)

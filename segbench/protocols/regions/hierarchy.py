@@ -1,4 +1,4 @@
-"""Regions of one prediction: of label maps as they are, of a contour map at every threshold."""
+"""Regions of one prediction, of label maps or of a contour map at every threshold, and what became of each."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.errors import ArgumentError
 from segbench.protocols.regions.inputs import as_label_maps, is_ucm2, ucm2_levels
 from segbench.protocols.regions.kernels import merge_upward
+from segbench.protocols.states import State
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -86,3 +87,26 @@ def dense(labels: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
     number = int(present.sum())
     renumbered: NDArray[np.int64] = (np.cumsum(present) - 1)[labels.astype(np.intp)]
     return renumbered, number
+
+
+def region_states(
+    predicted: NDArray[Any], truth: NDArray[Any], kept: NDArray[np.bool_] | None = None
+) -> NDArray[np.uint8]:
+    """Mark where the regions of one annotator were found."""
+    valid = np.ones(truth.shape, np.bool_) if kept is None else kept
+    g, p = truth[valid].astype(np.int64), predicted[valid].astype(np.int64)
+    states = np.full(truth.shape, State.IGNORED, np.uint8)
+    if not g.size:
+        return states
+    columns = int(p.max()) + 1
+    pairs, common = np.unique(g * columns + p, return_counts=True)
+    region, candidate = np.divmod(pairs, columns)
+    overlap = common / (np.bincount(g)[region] + np.bincount(p)[candidate] - common)
+    order = np.lexsort((candidate, -overlap, region))
+    first = order[np.unique(region[order], return_index=True)[1]]
+    stand_in = np.full(int(g.max()) + 1, -1)
+    stand_in[region[first]] = candidate[first]
+    states[valid] = np.where(
+        stand_in[g] == p, State.TRUE, np.where(np.isin(p, candidate[first]), State.FALSE, State.MISSED)
+    )
+    return states

@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import as_whole, listed
 from segbench.core.arrays import as_array, split_mask
 from segbench.core.errors import ArgumentError, DataError
-from segbench.protocols.boundaries.inputs import as_scores, as_thresholds, check_unit_range
+from segbench.protocols.boundaries.inputs import (
+    as_scores,
+    as_thresholds,
+    check_unit_range,
+    of_one_size,
+    parts_of,
+    written_size,
+)
 
 MOST_PIXELS = 2**30
 
@@ -36,30 +43,14 @@ def as_labels(label_map: ArrayLike, name: str) -> NDArray[Any]:
 
 def as_label_maps(label_maps: ArrayLike | Iterable[ArrayLike], name: str) -> list[NDArray[Any]]:
     """Read one label map, or several of one size."""
-    if isinstance(label_maps, np.ndarray) and label_maps.ndim == 2:
-        return [as_labels(label_maps, name)]
-    parts: list[Any] = list(label_maps)  # type: ignore[arg-type]  # an array of three dimensions iterates over maps
-    if parts and all(np.ndim(part) == 1 for part in parts):
-        return [as_labels(parts, name)]
-    maps = [as_labels(part, f"{name} {k}") for k, part in enumerate(parts)]
-    if not maps:
-        raise ArgumentError(f"{name}: there is none; give at least one label map")
-    for k, labels in enumerate(maps):
-        if labels.shape != maps[0].shape:
-            raise DataError(f"{name} {k}", f"{_size(labels.shape)}, but {name} 0 is {_size(maps[0].shape)}")
-    return maps
+    return of_one_size(label_maps, name, as_labels)
 
 
 def without_masks(
     label_maps: ArrayLike | Iterable[ArrayLike], name: str
 ) -> tuple[list[Any], list[NDArray[np.bool_] | None]]:
     """Take the masks off one label map, or off several: the maps, and where each is masked."""
-    if isinstance(label_maps, np.ndarray) and label_maps.ndim == 2:
-        label_maps = [label_maps]
-    parts: list[Any] = list(label_maps)  # type: ignore[arg-type]  # as in `as_label_maps`
-    if parts and all(np.ndim(part) == 1 for part in parts):
-        parts = [parts]
-    split = [split_mask(part, f"{name} {k}") for k, part in enumerate(parts)]
+    split = [split_mask(part, f"{name} {k}") for k, part in enumerate(parts_of(label_maps))]
     return [plain for plain, _ in split], [hidden for _, hidden in split]
 
 
@@ -69,7 +60,7 @@ def as_void(labels: Iterable[int]) -> tuple[int, ...]:
 
 
 def is_ucm2(prediction: object, shape: tuple[int, ...]) -> TypeGuard[NDArray[Any]]:
-    """Tell whether a prediction is a contour map of double size of an image of that shape."""
+    """Say whether a prediction is a contour map of double size of an image of that shape."""
     height, width = shape
     return isinstance(prediction, np.ndarray) and prediction.shape == (2 * height + 1, 2 * width + 1)
 
@@ -97,10 +88,6 @@ def check_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str) 
         height, width = ground_truth.shape
         raise DataError(
             name,
-            f"{_size(prediction.shape)}, but the ground truth is {_size(ground_truth.shape)}",
-            f"give label maps of that size, or a ucm2 of {_size((2 * height + 1, 2 * width + 1))}",
+            f"{written_size(prediction.shape)}, but the ground truth is {written_size(ground_truth.shape)}",
+            f"give label maps of that size, or a ucm2 of {written_size((2 * height + 1, 2 * width + 1))}",
         )
-
-
-def _size(shape: tuple[int, ...]) -> str:
-    return f"{shape[0]} rows x {shape[1]} columns"

@@ -39,17 +39,17 @@ def _unite_around(parent: IntArray, levels: NDArray[np.int32], point: int, level
 
 
 @part
-def _number_regions(parent: IntArray, members: IntArray, seen: NDArray[np.int32], given: NDArray[np.int32]) -> int:
-    """Number the regions of some points in order of appearance, leave `seen` as it was, give how many there are."""
+def _number_regions(parent: IntArray, members: IntArray, of_root: NDArray[np.int32], labels: NDArray[np.int32]) -> int:
+    """Number the regions of some points in order of appearance, leave `of_root` as it was, give how many there are."""
     regions = 0
     for place in range(members.size):
         root = _root(parent, members[place])
-        if seen[root] < 0:
-            seen[root] = regions
+        if of_root[root] < 0:
+            of_root[root] = regions
             regions += 1
-        given[place] = seen[root]
+        labels[place] = of_root[root]
     for place in range(members.size):
-        seen[_root(parent, members[place])] = -1
+        of_root[_root(parent, members[place])] = -1
     return regions
 
 
@@ -60,11 +60,11 @@ def merge_upward(
     """Find the 8-connected regions of a contour map of double size, at every threshold."""
     thresholds = starts.size - 1
     parent = np.arange(levels.size)
-    seen = np.full(levels.size, -1, np.int32)
+    of_root = np.full(levels.size, -1, np.int32)
     for place in range(starts[0], starts[1]):
         _unite_around(parent, levels, ordered[place], 0)
     labels = np.empty(pixels.size, np.int32)
-    regions = _number_regions(parent, pixels, seen, labels)
+    regions = _number_regions(parent, pixels, of_root, labels)
     members = np.empty(regions, np.int64)
     for place in range(pixels.size):
         members[labels[place]] = pixels[place]
@@ -73,7 +73,7 @@ def merge_upward(
     for level in range(thresholds):
         for place in range(starts[level], starts[level + 1]):
             _unite_around(parent, levels, ordered[place], level)
-        number[level] = _number_regions(parent, members, seen, region_of[level])
+        number[level] = _number_regions(parent, members, of_root, region_of[level])
     return labels, region_of, number
 
 

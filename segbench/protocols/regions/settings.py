@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_thresholds, read_void
-from segbench.core.pictures import Pictures, outline
 from segbench.core.protocol import Counted, Protocol, Published
 from segbench.core.sample import Reads, Sample
-from segbench.protocols.boundaries.inputs import number_or_list
-from segbench.protocols.regions.counts import RegionCounts
-from segbench.protocols.regions.curve import region_curve
-from segbench.protocols.regions.inputs import as_void
-from segbench.protocols.regions.metrics import METRICS, RegionTable
-from segbench.protocols.regions.published import PublishedRegions
-from segbench.protocols.regions.states import region_states
 from segbench.protocols.states import State
 from segbench.protocols.written import written
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segbench.core.pictures import Pictures
+    from segbench.protocols.regions.counts import RegionCounts
+    from segbench.protocols.regions.metrics import RegionTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +50,7 @@ class Regions(Protocol):
 
     name: ClassVar[str] = "regions"
     reads: ClassVar[Reads] = "regions"
-    counts: ClassVar[type[RegionCounts]] = RegionCounts
+    counts = counts_in("segbench.protocols.regions.counts", "RegionCounts")
     without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {
@@ -84,28 +81,37 @@ class Regions(Protocol):
     )
 
     def __post_init__(self) -> None:
+        from segbench.protocols.boundaries.inputs import number_or_list
+        from segbench.protocols.regions.inputs import as_void
+
         object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
         object.__setattr__(self, "void", as_void(self.void))
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a figure depends on."""
+        """Name the settings that a metric depends on."""
         listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
         return {"thresholds": str(listed), "void": written(self.void) or "none"}
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric."""
+        from segbench.protocols.regions.metrics import METRICS
+
         return METRICS
 
     def table(
         self, *sets: Mapping[str, RegionCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> RegionTable:
         """Lay out counts, see `RegionTable`."""
+        from segbench.protocols.regions.metrics import RegionTable
+
         del rest, of_set  # regions are counted image by image, each for itself
         return RegionTable(sets)
 
     @classmethod
     def published(cls, text: str) -> Published:
         """Read published metrics from JSON."""
+        from segbench.protocols.regions.published import PublishedRegions
+
         return PublishedRegions.from_json(text)
 
     def prepare(self, say: Callable[[str], None]) -> None:
@@ -129,6 +135,11 @@ class Regions(Protocol):
 
     def pictures(self, sample: Sample, counts: RegionCounts, thresholds: NDArray[np.float64]) -> Pictures:
         """Draw an image for the report page: outlines and states of the regions at each threshold."""
+        import numpy as np
+
+        from segbench.core.pictures import Pictures, outline
+        from segbench.protocols.regions.curve import region_curve
+
         truth = outline(sample.ground_truths[0])
         curve = region_curve(counts)
         places = np.searchsorted(counts.thresholds, thresholds)
@@ -144,13 +155,15 @@ class Regions(Protocol):
     def states(
         self, sample: Sample, threshold: float, counts: RegionCounts | None = None, *, annotator: int = 0
     ) -> NDArray[np.uint8]:
-        """Tell where an annotator's regions were found at a threshold; see `region_states`."""
+        """Mark where an annotator's regions were found at a threshold; see `region_states`."""
         del counts
         return self.states_of(sample, self.regions(sample, [threshold])[0], annotator)
 
     def states_of(self, sample: Sample, regions: NDArray[Any], annotator: int = 0) -> NDArray[np.uint8]:
-        """Tell where an annotator's regions were found, of regions that `regions` gave."""
-        from segbench.protocols.regions.hierarchy import dense
+        """Mark where an annotator's regions were found, of regions that `regions` gave."""
+        import numpy as np
+
+        from segbench.protocols.regions.hierarchy import dense, region_states
 
         truth, _ = dense(sample.ground_truths[annotator])
         kept = ~np.isin(sample.ground_truths[annotator], np.asarray(self.void))
@@ -176,6 +189,8 @@ def _file_of(sample: Sample, name: str) -> str:
 
 def compile_kernels() -> None:
     """Compile every kernel, or load it from disk."""
+    import numpy as np
+
     from segbench.protocols.regions.counting import count_regions
 
     count_regions(np.zeros((5, 5)), np.ones((2, 2), np.int64), thresholds=2)

@@ -244,7 +244,7 @@ class TestRefusals:
             count_regions(prediction, truth)
 
     def test_arguments(self):
-        with pytest.raises(ArgumentError, match="at least one label map"):
+        with pytest.raises(ArgumentError, match="at least one map"):
             count_regions(PREDICTION, [])
         with pytest.raises(ArgumentError, match="thresholds is 0"):
             count_regions(np.zeros((5, 9)), TRUTH, thresholds=0)

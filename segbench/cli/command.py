@@ -1,9 +1,11 @@
-"""What is wrong with an option, in the words of this project."""
+"""What all commands share: errors in plain words, an answer to Ctrl-C, examples at the end of the help."""
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import typer
@@ -19,25 +21,56 @@ _WORDS = {
     r"less than or equal to (\S+)": r"\1 or less",
 }
 
-
 _USAGE_ERROR = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 """Anything wrong with a command line: Typer names only this kind of it."""
 
 
 class Command(TyperCommand):
-    """A verb of the command line."""
+    """A command whose errors are in the words of this project."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
         """Read the command line, and say in plain words what of it cannot be read."""
         try:
             return super().make_context(*args, **kwargs)
         except typer.BadParameter as error:
-            error.message = in_plain_words(error.message)
+            error.message = _in_plain_words(error.message)
             raise
         except _USAGE_ERROR as error:
             if option := getattr(error, "option_name", ""):  # there is no such option
                 error.message += "".join(f"; segbench {verb} has it" for verb in _verbs_with(option))
             raise
+
+
+class LaterCommand(Command):
+    """A command with a name and a help text, the rest of which is made when it is run."""
+
+    def __init__(self, name: str, text: str, make: Callable[[str], Command], *, panel: str | None = None) -> None:
+        super().__init__(name, help=text, rich_help_panel=panel)
+        self._make = make
+
+    def make_context(self, info_name: str | None, args: list[str], **others: Any) -> Any:  # type: ignore[override]  # noqa: ANN401  as in `Command`
+        """Make the command, and let it read the command line."""
+        return self._make(self.name or "").make_context(info_name, args, **others)
+
+
+def epilog(examples: Sequence[str]) -> str:
+    """Give the end of a help text: commands that can be tried."""
+    from rich.markup import escape
+
+    return "\n\n".join(["Examples:" if len(examples) > 1 else "Example:", *map(escape, examples)])
+
+
+class Stopped(Exception):  # noqa: N818  a wish of the user's, not an error
+    """Ctrl-C was pressed; the text says how far the command came, and how to continue."""
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """End in `Stopped` on Ctrl-C, where typer's own commands would exit without a message."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Stopped("stopped") from None
 
 
 def _verbs_with(flag: str) -> list[str]:
@@ -50,8 +83,7 @@ def _verbs_with(flag: str) -> list[str]:
     ]
 
 
-def in_plain_words(message: str) -> str:
-    """Reword what is said of a value."""
+def _in_plain_words(message: str) -> str:
     for pattern, words in _WORDS.items():
         message = re.sub(pattern, words, message)
     found = re.fullmatch(r"'(.*)' is not one of (.*)\.", message)

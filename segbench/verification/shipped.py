@@ -1,0 +1,159 @@
+"""Numbers from the data that ship: the papers' own examples, and the README's table of the demo.
+
+Images and arrays are counted as any others; some examples give a curve by its points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from segbench.core.numbers import number
+from segbench.core.scores import ScoreCounts
+from segbench.curves.areas import auc_pr, auc_roc
+from segbench.curves.conversion import from_pr
+from segbench.curves.curve import Curve, pr_curve, roc_curve
+from segbench.loaders.presets import shipped
+from segbench.verification.checks import Check, Group, Part, Progress, counted, expected, metric_name, read_expectation
+
+Method = Literal["exact", "trapezoid", "linear"]
+
+
+def paper_parts() -> list[Part]:
+    """Give a part a paper."""
+    return [
+        Part(paper["title"], [Group(case["name"], partial(_example, case)) for case in paper["case"]])
+        for paper in expected("papers")["paper"]
+    ]
+
+
+def demo_part() -> Part:
+    """Give the table that `segbench demo` prints, as the README shows it."""
+    methods = expected("demo")["methods"].items()
+    groups = [Group(method, partial(_demo_method, method, texts)) for method, texts in methods]
+    return Part("The demo's table, nine photographs that ship", groups)
+
+
+def _demo_method(method: str, texts: Sequence[str], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:
+    table = expected("demo")
+    _, summary = _pixels(shipped("demo") / "objects", f"predictions/{method}")
+    for key, text in zip(table["metrics"], texts, strict=True):
+        value, allowed = read_expectation(text)
+        got = summary[key]
+        yield Check(what=metric_name(key), expected=value, got=got, allowed=allowed, source=table["source"])
+
+
+def _example(case: Mapping[str, Any], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:
+    counts, summary = _counts_of(case)
+    for row in case["metrics"]:
+        reading = Reading(**{key: value for key, value in row.items() if key not in {"is", "source", "note"}})
+        value, allowed = read_expectation(row["is"])
+        yield Check(
+            what=reading.name,
+            expected=value,
+            got=reading.of(counts, summary),
+            allowed=allowed,
+            source=row["source"],
+            note=row.get("note", ""),
+        )
+
+
+def _counts_of(case: Mapping[str, Any]) -> tuple[ScoreCounts, Mapping[str, float]]:
+    """Give the pooled counts of an example and its summary: that of files, or the areas of a curve by its points."""
+    if "data" in case:
+        return _pixels(shipped("papers") / case["data"], case.get("predictions", "predictions"))
+    if "points" in case:
+        counts = ScoreCounts.from_points(**case["points"])
+    else:
+        points = case["pr_points"]
+        rates = ([float(Fraction(text)) for text in points[key]] for key in ("recall", "precision"))
+        counts = from_pr(*rates, positives=points["positives"], negatives=points["negatives"]).counts()
+    return counts, {"auc_roc": auc_roc(counts), "auc_pr": auc_pr(counts)}
+
+
+def _pixels(folder: Path, predictions: str) -> tuple[ScoreCounts, Mapping[str, float]]:
+    result = counted(folder / "ground_truth", folder / predictions)
+    return ScoreCounts.sum(
+        counts for counts in result.counts.values() if isinstance(counts, ScoreCounts)
+    ), result.summary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """A metric of pixel counts, and where on the curve it is read.
+
+    Parameters
+    ----------
+    metric : str
+        A key of the summary; or ``tp``, ``fp``, ``fpr``, ``tpr``, ``recall``, ``precision`` of a point.
+    threshold : float, optional
+        The point with ``score >= threshold``.
+    level : int, optional
+        The same for 8-bit predictions: ``threshold = level / 255``.
+    point : int, optional
+        The point by its place on the curve, the first being 1; for curves without scores.
+    recall : float, optional
+        The point at this recall on the curve as it is drawn, between measured points too.
+    method : {"exact", "trapezoid", "linear"}, optional
+        Of ``auc_pr``, how it is measured.
+    between : pair of float, optional
+        Of ``auc_pr``, the recalls of the two points between which it is measured.
+    """
+
+    metric: str
+    threshold: float | None = None
+    level: int | None = None
+    point: int | None = None
+    recall: float | None = None
+    method: Method | None = None
+    between: tuple[float, float] | None = None
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        name = metric_name(self.metric)
+        if self.method is not None:
+            name += f", {self.method}"
+        if self.between is not None:
+            return f"its {name}"
+        if self.threshold is not None:
+            return f"{name} at {f'{self.threshold:g}'.removeprefix('0')}"
+        if self.level is not None:
+            return f"{name} at level {self.level}"
+        if self.point is not None:
+            return f"{name} of point {self.point}"
+        return name if self.recall is None else f"{name} at recall {number(self.recall, digits=2)}"
+
+    def of(self, counts: ScoreCounts, summary: Mapping[str, float]) -> float:
+        """Read it from pooled counts, or from the summary of the whole set."""
+        if self.method is not None:
+            return _area(counts, self.method, self.between)
+        if self.recall is not None:
+            return float(np.interp(self.recall, *pr_curve(counts).line("pr")))
+        threshold = self.threshold if self.level is None else self.level / 255
+        if threshold is not None:
+            return float(getattr(roc_curve(counts.at([threshold])), self.metric)[1])
+        if self.point is not None:
+            return float(getattr(roc_curve(counts), self.metric)[self.point])
+        return summary[self.metric]
+
+
+def _area(counts: ScoreCounts, method: Method, between: tuple[float, float] | None) -> float:
+    if between is None:
+        return auc_pr(counts, method=method)
+    curve = pr_curve(counts)
+    first, last = (int(np.searchsorted(curve.recall, recall)) for recall in between)
+    return _area_after(curve, first, method) - _area_after(curve, last, method)
+
+
+def _area_after(curve: Curve, k: int, method: Method) -> float:
+    """Measure the curve that starts at point k; up to it, precision is then constant by every method."""
+    rest = ScoreCounts.from_points(curve.tp[k:], curve.fp[k:], curve.positives, curve.negatives)
+    return auc_pr(rest, method=method) - float(curve.precision[k] * curve.recall[k])
