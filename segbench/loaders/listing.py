@@ -1,4 +1,4 @@
-"""What a folder holds, wherever it lies: on disk, in an archive, in a folder of archives, or at a URL."""
+"""What a folder holds, wherever it is: on disk, in an archive, in a folder of archives, or at a URL."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LISTED: ContextVar[dict[tuple[str, str], Any] | None] = ContextVar("_LISTED", d
 def listed_once() -> Iterator[None]:
     """List each place, and read each file list, once while this is open.
 
-    What is checked is then what is counted, URLs are asked once, and a list can come from a pipe.
+    What is checked is then what is counted, URLs are listed once, and a list can come from a pipe.
     """
     if _LISTED.get() is not None:
         yield
@@ -56,7 +56,7 @@ def listed_once() -> Iterator[None]:
 
 
 def list_place(place: str) -> Listing:
-    """List a folder with its sub-folders, an archive, a folder of archives, or all that lies under a URL."""
+    """List a folder with its sub-folders, an archive, a folder of archives, or all that is under a URL."""
     return once("place", place, _list)
 
 
@@ -152,9 +152,9 @@ def _unreadable(folder: str, error: OSError | ValueError) -> DataError:
         return DataError(name, "there is no such folder", "check the path")
     if isinstance(error, NotADirectoryError):
         if name.lower().endswith(_OTHER_ARCHIVES):
-            known = " ".join(EXTENSIONS)
-            return DataError(name, "is an archive of a kind that is not read", f"pack it anew; read are {known}")
+            hint = f"pack it again, as one of {' '.join(EXTENSIONS)}"
+            return DataError(name, "is an archive of a kind that is not read", hint)
         return DataError(name, "is a file, expected a folder", "give two files or two folders")
     if isinstance(error, OSError):
         return DataError(name, f"cannot be listed ({error.strerror})", "change its permissions")
-    return DataError(name, "is no name a folder can have", "check the path")
+    return DataError(name, "is not a name that a folder can have", "check the path")

@@ -11,7 +11,7 @@ from functools import partial, reduce
 from operator import add
 
 from segbench.aggregator.benchmark import evaluate
-from segbench.aggregator.pools import thread_pool
+from segbench.aggregator.pools import ThreadPool
 from segbench.aggregator.result import Result
 from segbench.core.protocol import Protocol
 from segbench.loaders.presets import shipped
@@ -91,7 +91,7 @@ def _derive(executor: Executor | None, progress: Progress) -> Sequence[Check]:
 
 def _any_workers(job: _Job, executor: Executor | None) -> Iterator[Check]:
     """Count here and by workers, and add up in several orders and groups: bit for bit the same."""
-    with nullcontext(executor) if executor is not None else thread_pool(2) as workers:
+    with nullcontext(executor) if executor is not None else ThreadPool(2) as workers:
         alone, shared = job.run(), job.run(workers)
     every = list(alone.counts.values())
     halves = every[0::2], every[1::2]
