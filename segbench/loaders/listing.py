@@ -89,7 +89,7 @@ def _list(place: str) -> Listing:
             raise DataError(name, "is an archive at a URL", f"fetch it first, or write {kind}://::{name}")
         return list_url(place)
     if is_archive(place) and not os.path.isdir(place):  # noqa: PTH112  as above
-        return list_archive(place)
+        return list_archive(os.path.abspath(place))  # noqa: PTH100  as above; workers may be in another folder
     return list_folder(Path(place))
 
 
@@ -99,7 +99,7 @@ def list_folder(folder: Path) -> Listing:
     found = list(_walk(str(folder), others))
     shards = [path for inside, path in found if is_archive(inside)]
     if shards and not any(split_extension(inside)[1] in KNOWN for inside, _ in found):
-        listing = list_shards(shown(folder), sorted(shards))
+        listing = list_shards(shown(folder), sorted(map(os.path.abspath, shards)))
         beside = others.total() + len(found) - len(shards)
         notes = (f"{shown(folder)}: {beside} files beside the archives left out",) if beside else ()
         return replace(listing, notes=(*notes, *listing.notes))

@@ -92,12 +92,12 @@ class SampleFiles:
         return (*self.ground_truths, self.prediction, *self.scales, *field)
 
     def within(self, folder: Path) -> SampleFiles:
-        """Give the same files with paths that do not depend on the current folder, if they are relative to this one."""
+        """Give the same files with absolute paths, where they are relative to a folder."""
 
         def whole(source: Source) -> Source:
             return folder / source if isinstance(source, Path) else source
 
-        if isinstance(self.prediction, Path) and self.prediction.is_absolute():
+        if not any(isinstance(source, Path) and not source.is_absolute() for source in self.sources):
             return self
         field = None if self.field is None else whole(self.field)
         truths, scales = tuple(map(whole, self.ground_truths)), tuple(map(whole, self.scales))
