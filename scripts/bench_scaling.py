@@ -25,7 +25,7 @@ from scipy.ndimage import gaussian_filter
 
 import segbench
 from segbench.aggregator.executors import answers
-from segbench.aggregator.pools import cores, process_pool, thread_pool
+from segbench.aggregator.pools import ThreadPool, cores, process_pool
 from segbench.aggregator.records import Outcome
 from segbench.core.protocol import Protocol
 from segbench.loaders.inputs import Inputs
@@ -109,7 +109,7 @@ def main() -> None:
         ways: dict[str, Executor | None] = {
             ALONE: None,
             "two processes": stack.enter_context(process_pool(2)),
-            "two threads": stack.enter_context(thread_pool(2)),
+            "two threads": stack.enter_context(ThreadPool(2)),
         }
         if not options.no_dask:
             ways["Dask, two"] = stack.enter_context(segbench.dask_pool("local", workers=2))

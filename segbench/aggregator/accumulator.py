@@ -38,7 +38,7 @@ class Accumulator:
     """Benchmark what a loop predicts, batch by batch, without files.
 
     Images become integer counts when they are given, and nothing else is kept, so any order of batches and any split
-    over workers gives the same figures, to the last bit those of `segbench.evaluate` on the same arrays in files.
+    over workers gives the same metrics, to the last bit those of `segbench.evaluate` on the same arrays in files.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Accumulator:
         Name of the method in tables and plots.
     repeated : {"refuse", "add", "once"}
         What a name means that was given before: an error, as when an epoch is counted twice; another part of the same
-        image (tiles), whose counts are added; or the same image once more, which counts once. The last is for samplers
+        image (tiles), so that counts are added; or the same image again, which counts once. The last is for samplers
         that fill up the last batch (PyTorch's ``DistributedSampler``); its counts must be the same both times.
     count_on : {"auto", "device", "host"}
         Where PyTorch tensors are counted (pixels only): ``"auto"`` counts them on their device unless that is the CPU
@@ -128,10 +128,10 @@ class Accumulator:
         ----------
         labels, scores : array or tensor
             Ground truth and prediction: NumPy arrays, what becomes one, PyTorch tensors, or anything that speaks DLPack
-            and lies in the host's memory; with a gradient or not, contiguous or not. Numbers mean what they mean in
+            and is in the host's memory; with a gradient or not, contiguous or not. Numbers mean what they mean in
             files: uint8 and uint16 scores are levels, wider integers are divided by their type's maximum, floats are
             scores as they are (float16 and bfloat16 are widened, which changes none).
-            Of `Pixels` any shape, the same for both, and one ground truth an image; of `Boundaries` and `Regions` each
+            Of `Pixels` any shape, the same for both, and one ground truth per image; of `Boundaries` and `Regions` each
             image (H, W) or (1, H, W), and `labels` a list of such where there are several annotators. Pixels that a
             NumPy array masks are counted as ignored; of `Boundaries` and `Regions` they are refused.
         valid : array or tensor of bool, the shape of `labels`, optional
@@ -140,7 +140,7 @@ class Accumulator:
             The arrays are one image of that name.
         names : sequence of str or int, optional
             The first axis goes through images, and these are their names; a number is as good as a name, for instance
-            the place in the data set. With neither, pixels are pooled and images not told apart: figures over images
+            the place in the data set. With neither, pixels are pooled and images not distinguished: metrics over images
             (OIS, mean F, intervals) are undefined then. Only `Pixels` can do without.
 
         Raises
@@ -153,7 +153,7 @@ class Accumulator:
         if name is not None and names is not None:
             raise ArgumentError("name and names exclude each other: the arrays are one image, or one image an entry")
         if isinstance(names, (str, bytes)):
-            raise ArgumentError(f"names is {names!r}, expected one name an image; of a single image give name=")
+            raise ArgumentError(f"names is {names!r}, expected one name per image; of a single image give name=")
         if self.protocol.reads == "masks":
             batch = as_batch(labels, scores, valid, self.count_on)
         elif name is None and names is None:
@@ -178,7 +178,7 @@ class Accumulator:
         self._add(named, unnamed, notes)
 
     def merge(self, other: Accumulator) -> None:
-        """Add what another accumulator gathered, for instance in another process; in any order the sum is the same.
+        """Add the counts of another accumulator, for instance in another process; in any order the sum is the same.
 
         Raises
         ------
@@ -200,8 +200,8 @@ class Accumulator:
         Returns
         -------
         Result
-            Its signature says ``source:arrays``, and its ``data`` part stands for the names of the images and the
-            totals of their ground truth, not for the content of files: it tells data sets apart, but proves no
+            Its signature says ``source:arrays``, and its ``data`` part is a digest of the names of the images and the
+            totals of their ground truth, not for the content of files: it distinguishes data sets, but proves no
             equality.
 
         Raises

@@ -42,7 +42,7 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     truths = {name: outcome.ground_truth_digest for name, outcome in counted.items()}
     notes, settings = run.notes, run.settings
     if run.thresholds and f", data {data_digest(truths)}," in settings["thresholds"]:
-        notes = (*notes, "the tuning set is the test set: figures at its thresholds are optimistic")
+        notes = (*notes, "the tuning set is the test set: metrics at its thresholds are optimistic")
     packed = _settled(counted, protocol, run)
     if run.thresholds:
         packed, lowered = _cut(packed, Thresholds(np.array(run.thresholds), settings["thresholds"]))

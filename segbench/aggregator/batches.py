@@ -51,7 +51,7 @@ class Batch:
 
 
 def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -> Batch:
-    """Take pixels as arrays on the host, or as tensors where the scores lie; masked pixels are not valid."""
+    """Take pixels as arrays on the host, or as tensors where the scores are; masked pixels are not valid."""
     (labels, unlabelled), (scores, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
     batch = _tensors_or_arrays(labels, scores, valid, count_on)
     _check_shapes(batch)
@@ -103,7 +103,7 @@ def _tensors_or_arrays(labels: object, scores: object, valid: object, count_on: 
 
 
 def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever the user has
-    """Give an array in the host's memory; nothing is copied that lies there already."""
+    """Give an array in the host's memory; what is there already is not copied."""
     try:
         if is_tensor(array):
             plain = array.detach()
@@ -128,7 +128,7 @@ def as_name(name: Name) -> str:
     try:
         return str(operator.index(name))
     except TypeError:
-        raise ArgumentError(f"{name!r} is no name of an image; give a string or a whole number") from None
+        raise ArgumentError(f"{name!r} is not the name of an image; give a string or a whole number") from None
 
 
 def _check_shapes(batch: Batch) -> None:

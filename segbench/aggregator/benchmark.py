@@ -82,8 +82,8 @@ def evaluate(
         Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.
         Not for boundaries.
     gt_pattern, pred_pattern, field_pattern : str
-        How file names hold the name of the image, ``*`` standing for it: ``"*_manual1"``; in `gt_pattern` ``#`` stands
-        for an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
+        How file names hold the name of the image, ``*`` in its place: ``"*_manual1"``; in `gt_pattern` ``#`` is
+        an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
     negatives : str, optional
         Predictions whose name this shell pattern fits, as in ``"good/*"``, need no ground truth: all their pixels are
         negative, whatever the settings say of values. Pixels and boundaries only.
@@ -97,16 +97,16 @@ def evaluate(
     method : str, optional
         Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
     repairs : Repairs, optional
-        What may be done to predictions of another size or range; left out, they are refused. What was done stands in
+        What may be done to predictions of another size or range; left out, they are refused. What was done is in
         the signature and, with the number of images, in ``result.notes``.
     thresholds : Thresholds, optional
         Thresholds chosen on a tuning set (`segbench.tuned_thresholds`), at which the pixels protocol measures instead
         of at every distinct score: the honest use of a hull.
     results : path, optional
-        Results file to keep the counts in. Images that lie there under the same settings and whose files have not
+        Results file to keep the counts in. Images that it holds under the same settings and whose files have not
         changed are not counted again, unless they failed.
     fresh : bool
-        Forget what lies in `results` of this method and these settings, and count every image.
+        Forget what `results` holds of this method and these settings, and count every image.
     executor : concurrent.futures.Executor, optional
         Where to count; by default here, one image after another. The result does not depend on it. `process_pool` and
         `dask_pool` give some.

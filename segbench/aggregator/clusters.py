@@ -44,7 +44,7 @@ class DaskPool(Executor):
         self._executor.shutdown(wait=wait and not cancel_futures)
 
     def require_sight(self, sources: Iterable[Source]) -> None:
-        """Insist that every worker can read some files, wherever they lie."""
+        """Insist that every worker can read some files, wherever they are."""
         for worker, path in self._client.run(_first_out_of_sight, list(sources)).items():
             if path:
                 hint = "put the data where every worker finds it under the same path"
@@ -100,7 +100,8 @@ def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator
             client = stack.enter_context(distributed.Client(place, timeout=_PATIENCE))
             client.wait_for_workers(1, timeout=_PATIENCE)
         except ValueError as error:
-            raise ArgumentError(f"{address!r} is no address of a Dask scheduler ({error}); tcp://HOST:8786") from error
+            what = f"{address!r} is not the address of a Dask scheduler ({error})"
+            raise ArgumentError(f"{what}; expected one such as tcp://HOST:8786") from error
         except OSError as error:
             raise WorkerError(f"{address}: no Dask scheduler with workers answers ({error})") from error
         _require_same_code(client)

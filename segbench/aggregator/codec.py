@@ -185,7 +185,7 @@ def packed_classes(data: bytes) -> dict[str, bytes]:
 def _decode_scores(data: bytes) -> ScoreCounts:
     counts = decode(data)
     if not isinstance(counts, ScoreCounts):
-        raise DataError("packed counts", "are no counts of scores, as those of a class are", _DAMAGED)
+        raise DataError("packed counts", "are not counts of scores, as those of a class are", _DAMAGED)
     return counts
 
 

@@ -30,7 +30,7 @@ CREATE TABLE runs (
     thresholds TEXT NOT NULL,        -- JSON list, empty where scores are their own thresholds
     inputs TEXT NOT NULL,            -- JSON object, empty for results that others counted
     protocol_json TEXT NOT NULL,     -- the protocol with all its settings, empty likewise
-    version TEXT NOT NULL,           -- the segbench that counts; another one counts anew
+    version TEXT NOT NULL,           -- the segbench that counts; another one counts again
     published TEXT NOT NULL DEFAULT '', -- JSON of a curve known from print, which has no images
     UNIQUE (method, protocol, settings, complete)
 )

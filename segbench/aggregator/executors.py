@@ -1,4 +1,4 @@
-"""One door for parallelism: any `concurrent.futures.Executor`, few tasks in flight, lost workers made good.
+"""The one entry point for parallelism: any `concurrent.futures.Executor`, few tasks in flight, lost workers replaced.
 
 A worker that dies takes every task in flight with it, and which image killed it is not known. So what was lost is tried
 again batch by batch, each alone, and a batch that kills its worker alone image by image: an image is blamed only when
@@ -68,71 +68,63 @@ class _Spread(Generic[Item, Answer]):
                     self._hand_out(batch)
                 if not self._running and not self._suspects:
                     return
-                if self._running:
-                    yield from self._done()
+                yield from self._done()
                 if self._suspects:
-                    yield from self._sorted_out()
+                    while self._running:
+                        yield from self._done()
+                    while self._suspects:
+                        yield from self._alone(self._suspects.pop())
         finally:
             for future in self._running:
                 future.cancel()
-
-    def _sorted_out(self) -> Iterator[list[Answer]]:
-        """Wait for what is in flight, then try the suspects one by one."""
-        while self._running:
-            yield from self._done()
-        while self._suspects:
-            yield from self._alone(self._suspects.pop())
 
     def _hand_out(self, batch: Sequence[Item]) -> None:
         try:
             self._running[self._executor.submit(self._function, batch)] = batch
         except BrokenExecutor:
-            self._suspects.append(batch)  # it broke since we last looked
+            self._suspects.append(batch)  # it broke since the last answer
 
     def _done(self) -> Iterator[list[Answer]]:
         for future in wait(self._running, return_when=FIRST_COMPLETED).done:
             batch = self._running.pop(future)
-            try:
-                answer = future.result()
-            except Exception as error:
-                if not _worker_lost(error):
-                    raise
+            answer = _answer_of(future)
+            if answer is None:
                 self._suspects.append(batch)
             else:
                 yield answer
 
     def _alone(self, batch: Sequence[Item]) -> Iterator[list[Answer]]:
+        """Try a batch while nothing else is running, then its images one by one."""
         try:
             future = self._executor.submit(self._function, batch)
         except BrokenExecutor as error:
             raise WorkerError(
                 "a worker died, and this executor takes no more work after that; what was counted is kept, "
-                "and segbench.process_pool() gives one that mends itself"
+                "and segbench.process_pool() gives one that replaces its workers"
             ) from error
-        try:
-            answer = future.result()
-        except Exception as error:
-            if not _worker_lost(error):
-                raise
-        else:
+        answer = _answer_of(future)
+        if answer is not None:
             self._lost_in_a_row = 0
             yield answer
-            return
-        if len(batch) > 1:
+        elif len(batch) > 1:
             for item in batch:
                 yield from self._alone([item])
-            return
-        self._lost_in_a_row += 1
-        if self._lost_in_a_row == _LOST_IN_A_ROW:
-            raise WorkerError(
-                f"{_LOST_IN_A_ROW} images in a row killed their worker, so it is hardly the images; "
-                "look at memory limits, or count without workers, -j 1, to see more"
-            )
-        yield [self._lost(batch[0])]
+        else:
+            self._lost_in_a_row += 1
+            if self._lost_in_a_row == _LOST_IN_A_ROW:
+                raise WorkerError(
+                    f"{_LOST_IN_A_ROW} images in a row killed their worker, so it is hardly the images; "
+                    "look at memory limits, or count without workers, -j 1, to see more"
+                )
+            yield [self._lost(batch[0])]
 
 
-def _worker_lost(error: Exception) -> bool:
-    distributed = sys.modules.get("distributed")
-    return isinstance(error, BrokenExecutor) or (
-        distributed is not None and isinstance(error, distributed.KilledWorker)
-    )
+def _answer_of(future: Future[list[Answer]]) -> list[Answer] | None:
+    """Wait for an answer; None where the worker died."""
+    try:
+        return future.result()
+    except Exception as error:
+        distributed = sys.modules.get("distributed")
+        if isinstance(error, BrokenExecutor) or (distributed and isinstance(error, distributed.KilledWorker)):
+            return None
+        raise

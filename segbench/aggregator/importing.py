@@ -127,7 +127,7 @@ def _outcomes(evaluation: Evaluation) -> list[Outcome]:
         more = [f"and {len(problems) - _LISTED} more"] if len(problems) > _LISTED else []
         listed = "\n  ".join([*problems[:_LISTED], *more])
         raise DataError(
-            str(evaluation.folder), f"{len(problems)} of its files cannot be used:\n  {listed}\n", "mend or remove them"
+            str(evaluation.folder), f"{len(problems)} of its files cannot be used:\n  {listed}\n", "fix or remove them"
         )
     digests = {name: _digest(path) for name, path in evaluation.counts.items()}
     return [Outcome(name, digests[name], digests[name], encode(image)) for name, image in counts.items()]
@@ -137,7 +137,7 @@ def _counts(path: Path) -> BoundaryCounts:
     rows = read_rows(path, (5,))
     whole = rows[:, 1:]
     if not np.all((whole >= 0) & (whole < _MOST_PIXELS) & (whole == np.rint(whole))):
-        raise DataError(str(path), "holds counts that are no whole numbers, expected pixels", "write the file again")
+        raise DataError(str(path), "holds counts that are not whole numbers, expected pixels", "write the file again")
     try:
         return BoundaryCounts(_snapped(rows[:, 0]), *whole.T.astype(np.int64))
     except ArgumentError as error:
@@ -228,7 +228,7 @@ def _checked(path: Path, *columns: NDArray[np.float64]) -> BoundaryCurve:
 
 
 def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Say where a printed figure is not what follows from what lies beside it."""
+    """Say where a printed metric does not follow from the rows or counts beside it."""
     printed = _best(path)
     return tuple(
         f"{path.name if path else ''} prints {key} {printed[key]:g}, its rows give {summary[key]:g}"
@@ -238,7 +238,7 @@ def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -
 
 
 def _settings(thresholds: NDArray[np.float64], method: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Give the settings that files tell, and what to say of them: they do not say whether annotators are compared."""
+    """Give the settings that follow from the files, and notes: files do not say whether annotators are compared."""
     if _HUMAN.fullmatch(method) and np.array_equal(thresholds, [1.0]):
         note = "called human and of the one threshold 1, so taken for annotators compared with each other, no method"
         return {"source": "imported", "thresholds": "annotators"}, (note,)

@@ -1,7 +1,7 @@
 """Region results that others counted: ``eval_cover*.txt`` and ``eval_RI_VOI*.txt`` become a `Result`.
 
-The files hold no counts of images, so the result has none: its figures are those printed. Rows are checked against the
-row of best figures: what does not fit is noted.
+The files hold no counts of images, so the result has none: its metrics are those printed. Rows are checked against the
+row of best values: what does not fit is noted.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def import_regions(folder: Path, method: str) -> Result:
         raise DataError(shown(folder), f"{wrong[0]} is {shares[wrong[0]]:g}, expected 0 to 1", "check its eval_*.txt")
     cover, means = _rows(folder / COVER_ROWS, 2), _rows(folder / MEANS_ROWS, 3)
     if cover is not None and means is not None and not np.array_equal(cover[0], means[0]):
-        raise DataError(shown(folder / MEANS_ROWS), f"its thresholds are not those of {COVER_ROWS}", "export both anew")
+        raise DataError(
+            shown(folder / MEANS_ROWS), f"its thresholds are not those of {COVER_ROWS}", "export both again"
+        )
     thresholds = next((rows[0] for rows in (cover, means) if rows is not None), np.empty(0))
     nothing = np.full(thresholds.shape, np.nan)
     published = PublishedRegions(
@@ -90,7 +92,7 @@ def _rows(path: Path, width: int) -> NDArray[np.float64] | None:
 
 
 def _disagreements(published: PublishedRegions) -> tuple[str, ...]:
-    """Say where the row of best figures is not the best of the rows."""
+    """Say where the row of best values is not the best of the rows."""
     best = {"covering_ods": published.covering, "pri_ods": published.rand_index, "voi_ods": -published.voi}
     notes = []
     for key, values in best.items():

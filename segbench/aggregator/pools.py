@@ -22,13 +22,7 @@ _PAIRS_WORTH_A_PROCESS = 50
 
 
 class ProcessPool(Executor):
-    """Worker processes that start clean, are replaced when one dies, and end when their parent does.
-
-    Parameters
-    ----------
-    workers : int
-        How many.
-    """
+    """Worker processes that start clean, are replaced when one dies, and end when their parent does."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -63,7 +57,7 @@ class ProcessPool(Executor):
             self._hand_out(os.getpid).result()
         except BrokenExecutor as error:
             raise WorkerError(
-                "worker processes end before they begin; in a script, the lines that use them must stand under "
+                "worker processes end before they begin; in a script, the lines that use them must be under "
                 "if __name__ == '__main__':, for each worker reads the script first"
             ) from error
         self._started = True
@@ -112,22 +106,17 @@ def process_pool(workers: int | None = None) -> ProcessPool:
 
 
 class ThreadPool(ThreadPoolExecutor):
-    """Threads that say how many they are, and leave out what has not begun where something went wrong."""
+    """Threads, by default as many as there are cores, that leave out what has not begun where something went wrong."""
 
-    def __init__(self, workers: int) -> None:
-        super().__init__(workers, "segbench")
-        self.workers = workers
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or cores()
+        super().__init__(self.workers, "segbench")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Wait for what has begun."""
         self.shutdown(cancel_futures=kind is not None)
-
-
-def thread_pool(workers: int | None = None) -> ThreadPool:
-    """Open threads to count with, by default as many as there are cores; use it in a ``with`` statement."""
-    return ThreadPool(workers or cores())
 
 
 def _context() -> BaseContext:
@@ -184,9 +173,9 @@ def _end_with(lifeline: Connection) -> None:
         os._exit(1)
 
 
-def jobs_for(pairs: int, asked: int | None) -> int:
-    """Choose a number of workers: what was asked for, else as many cores as the work fills."""
-    return asked or max(1, min(cores(), pairs // _PAIRS_WORTH_A_PROCESS))
+def jobs_for(pairs: int, jobs: int | None) -> int:
+    """Choose a number of workers: `jobs`, else as many cores as the work fills."""
+    return jobs or max(1, min(cores(), pairs // _PAIRS_WORTH_A_PROCESS))
 
 
 def cores() -> int:

@@ -68,7 +68,7 @@ class Run:
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """The columns that tell runs apart."""
+        """The columns that identify a run."""
         return self.method, self.protocol, json.dumps(self.settings)
 
     @classmethod
@@ -110,7 +110,7 @@ def _run(row: Sequence[Any]) -> Run:
     version, published = last
     _require_texts(method, protocol, signature, inputs, protocol_json, published, version)
     found = json.loads(settings)
-    _require(isinstance(found, dict) and _are(found.values(), str), "settings that are no texts")
+    _require(isinstance(found, dict) and _are(found.values(), str), "settings that are not texts")
     signed = dict(part.split(":", 1) for part in signature.split("|")) if signature else {}
     _require(not complete or "data" in signed, "a signature without data")
     for part in ("subset", "missing"):
@@ -144,7 +144,7 @@ def _run(row: Sequence[Any]) -> Run:
 def _outcome(row: Sequence[Any]) -> Outcome:
     name, digest, truth, counts, facts, failure, notes, seconds = row
     _require_texts(name, digest, truth, failure)
-    _require(isinstance(seconds, (int, float)) and math.isfinite(seconds), "seconds that are no number")
+    _require(isinstance(seconds, (int, float)) and math.isfinite(seconds), "seconds that are not a number")
     _require(counts is None or isinstance(counts, bytes), "counts of another type")
     return Outcome(
         _printable(name), digest, truth, counts, _numbers(facts), _printable(failure), _texts(notes), float(seconds)
@@ -164,22 +164,22 @@ def _inputs(text: str) -> Inputs | None:
     found = Inputs.from_json(text)
     for part in (found, *found.merged):
         places = {**vars(part), "merged": "", "images": "", "allow_missing": ""}
-        _require(_are(places.values(), (str, type(None))), "places that are no texts")
-        _require(_are(part.images, str) and isinstance(part.allow_missing, bool), "images that are no names")
+        _require(_are(places.values(), (str, type(None))), "places that are not texts")
+        _require(_are(part.images, str) and isinstance(part.allow_missing, bool), "images that are not names")
     return found
 
 
-@functools.lru_cache(maxsize=256)  # the same few lists stand beside every image
+@functools.lru_cache(maxsize=256)  # the same few lists belong to every image
 def _texts(text: str) -> tuple[str, ...]:
     found = json.loads(text)
-    _require(isinstance(found, list) and _are(found, str), "notes that are no texts")
+    _require(isinstance(found, list) and _are(found, str), "notes that are not texts")
     return tuple(map(_printable, found))
 
 
 @functools.lru_cache(maxsize=256)  # as above
 def _numbers(text: str) -> tuple[float, ...]:
     found = json.loads(text)
-    _require(isinstance(found, list) and _are(found, (int, float)), "values that are no numbers")
+    _require(isinstance(found, list) and _are(found, (int, float)), "values that are not numbers")
     return tuple(found)
 
 

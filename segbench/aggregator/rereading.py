@@ -1,6 +1,6 @@
 """From a result back to its images: for pictures, which counts alone cannot give.
 
-What lies on disk must still be what was counted: contents are compared, not names or dates.
+What is on disk must still be what was counted: contents are compared, not names or dates.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def reread(result: Result, files: SampleFiles) -> Sample:
 
 
 def states_of(result: Result, sample: Sample, threshold: float | None = None) -> NDArray[np.uint8]:
-    """Tell what became of each pixel of an image."""
+    """Give the state of each pixel of an image at a threshold."""
     cut = best_threshold(result) if threshold is None else threshold
     return full_protocol(result).states(sample, cut, result.counts[sample.name])
 

@@ -65,7 +65,7 @@ class Result:
     image_notes : mapping of image name to tuple of str
         What was done to the data of single images, with what `notes` leaves out, such as their sizes.
     unnamed : ScoreCounts, optional
-        Pixels that an `Accumulator` got without the name of an image: part of the pooled figures and the curve, while
+        Pixels that an `Accumulator` got without the name of an image: part of the pooled metrics and the curve, while
         what rests on single images (OIS, mean F, intervals, comparisons) is undefined.
     kept : Summary and ScoreCounts, optional
         The summary and `reduced` as a results file keeps them of very many scores, which take long to pool.
@@ -75,7 +75,7 @@ class Result:
         How many images of how many were counted, for a run that stopped half-way; the latter is None where it is not
         known. A partial result is not ranked.
     measured_by : Protocol, optional
-        The protocol; by default the one of that name, as far as the settings tell.
+        The protocol; by default the one of that name, as far as the settings say.
     """
 
     method: str
@@ -155,12 +155,12 @@ class Result:
         replicates: int = 2000,
         seed: int = 0,
     ) -> Intervals:
-        """Draw bootstrap intervals over images of every figure; see `segbench.bootstrap`.
+        """Draw bootstrap intervals over images of every metric; see `segbench.bootstrap`.
 
         Of annotators compared with each other, images of one annotator are left out.
 
-        They are nan where there are no images to draw from, or images are not told apart: of a published curve, where
-        every image failed, where images have no names.
+        They are nan where there are no images to draw from, or images are not distinguished: of a published curve,
+        where every image failed, where images have no names.
         """
         level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
         reason = self._nothing_to_draw_from()

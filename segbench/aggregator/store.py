@@ -52,7 +52,7 @@ class ResultsFile:
         if not create and not os.path.isfile(path):  # noqa: PTH113  as said
             raise DataError(str(path), "there is no such results file", "make one: segbench pixels GT PRED -o FILE")
         if is_folder or not os.path.isdir(path.parent):  # noqa: PTH112  as said
-            raise DataError(str(path), "is no place for a file", "give a file name in a folder that exists")
+            raise DataError(str(path), "is not a place for a file", "give a file name in a folder that exists")
         with self._readable():
             self._database = connect(path, create=create)
             try:
@@ -102,7 +102,7 @@ class ResultsFile:
                 if fresh or version != __version__:
                     self._database.execute("DELETE FROM images WHERE run = ?", (key,))
             if fresh:
-                # Also where this run is cut short and goes on without being asked for a fresh one again.
+                # Also where this run is cut short and goes on without `fresh`.
                 self._database.execute(f"UPDATE runs SET version = '' WHERE {_ALIKE}", identity)  # noqa: S608  as above
             images = "" if run.images is None else f"images:{run.images}"
             return self._write_run(run, complete=False, signature=images, version=__version__)

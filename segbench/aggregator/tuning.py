@@ -40,7 +40,7 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     if tuning.failed:
         images = f"{len(tuning.failed)} image{'s'[: len(tuning.failed) > 1]}"
         first = next(iter(tuning.failed.values()))
-        raise DataError("tuning set", f"{images} failed; the first: {first}", "mend or remove what failed")
+        raise DataError("tuning set", f"{images} failed; the first: {first}", "fix or remove what failed")
     totals = tuning.reduced.total_positives, tuning.reduced.total_negatives
     if min(totals) == 0:
         raise DataError("tuning set", f"{totals[0]} positives and {totals[1]} negatives, and both are needed")

@@ -80,7 +80,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _same_file(status: os.stat_result, target: Path) -> bool:
-    """Tell whether a resolved path leads to the file; not so for a deleted one that is still open, as in /dev/fd."""
+    """Say whether a resolved path leads to the file; not so for a deleted one that is still open, as in /dev/fd."""
     found = _status(target)
     return found is not None and os.path.samestat(status, found)
 

@@ -61,7 +61,7 @@ class Workers:
     @contextmanager
     def open(self, samples: Sequence[Source], images: int) -> Iterator[Executor | None]:
         """Open the workers for so many images, and see that they can read the first; None where none are worth it."""
-        from segbench.aggregator.pools import jobs_for, process_pool, thread_pool
+        from segbench.aggregator.pools import ThreadPool, jobs_for, process_pool
 
         with ExitStack() as stack:
             if self.dask is not None:
@@ -72,7 +72,7 @@ class Workers:
                 yield cluster
                 return
             jobs = jobs_for(images, self.jobs)
-            yield stack.enter_context((thread_pool if self.threads else process_pool)(jobs)) if jobs > 1 else None
+            yield stack.enter_context((ThreadPool if self.threads else process_pool)(jobs)) if jobs > 1 else None
 
 
 def _is_readable(source: Source) -> bool:

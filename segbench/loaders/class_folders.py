@@ -61,8 +61,8 @@ def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, w
     if incomplete:
         raise _missing(pairing, incomplete, len(names), foreign, where)
     by_place = sorted(places, key=places.__getitem__)
-    told = ", ".join(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place)
-    notes = (*pairing.notes, f"predictions by class: {told}")
+    named = ", ".join(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place)
+    notes = (*pairing.notes, f"predictions by class: {named}")
     if foreign:
         notes += (f"predictions of no class left out: {', '.join(map(shown, foreign))}",)
     return replace(pairing, files=tuple(_ordered(files, places) for files in pairing.files), notes=notes)

@@ -24,11 +24,11 @@ class Entry:
 
     stem: str  # its path within the folder, posix, without extension
     extension: str  # in lower case
-    where: str | Source  # the path of a local file, as 100 000 `Path` take a second to make; else where it lies
+    where: str | Source  # the path of a local file, as 100 000 `Path` take a second to make; else its source
 
     @property
     def source(self) -> Source:
-        """Where it lies."""
+        """Where the file is."""
         return Path(self.where) if isinstance(self.where, str) else self.where
 
 

@@ -5,15 +5,15 @@ The first line names the columns, in any order:
 ``name``
     The image's name; each once.
 ``ground_truth``
-    Its ground truth; the column may stand several times, one an annotator (`ground_truth:ANNOTATOR` does as well), and
+    Its ground truth; there may be several such columns, one per annotator (`ground_truth:ANNOTATOR` does as well), and
     all but one cell may be empty.
 ``prediction`` or ``prediction:METHOD``
-    Its prediction, of one method or of several; a column that stands several times holds the scales of one method.
+    Its prediction, of one method or of several; a column that is there several times holds the scales of one method.
 ``field``
     Its mask; if there is such a column, every image has one.
 
 Other columns are left out with a note. Paths are relative to the folder of the list, or of a list from ``/dev/stdin``
-or another pipe of the shell to the current folder; URLs may stand for paths.
+or another pipe of the shell to the current folder; URLs may take the place of paths.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ def method_columns(place: str) -> dict[str, str]:
     for column in columns:
         method = shown(own if column == "prediction" else column.removeprefix(_METHOD))
         if method in found:
-            what = f"the columns {shown(found[method])!r} and {shown(column)!r} both stand for the method {method!r}"
+            what = f"the columns {shown(found[method])!r} and {shown(column)!r} are both for the method {method!r}"
             raise DataError(shown(masked(place)), what, "give one of them another name: prediction:OTHER")
         found[method] = column
     return found
 
 
 def column_of(place: str, method: str | None) -> str:
-    """Name the column in which the predictions of a method stand."""
+    """Name the column that holds the predictions of a method."""
     columns = method_columns(place)
     only = next(iter(columns.values())) if len(columns) == 1 else None
     if only and (method is None or only == "prediction"):
@@ -121,7 +121,7 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
             continue
         found = _row(cells, header, places, folder, allow_missing=allow_missing)
         if isinstance(found, Row) and found.name in rows:
-            found = [f"the name {found.name!r} stands twice"]
+            found = [f"the name {found.name!r} is there twice"]
         if isinstance(found, Row):
             rows[found.name] = found
         else:

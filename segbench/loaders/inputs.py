@@ -1,4 +1,4 @@
-"""Where the images of a run lie, and how their names pair."""
+"""Where the images of a run are, and how their names pair."""
 
 from __future__ import annotations
 
@@ -34,9 +34,8 @@ class Inputs:
     field : str, optional
         A folder of masks, nonzero where pixels count, or one mask for all images.
     gt_pattern, pred_pattern, field_pattern : str
-        ``*`` stands for the image's name and ``#`` for the tag of an annotator (`gt_pattern`) or of one of several
-        scales or classes (`pred_pattern`: ``"*/#"`` is a folder of label maps an image, ``"#/*"`` one a class); see
-        `Pattern.parse`.
+        ``*`` is the image's name and ``#`` the tag of an annotator (`gt_pattern`) or of one of several scales or
+        classes (`pred_pattern`: ``"*/#"`` is one folder of label maps per image, ``"#/*"`` one per class).
     negatives : str
         Predictions whose name this shell pattern fits (``"good/*"``) need no ground truth: all their pixels are
         negative. Empty for none.
@@ -49,7 +48,7 @@ class Inputs:
     allow_missing : bool
         Leave out images without a prediction instead of refusing them.
     merged : tuple of Inputs
-        Where the images of further parts lie, if the run was put together of several.
+        Where the images of further parts are, if the run was put together of several.
     """
 
     ground_truth: str = ""
@@ -106,7 +105,7 @@ class Inputs:
         )
 
     def absolute(self) -> Self:
-        """Give the same places wherever one stands."""
+        """Give the same places as absolute paths."""
         return self.with_places(_absolute)
 
     def masked(self) -> Self:
@@ -127,12 +126,9 @@ class Inputs:
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote."""
         content = json.loads(text)
-        parts = tuple(cls._from_dict(part, ()) for part in content["merged"])
-        return cls._from_dict(content, parts)
-
-    @classmethod
-    def _from_dict(cls, content: dict[str, Any], parts: tuple[Inputs, ...]) -> Self:
-        return cls(**content | {"images": tuple(content.get("images", ())), "merged": parts})
+        parts = [content, *content["merged"]]
+        whole, *others = (cls(**part | {"images": tuple(part.get("images", ())), "merged": ()}) for part in parts)
+        return replace(whole, merged=tuple(others))
 
 
 def _absolute(place: str) -> str:
@@ -150,7 +146,7 @@ def find_inputs(
     method: str | None,
     **options: Any,  # noqa: ANN401  patterns and flags, as fields of Inputs
 ) -> Inputs:
-    """Say where the images of a run lie, by folders with patterns or by a file list and the column of a method."""
+    """Say where the images of a run are, by folders with patterns or by a file list and the column of a method."""
     places = {"ground_truth": ground_truth, "prediction": prediction, "field": field}
     given: dict[str, Any] = {name: fspath(place) for name, place in places.items() if place is not None}
     inputs = Inputs(**given, images=as_images(images), **options)

@@ -1,4 +1,4 @@
-"""What a folder holds, wherever it lies: on disk, in an archive, in a folder of archives, or at a URL."""
+"""What a folder holds, wherever it is: on disk, in an archive, in a folder of archives, or at a URL."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LISTED: ContextVar[dict[tuple[str, str], Any] | None] = ContextVar("_LISTED", d
 def listed_once() -> Iterator[None]:
     """List each place, and read each file list, once while this is open.
 
-    What is checked is then what is counted, URLs are asked once, and a list can come from a pipe.
+    What is checked is then what is counted, URLs are listed once, and a list can come from a pipe.
     """
     if _LISTED.get() is not None:
         yield
@@ -56,7 +56,7 @@ def listed_once() -> Iterator[None]:
 
 
 def list_place(place: str) -> Listing:
-    """List a folder with its sub-folders, an archive, a folder of archives, or all that lies under a URL."""
+    """List a folder with its sub-folders, an archive, a folder of archives, or all that is under a URL."""
     return once("place", place, _list)
 
 
@@ -89,7 +89,7 @@ def _list(place: str) -> Listing:
             raise DataError(name, "is an archive at a URL", f"fetch it first, or write {kind}://::{name}")
         return list_url(place)
     if is_archive(place) and not os.path.isdir(place):  # noqa: PTH112  as above
-        return list_archive(place)
+        return list_archive(os.path.abspath(place))  # noqa: PTH100  as above; workers may be in another folder
     return list_folder(Path(place))
 
 
@@ -99,7 +99,7 @@ def list_folder(folder: Path) -> Listing:
     found = list(_walk(str(folder), others))
     shards = [path for inside, path in found if is_archive(inside)]
     if shards and not any(split_extension(inside)[1] in KNOWN for inside, _ in found):
-        listing = list_shards(shown(folder), sorted(shards))
+        listing = list_shards(shown(folder), sorted(map(os.path.abspath, shards)))
         beside = others.total() + len(found) - len(shards)
         notes = (f"{shown(folder)}: {beside} files beside the archives left out",) if beside else ()
         return replace(listing, notes=(*notes, *listing.notes))
@@ -152,9 +152,9 @@ def _unreadable(folder: str, error: OSError | ValueError) -> DataError:
         return DataError(name, "there is no such folder", "check the path")
     if isinstance(error, NotADirectoryError):
         if name.lower().endswith(_OTHER_ARCHIVES):
-            known = " ".join(EXTENSIONS)
-            return DataError(name, "is an archive of a kind that is not read", f"pack it anew; read are {known}")
+            hint = f"pack it again, as one of {' '.join(EXTENSIONS)}"
+            return DataError(name, "is an archive of a kind that is not read", hint)
         return DataError(name, "is a file, expected a folder", "give two files or two folders")
     if isinstance(error, OSError):
         return DataError(name, f"cannot be listed ({error.strerror})", "change its permissions")
-    return DataError(name, "is no name a folder can have", "check the path")
+    return DataError(name, "is not a name that a folder can have", "check the path")

@@ -50,7 +50,7 @@ class Pattern:
             raise ArgumentError(f"{given} has {text.count('*')} *, expected one, in place of the image's name")
         if text.count("#") > tagged:
             at_most = "at most one, in place of an annotator's or a scale's tag"
-            expected = at_most if tagged else "none: there is one mask an image"
+            expected = at_most if tagged else "none: there is one mask per image"
             raise ArgumentError(f"{given} has {text.count('#')} #, expected {expected}")
         extension = next((e for e in EXTENSIONS if text.lower().endswith(e)), "")
         body = text[: len(text) - len(extension)].replace(os.sep, "/").removeprefix("./")
@@ -92,12 +92,12 @@ class SampleFiles:
         return (*self.ground_truths, self.prediction, *self.scales, *field)
 
     def within(self, folder: Path) -> SampleFiles:
-        """Give the same files with paths that do not depend on the current folder, if they are relative to this one."""
+        """Give the same files with absolute paths, where they are relative to a folder."""
 
         def whole(source: Source) -> Source:
             return folder / source if isinstance(source, Path) else source
 
-        if isinstance(self.prediction, Path) and self.prediction.is_absolute():
+        if not any(isinstance(source, Path) and not source.is_absolute() for source in self.sources):
             return self
         field = None if self.field is None else whole(self.field)
         truths, scales = tuple(map(whole, self.ground_truths)), tuple(map(whole, self.scales))
@@ -272,7 +272,7 @@ def _named(folder: str, pattern: Pattern) -> tuple[dict[str, list[tuple[str, Ent
         raise DataError(
             _shown(folder),
             f"none of {unfit} files fits the pattern {pattern.text!r} (the first is {example!r})",
-            "in a pattern * stands for the image's name; the extension may be left out",
+            "in a pattern * is the image's name; the extension may be left out",
         )
     _refuse_doubles(folder, found)
     notes = listing.notes

@@ -1,4 +1,4 @@
-"""Named data sets: where their files lie below one folder, how names pair, and what counts as right.
+"""Named data sets: where their files are below one folder, how names pair, and what counts as right.
 
 A preset is a TOML file: what it is, the protocols it is for, a ``[layout]`` of places below the root (of several the
 first that exists), and ``[options]`` of their verbs under their long names. Options that are typed come before those
@@ -26,7 +26,7 @@ _SOURCES = {
 }
 _HINT = "see a preset that ships: segbench presets bsds500"
 _LARGEST_BYTES = 2**13
-"""The parser takes the square of a file's length where tables lie within tables."""
+"""The parser takes the square of a file's length where tables are nested."""
 _PLACES = ("ground_truth", "field", "images")
 _TEXTS = ("title", "home", "cite", "note", "source")
 
@@ -144,11 +144,11 @@ def _read(text: str, name: str, file: str) -> Preset:
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(shown(file), f"is no TOML ({error})", _HINT) from None
+        raise DataError(shown(file), f"is not TOML ({error})", _HINT) from None
     problems = _problems(content)
     if problems:
         listed = "".join(f"\n  {problem}" for problem in problems)
-        raise DataError(shown(file), f"is no preset:{listed}\n", _HINT)
+        raise DataError(shown(file), f"is not a preset:{listed}\n", _HINT)
     layout = {place: _as_tuple(where) for place, where in content["layout"].items()}
     texts: dict[str, Any] = {key: content.get(key, "") for key in _TEXTS}
     texts["source"] = content.get("source", "memory")

@@ -1,4 +1,4 @@
-"""Where the bytes of one file lie, so that nothing else knows folders from archives and URLs."""
+"""Where the bytes of one file are, so that nothing else knows folders from archives and URLs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Source(Protocol):
-    """Where the bytes of one file lie, fit to be sent to a worker; its text is what people are shown.
+    """Where the bytes of one file are, fit to be sent to a worker; its text is what people are shown.
 
     `pathlib.Path` is one; `TarMember`, `ZipMember` and `Remote` are the others.
     """

@@ -397,7 +397,7 @@ class TestWhatIsRefused:
         ("options", "match"),
         [
             ({"name": "a", "names": ["a", "b"]}, "exclude each other"),
-            ({"names": "ab"}, "expected one name an image"),
+            ({"names": "ab"}, "expected one name per image"),
             ({"names": ["a"]}, r"1 names for 2 images \(scores\) and 2"),
             ({"names": ["a", 1.5]}, "1.5 is no name"),
             ({"valid": [[True, False]]}, r"valid has shape \(1, 2\) and dtype bool, expected \(2, 2\)"),

@@ -18,7 +18,7 @@ from unusual_protocols import Deadly, Slow
 import segbench
 from segbench import Boundaries, Pixels, WorkerError, evaluate, load_results
 from segbench.aggregator.executors import answers
-from segbench.aggregator.pools import process_pool, thread_pool
+from segbench.aggregator.pools import ThreadPool, process_pool
 from segbench.loaders.listing import list_place
 
 
@@ -47,7 +47,7 @@ class TestTheSameEverywhere:
     @pytest.mark.parametrize("protocol", [Pixels(), Boundaries(thresholds=9)], ids=["pixels", "boundaries"])
     def test_processes_and_threads(self, folders, protocol):
         alone = evaluate(*folders, protocol)
-        with process_pool(2) as processes, thread_pool(3) as threads, ThreadPoolExecutor(2) as foreign:
+        with process_pool(2) as processes, ThreadPool(3) as threads, ThreadPoolExecutor(2) as foreign:
             for executor in (processes, threads, foreign):
                 require_same(evaluate(*folders, protocol, executor=executor), alone)
 
@@ -113,7 +113,7 @@ class TestLostWorkers:
         def fail(_batch):
             raise ZeroDivisionError
 
-        with thread_pool(2) as pool, pytest.raises(ZeroDivisionError):
+        with ThreadPool(2) as pool, pytest.raises(ZeroDivisionError):
             list(answers(pool, fail, [[1], [2]], lost=lambda item: item))
 
 
@@ -174,7 +174,10 @@ class TestDask:
     @pytest.mark.parametrize("address", ["hello world", "tcp://"])
     def test_what_is_no_address(self, address):
         pytest.importorskip("distributed")
-        with pytest.raises(segbench.ArgumentError, match="no address of a Dask scheduler"), segbench.dask_pool(address):
+        with (
+            pytest.raises(segbench.ArgumentError, match="not the address of a Dask"),
+            segbench.dask_pool(address),
+        ):
             pass
 
     def test_the_extra_is_named_where_it_is_missing(self, monkeypatch):

@@ -15,13 +15,16 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 
-from segbench import Classes, check, evaluate, load_results
+from segbench import Classes, Pixels, check, evaluate, load_results
+from segbench.aggregator.benchmark import evaluate_pairing
 from segbench.aggregator.pools import process_pool
 from segbench.cli.data import methods_of
 from segbench.core.errors import ArgumentError
 from segbench.loaders import listing
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder
+from segbench.loaders.pairing import pair
+from segbench.protocols import files
 
 
 def test_a_file_list_gives_the_figures_of_its_folders(tmp_path, segbench):
@@ -214,6 +217,26 @@ def test_each_place_is_listed_once_a_run(segbench, tmp_path, monkeypatch):
     evaluate(gt, a, Classes(labels=[0, 1]))
     evaluate(gt, a, Classes(labels=[0, 1]))
     assert sorted(seen) == ["a", "a", "gt", "gt"]
+
+
+def test_each_method_is_paired_once_a_run(segbench, papers, tmp_path, monkeypatch):
+    shutil.copytree(papers / "pred", papers / "other")
+    paired = []
+    monkeypatch.setattr(files, "pair", lambda inputs: (paired.append(inputs.prediction), pair(inputs))[1])
+    predictions = [str(papers / "pred"), str(papers / "other")]
+    assert segbench("pixels", papers / "gt", *predictions, "-o", tmp_path / "r.segbench", "-j", 1).code == 0
+    assert paired == predictions
+
+
+@pytest.mark.parametrize("form", ["", ".zip"])
+def test_workers_in_another_folder_find_relative_places(papers, monkeypatch, form):
+    with process_pool(1) as pool:
+        pool.submit(os.chdir, "/").result()
+        monkeypatch.chdir(papers)
+        pairing = files.find_files(Inputs(ground_truth=f"gt{form}", prediction=f"pred{form}"), Pixels())
+        result = evaluate_pairing(pairing, Pixels(), method="pred", executor=pool)
+    assert (len(result.counts), result.failed) == (2, {})
+    assert result.inputs.prediction == str(papers / f"pred{form}")
 
 
 class TestAListFromAPipe:

@@ -26,7 +26,7 @@ class TestWhereImagesAreCounted:
         [
             (["--dask", "local", "--threads"], 2, "give one of them"),
             (["--dask", "tcp://host:8786", "-j", "2"], 2, "started with it"),
-            (["--dask", "nonsense"], 2, "'nonsense' is no address of a Dask scheduler"),
+            (["--dask", "nonsense"], 2, "'nonsense' is not the address of a Dask scheduler"),
             (["--fresh"], 2, "name it with -o"),
         ],
     )

@@ -167,7 +167,7 @@ def test_places_that_hold_a_null(place):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("a=" + "[" * 8_000, "is no TOML"), ("a=" + "1" * 5000, "is no TOML"), ("#" * 20_000, "20000 bytes")],
+    [("a=" + "[" * 8_000, "is not TOML"), ("a=" + "1" * 5000, "is not TOML"), ("#" * 20_000, "20000 bytes")],
 )
 def test_presets_that_are_deep_or_long(tmp_path, text, said):
     path = tmp_path / "own.toml"

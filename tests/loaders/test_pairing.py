@@ -92,7 +92,7 @@ def test_predictions_come_one_a_scale_in_natural_order_and_masks_do_not(tmp_path
     scales = make(tmp_path / "pred", "a/1.png", "a/10.png", "a/2.png")
     (files,) = pair(gt, scales, pred_pattern="*/#").files
     assert [path.name for path in (files.prediction, *files.scales)] == ["1.png", "2.png", "10.png"]
-    with pytest.raises(ArgumentError, match=r"--field-pattern.*one mask an image"):
+    with pytest.raises(ArgumentError, match=r"--field-pattern.*one mask per image"):
         pair(gt, gt, field=gt, field_pattern="*.#")
 
 

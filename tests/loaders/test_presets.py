@@ -229,7 +229,7 @@ class TestOnesOwn:
         for fault in ("'titel'", "'hearsay'", "lacks ground_truth", "knows no 'masks'", "'../up'"):
             assert fault in said
 
-    @pytest.mark.parametrize(("text", "said"), [("[layout", "is no TOML"), (None, "cannot be read as a preset")])
+    @pytest.mark.parametrize(("text", "said"), [("[layout", "is not TOML"), (None, "cannot be read as a preset")])
     def test_that_is_none(self, tmp_path, text, said):
         file = tmp_path / "mine.toml"
         if text:

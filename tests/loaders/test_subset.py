@@ -227,6 +227,12 @@ class TestSeveralMethods:
         names = ("HED/a.png", "RCF/a.png")
         gt, preds = make(tmp_path / "gt", *names), make(tmp_path / "preds", *names)
         assert methods_below(Inputs(ground_truth=gt, prediction=preds)) == {}
+        many = make(tmp_path / "many", *(f"{k:02}/{k}.png" for k in range(30)), "HED/1.png", "RCF/1.png")
+        assert list(methods_below(Inputs(ground_truth=make(tmp_path / "one", "1.png"), prediction=many))) == [
+            "01",
+            "HED",
+            "RCF",
+        ]
 
     def test_one_sub_folder_is_a_pattern(self, tmp_path):
         gt, preds = make(tmp_path / "gt", "a.png"), make(tmp_path / "preds", "out/a.png")
