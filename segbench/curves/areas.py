@@ -43,8 +43,7 @@ def auc_roc(counts: ScoreCounts | Pooled) -> float:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
 
     Returns
     -------
@@ -64,8 +63,7 @@ def auc_pr(counts: ScoreCounts | Pooled, *, method: Method = "exact") -> float:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
     method : {"exact", "trapezoid", "linear"}
         "exact" integrates the curve of Davis and Goadrich; "trapezoid" is their approximation over whole true
         positives; "linear" draws straight lines between PR points, which no classifier attains, and exists to show how
@@ -100,8 +98,7 @@ def average_precision(counts: ScoreCounts | Pooled) -> float:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
 
     Returns
     -------
@@ -174,32 +171,24 @@ class AreaExplanation:
 
     def rows(self) -> list[tuple[str, float, str]]:
         """Give each metric with its name and the reason for its value."""
-        return [
-            ("AUC-PR, exact", self.exact, "the curve of Davis and Goadrich (false positives linear), integrated"),
-            (
-                "AUC-PR, trapezoid",
-                self.trapezoid,
-                self._than_exact(self.trapezoid, "trapezoids over whole true positives approximate the same curve"),
-            ),
+        others = (
+            ("AUC-PR, trapezoid", self.trapezoid, "trapezoids over whole true positives approximate the same curve"),
             (
                 "average precision",
                 self.average_precision,
-                self._than_exact(
-                    self.average_precision, "precision at the end of each step of equal scores, not along it"
-                ),
+                "precision at the end of each step of equal scores, not along it",
             ),
-            (
-                "AUC-PR, linear",
-                self.linear,
-                self._than_exact(self.linear, "straight lines in PR space, which no classifier attains"),
-            ),
+            ("AUC-PR, linear", self.linear, "straight lines in PR space, which no classifier attains"),
             (
                 "AUC-PR, achievable",
                 self.achievable,
-                self._than_exact(
-                    self.achievable, "the convex hull, its thresholds chosen on this very data: optimistic"
-                ),
+                "the convex hull, its thresholds chosen on this very data: optimistic",
             ),
+        )
+        exact = "the curve of Davis and Goadrich (false positives linear), integrated"
+        return [
+            ("AUC-PR, exact", self.exact, exact),
+            *((name, value, self._than_exact(value, reason)) for name, value, reason in others),
         ]
 
     def __str__(self) -> str:
@@ -221,8 +210,7 @@ def explain_areas(counts: ScoreCounts | Pooled) -> AreaExplanation:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
 
     Returns
     -------

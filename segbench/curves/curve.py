@@ -238,8 +238,7 @@ def roc_curve(counts: ScoreCounts | Pooled) -> Curve:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
 
     Returns
     -------
@@ -260,8 +259,7 @@ def pr_curve(counts: ScoreCounts | Pooled) -> Curve:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
 
     Returns
     -------
@@ -281,8 +279,7 @@ def roc_hull(counts: ScoreCounts | Pooled) -> Curve:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
 
     Returns
     -------
@@ -303,8 +300,7 @@ def achievable_pr_curve(counts: ScoreCounts | Pooled) -> Curve:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
 
     Returns
     -------

@@ -54,8 +54,7 @@ def pr_gain_curve(counts: ScoreCounts | Pooled) -> GainCurve:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
 
     Returns
     -------

@@ -64,8 +64,7 @@ def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
     beta : float
         Weight of recall against precision, from 1e-100 to 1e100.
 
@@ -106,8 +105,7 @@ def best_iou(counts: ScoreCounts | Pooled) -> OperatingPoint:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
 
     Returns
     -------
@@ -130,8 +128,7 @@ def precision_at_recall(counts: ScoreCounts | Pooled, *, recall: float) -> Opera
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
     recall : float
         Above 0, at most 1.
 
@@ -165,8 +162,7 @@ def recall_at_precision(counts: ScoreCounts | Pooled, *, precision: float) -> Op
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
     precision : float
         Above 0, at most 1.
 
@@ -199,8 +195,7 @@ def at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> OperatingPoint
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
     tpr : float
         In [0, 1].
 
@@ -231,8 +226,7 @@ def fpr_at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> float:
 
     Parameters
     ----------
-    counts : ScoreCounts or Result
-        Pixels of an image or of many; of a result its pooled counts.
+    counts : ScoreCounts, or Result for its pooled counts
     tpr : float
         Between 0 and 1, read as the decimal it is written as: 0.9 of 10 positives is 9.
 

@@ -49,16 +49,19 @@ def hull_points(points: Points) -> Points:
 
 def best_point(points: Points, *, beta: float = 1.0) -> int:
     """Number the point with the best F, at least 1; the first among equals."""
-    tp, fp = (values.astype(np.float64) for values in points)
-    positives = int(points[0][-1])
+    tp, fp = points
+    positives = int(tp[-1])
     if positives == 0:
         return 1
     # Ranked by TP / (beta^2 P + TP + FP), to which F is proportional; near-ties of the floats are settled in integers.
-    ratio = tp / (tp + fp + beta**2 * positives)
+    ratio = fp.astype(np.float64)
+    ratio += tp
+    ratio += beta**2 * positives
+    np.divide(tp, ratio, out=ratio)
     weight = Fraction(beta) ** 2
     chosen, hits, base = 0, 0, 1
     for k in np.flatnonzero(ratio >= ratio.max() * _CLOSE).tolist():
-        t, f = int(points[0][k]), int(points[1][k])
+        t, f = int(tp[k]), int(fp[k])
         # Multiplied through by the denominator of beta^2, so that every number is an integer.
         ranked = weight.numerator * positives + weight.denominator * (t + f)
         if t * base > hits * ranked:

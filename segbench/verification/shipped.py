@@ -87,33 +87,15 @@ def _pixels(folder: Path, predictions: str) -> tuple[ScoreCounts, Mapping[str, f
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """A metric of pixel counts, and where on the curve it is read.
+    """A metric of pixel counts, and where on the curve it is read."""
 
-    Parameters
-    ----------
-    metric : str
-        A key of the summary; or ``tp``, ``fp``, ``fpr``, ``tpr``, ``recall``, ``precision`` of a point.
-    threshold : float, optional
-        The point with ``score >= threshold``.
-    level : int, optional
-        The same for 8-bit predictions: ``threshold = level / 255``.
-    point : int, optional
-        The point by its place on the curve, the first being 1; for curves without scores.
-    recall : float, optional
-        The point at this recall on the curve as it is drawn, between measured points too.
-    method : {"exact", "trapezoid", "linear"}, optional
-        Of ``auc_pr``, how it is measured.
-    between : pair of float, optional
-        Of ``auc_pr``, the recalls of the two points between which it is measured.
-    """
-
-    metric: str
-    threshold: float | None = None
-    level: int | None = None
-    point: int | None = None
-    recall: float | None = None
-    method: Method | None = None
-    between: tuple[float, float] | None = None
+    metric: str  # a key of the summary, or tp, fp, fpr, tpr, recall, precision of a point
+    threshold: float | None = None  # of the point
+    level: int | None = None  # its threshold * 255, of 8-bit predictions
+    point: int | None = None  # its place on the curve, from 1, where there are no scores
+    recall: float | None = None  # at which the curve is read as it is drawn, between measured points too
+    method: Method | None = None  # of measuring `auc_pr`
+    between: tuple[float, float] | None = None  # recalls of two points, of `auc_pr`
 
     @property
     def name(self) -> str:

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -18,6 +17,10 @@ from segbench.verification.checks import Check, verdict
 SCHEMA = 1
 _STYLES = {"as expected": "", "off": "red", "not checked": "yellow"}
 _HEADER = ("  metric", "expected", "got", "off by", "allowed", "source")
+_FIELDS = (
+    *("part", "group", "what", "state", "expected", "got", "difference", "allowed"),
+    *("source", "seconds", "note", "missing"),
+)
 _LEAST_WHAT, _LEAST_SOURCE = 26, 12
 _MOST_PLACES = 7
 
@@ -97,24 +100,13 @@ def checks_json(checks: Sequence[Check]) -> str:
             state.replace(" ", "_"): sum(check.state == state for check in checks)
             for state in ("as expected", "off", "not checked")
         },
-        "checks": [_document(check) for check in checks],
+        "checks": [{name: _plain(getattr(check, name)) for name in _FIELDS} for check in checks],
     }
     return json.dumps(document, indent=2) + "\n"
 
 
-def _document(check: Check) -> dict[str, Any]:
-    numbers = ("expected", "got", "difference", "allowed")
-    return {
-        "part": check.part,
-        "group": check.group,
-        "what": check.what,
-        "state": check.state,
-        **{name: finite(getattr(check, name)) for name in numbers},
-        "source": check.source,
-        "seconds": check.seconds,
-        "note": check.note,
-        "missing": check.missing,
-    }
+def _plain(value: str | float) -> str | float | None:
+    return value if isinstance(value, str) else finite(value)
 
 
 def _numbers(check: Check) -> tuple[str, str, str, str]:

@@ -55,37 +55,15 @@ _IMAGES_AT_ONCE = 256
 
 
 class BoundaryTable(Table):
-    """Boundary counts of many images at common thresholds, those of several methods one after the other.
+    """Boundary counts of many images in sorted order of their names, those of several methods one after the other.
 
-    Parameters
-    ----------
-    sets : sequence of mapping of str to BoundaryCounts
-        Counts by image name, of each method; rows come set by set, in sorted order of the names.
-    with_pixels_only : bool
-        Whether images without a pixel to match are left out: of annotators, they compare no two.
-
-    Raises
-    ------
-    ArgumentError
-        If images were counted at different thresholds.
-
-    Examples
-    --------
-    >>> summary = BoundaryTable([{"a": BoundaryCounts([0.5], [8], [10], [4], [5])}]).summary()
-    >>> round(summary["ods_f"], 3), round(summary["ois_f"], 3)
-    (0.8, 0.8)
+    With `with_pixels_only`, images without a pixel to match are left out: of annotators, they compare no two.
     """
 
     metrics = METRICS
 
-    def __init__(
-        self,
-        sets: Sequence[Mapping[str, BoundaryCounts]],
-        *,
-        with_pixels_only: bool = False,
-    ) -> None:
-        self._given = sets
-        self._sets = sets
+    def __init__(self, sets: Sequence[Mapping[str, BoundaryCounts]], *, with_pixels_only: bool = False) -> None:
+        self._all = self._sets = sets
         if with_pixels_only:
             self._sets = [{name: each for name, each in images.items() if each.has_pixels} for images in sets]
 
@@ -153,7 +131,7 @@ class BoundaryTable(Table):
         """Say why an estimate is nan."""
         del metric  # the reason is the same for all
         if not self.images:
-            return "no boundaries of two annotators" if any(self._given) else "no image was counted"
+            return "no boundaries of two annotators" if any(self._all) else "no image was counted"
         if not self._best[:, 5].any():
             return "no boundary pixel in the ground truth or the prediction"
         return "one threshold makes no curve" if self._thresholds.size == 1 else "no threshold has precision .5"
@@ -161,7 +139,7 @@ class BoundaryTable(Table):
     @property
     def pooled(self) -> BoundaryCounts:
         """The counts of all images added up."""
-        return BoundaryCounts.sum(images[name] for images in self._given for name in sorted(images))
+        return BoundaryCounts.sum(images[name] for images in self._all for name in sorted(images))
 
     @property
     def curve(self) -> BoundaryCurve:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,62 +79,46 @@ def count_regions(
     if inside is not None:
         check_size(inside, truths[0], "valid pixels")
     inside = _also_inside(inside, *unsegmented)
-    overlaps = [_Overlaps.of(hierarchy) for hierarchy in hierarchies]
+    # Best overlap of every predicted region, of all thresholds, with one of any annotator.
+    overlaps = [np.zeros(int(hierarchy.offsets[-1] + hierarchy.number[-1])) for hierarchy in hierarchies]
     counted = [
         _annotator(hierarchies, truth, _kept(truth, void, _also_inside(inside, hidden)), overlaps)
         for truth, hidden in zip(truths, unlabelled, strict=True)
     ]
-    some = [one for one in counted if one.area]
+    some = [one for one in counted if one is not None]
     if not some:
         raise DataError("ground truth", "no annotator has a pixel left to count", "check void labels and valid pixels")
-    sums = np.sum([one.covered for one in some], axis=0)
     # Sorted, so that the mean does not depend on the order of annotators.
     means = np.sort([one.shares for one in some], axis=0).sum(axis=0) / len(some)
     units = np.rint(means * MEAN_UNITS).astype(np.int64)
-    covered_pred = [o.covered(h, inside) for h, o in zip(hierarchies, overlaps, strict=True)]
     return RegionCounts(
         cuts,
         1,
         sum(one.area for one in some),
         truths[0].size if inside is None else int(inside.sum()),
         sum(one.covered_best for one in some),
-        sums,
-        np.concatenate(covered_pred),
+        np.sum([one.covered for one in some], axis=0),
+        np.concatenate([_covered_pred(*pair, inside) for pair in zip(hierarchies, overlaps, strict=True)]),
         *units.clip(0),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Overlaps:
-    """Best overlap of every predicted region with one of any annotator; equal segmentations share their places."""
-
-    offsets: IntArray
-    best: FloatArray
-
-    @classmethod
-    def of(cls, hierarchy: Hierarchy) -> _Overlaps:
-        number = hierarchy.number
-        fresh = np.concatenate([[True], number[1:] != number[:-1]])
-        ends = np.cumsum(np.where(fresh, number, 0))
-        return cls(ends - number, np.zeros(int(ends[-1])))
-
-    def covered(self, hierarchy: Hierarchy, inside: NDArray[np.bool_] | None) -> IntArray:
-        """Give the area covered at each threshold."""
-        labels = hierarchy.labels if inside is None else hierarchy.labels[inside]
-        areas = np.bincount(labels.ravel(), minlength=hierarchy.region_of.shape[1])
-        covered = np.zeros(self.offsets.size, np.int64)
-        for k, (start, number) in enumerate(zip(self.offsets, hierarchy.number, strict=True)):
-            if k and start == self.offsets[k - 1]:
-                covered[k] = covered[k - 1]
-                continue
-            merged = np.bincount(hierarchy.region_of[k], weights=areas, minlength=number)
-            share = merged * self.best[start : start + number]
-            covered[k] = np.floor(share * COVERED_UNITS + 0.5).astype(np.int64).sum()
-        return covered
+def _covered_pred(hierarchy: Hierarchy, overlaps: FloatArray, inside: NDArray[np.bool_] | None) -> IntArray:
+    """Give the area of predicted regions covered at each threshold."""
+    labels = hierarchy.labels if inside is None else hierarchy.labels[inside]
+    areas = np.bincount(labels.ravel(), minlength=hierarchy.region_of.shape[1])
+    covered = np.zeros(hierarchy.number.size, np.int64)
+    for k, (start, number) in enumerate(zip(hierarchy.offsets, hierarchy.number, strict=True)):
+        if k and start == hierarchy.offsets[k - 1]:
+            covered[k] = covered[k - 1]
+            continue
+        merged = np.bincount(hierarchy.region_of[k], weights=areas, minlength=number)
+        share = merged * overlaps[start : start + number]
+        covered[k] = np.floor(share * COVERED_UNITS + 0.5).astype(np.int64).sum()
+    return covered
 
 
-@dataclass(frozen=True, eq=False)
-class _Annotator:
+class _Annotator(NamedTuple):
     """Covering in its units, and what is averaged over annotators, shape (6, K)."""
 
     area: int
@@ -148,22 +131,22 @@ def _annotator(
     hierarchies: Sequence[Hierarchy],
     truth: NDArray[Any],
     kept: NDArray[np.bool_] | None,
-    overlaps: Sequence[_Overlaps],
-) -> _Annotator:
+    overlaps: Sequence[FloatArray],
+) -> _Annotator | None:
+    """Compare with one annotator, None if no pixel is left, and raise the best overlaps of predicted regions."""
     labels, number = dense(truth if kept is None else truth[kept])
+    if not labels.size:
+        return None
     areas = np.bincount(labels.ravel(), minlength=number)
-    pixels = int(areas.sum())
-    if not pixels:
-        return _Annotator(0, 0, np.empty(0, np.int64), np.empty((6, 0)))
     best = np.zeros(number)
     parts = []
     for hierarchy, overlap in zip(hierarchies, overlaps, strict=True):
         predicted = hierarchy.labels if kept is None else hierarchy.labels[kept]
         table = _table(predicted.ravel(), labels.ravel(), hierarchy.region_of.shape[1], number)
-        parts.append(sweep_up(hierarchy.region_of, hierarchy.number, *table, best, overlap.offsets, overlap.best))
+        parts.append(sweep_up(hierarchy.region_of, hierarchy.number, *table, best, hierarchy.offsets, overlap))
     covered, *sums = np.concatenate(parts).T
     covered_best = int(np.floor(areas * best * COVERED_UNITS + 0.5).astype(np.int64).sum())
-    return _Annotator(pixels, covered_best, covered, _shares(sums, areas))
+    return _Annotator(labels.size, covered_best, covered, _shares(sums, areas))
 
 
 def _also_inside(inside: NDArray[np.bool_] | None, *hidden: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,21 +23,17 @@ _DENSE_LABELS = 2**16
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """Regions at rising thresholds, where they only merge; K is 1 for a single label map.
+    """Regions at rising thresholds, where they only merge; K is 1 for a single label map."""
 
-    Parameters
-    ----------
-    labels : array of int, shape (H, W)
-        Regions at the first threshold, from 0, none missing.
-    region_of : array of int32, shape (K, regions)
-        In which region each of them lies at each threshold.
-    number : array of int64, shape (K,)
-        Regions at each threshold.
-    """
+    labels: NDArray[Any]  # (H, W): regions at the first threshold, from 0, none missing
+    region_of: NDArray[np.int32]  # (K, regions): in which region each of them lies at each threshold
+    number: IntArray  # (K,): regions at each threshold
 
-    labels: NDArray[Any]
-    region_of: NDArray[np.int32]
-    number: IntArray
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Where the regions of each threshold begin in a list of all; equal segmentations share their places."""
+        fresh = np.concatenate([[True], self.number[1:] != self.number[:-1]])
+        return np.cumsum(np.where(fresh, self.number, 0)) - self.number
 
 
 def hierarchies_of(

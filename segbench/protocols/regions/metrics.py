@@ -82,24 +82,7 @@ METRICS = shares(
 
 
 class RegionTable(Table):
-    """Region counts of many images at common thresholds, those of several methods one after the other.
-
-    Parameters
-    ----------
-    sets : sequence of mapping of str to RegionCounts
-        Counts by image name, of each method; rows come set by set, in sorted order of the names.
-
-    Raises
-    ------
-    ArgumentError
-        If images were counted at different thresholds.
-
-    Examples
-    --------
-    >>> one = RegionCounts([0.5], 1, 4, 4, 3 * 2**20, [2**21], [2**22], *([[2**35]] * 6))
-    >>> RegionTable([{"a": one}]).summary()["covering_best"]
-    0.75
-    """
+    """Region counts of many images in sorted order of their names, those of several methods one after the other."""
 
     metrics = METRICS
 

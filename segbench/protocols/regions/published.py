@@ -25,28 +25,9 @@ _NO_COUNTS = "the official files do not hold it, and there are no counts of imag
 
 @dataclass(frozen=True, eq=False)
 class PublishedRegions(Published):
-    """A method's region metrics as printed.
+    """A method's region metrics as printed, and its rows, nan where they were not printed; there may be no rows."""
 
-    Parameters
-    ----------
-    printed : mapping of str to float
-        Metrics of the region benchmark by key; those that are missing or nan are undefined.
-    thresholds, covering, rand_index, voi : array of float64, shape (K,)
-        The rows, nan where they were not printed; K is 0 where there are none.
-
-    Raises
-    ------
-    ArgumentError
-        For an unknown metric, or rows of different lengths.
-
-    Examples
-    --------
-    >>> empty = np.empty(0)
-    >>> PublishedRegions({"covering_ods": 0.59}, empty, empty, empty, empty).summary["covering_ods"]
-    0.59
-    """
-
-    printed: Mapping[str, float]
+    printed: Mapping[str, float]  # by key; those that are missing or nan are undefined
     thresholds: FloatArray
     covering: FloatArray
     rand_index: FloatArray
