@@ -39,6 +39,7 @@ from segbench.core.pictures import Pictures, scores_of
 from segbench.core.protocol import Counted, Facts, Protocol, Settled
 from segbench.core.sample import Reads, Sample
 from segbench.core.scores import ScoreCounts
+from segbench.core.summary import Summary
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
 from segbench.protocols.labels import (
     LabelRule,
@@ -50,6 +51,7 @@ from segbench.protocols.labels import (
     two_values,
 )
 from segbench.protocols.pixels.counting import count_labelled, refuse_nan
+from segbench.protocols.pixels.image_set import ImageSet
 from segbench.protocols.pixels.metrics import METRICS, TOTALS, PixelTable
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 from segbench.protocols.states import State, states_of_labels
@@ -177,6 +179,15 @@ class Pixels(Protocol):
     ) -> PixelTable:
         """Lay out counts, see `PixelTable`."""
         return PixelTable(sets, cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set))
+
+    def prepared(
+        self, methods: Mapping[str, Mapping[str, ScoreCounts]], kept: Mapping[str, tuple[Summary, ScoreCounts]]
+    ) -> Mapping[str, ImageSet]:
+        """Pool the counts of each method once."""
+        sets = {name: ImageSet(images, kept=kept.get(name)) for name, images in methods.items()}
+        for one in sets.values():
+            one.compared_with = list(sets.values())
+        return sets
 
     def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
