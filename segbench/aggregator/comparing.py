@@ -141,7 +141,9 @@ def compare_results(
         raise ArgumentError(f"{', '.join(unnamed)}: {WITHOUT_NAMES}; give names to Accumulator.update")
     _refuse_different_settings(results)
     counts = {result.method: result.counts for result in results}
-    if len(counts) > 1:
+    # The digest of imported counts is that of the files that held them.
+    same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
+    if len(counts) > 1 and not same_truth:
         refuse_different(counts)
         _refuse_different_data(results)
     comparison = compare_counts(
@@ -152,6 +154,8 @@ def compare_results(
         replicates=replicates,
         permutations=permutations,
         seed=seed,
+        kept={result.method: result.kept for result in results if result.kept},
+        same_truth=same_truth,
     )
     return replace(comparison, undefined={key: _why(key, results) for key in comparison.undefined})
 
@@ -186,10 +190,13 @@ def _refuse_different_settings(results: Sequence[Result]) -> None:
 
 
 def _refuse_different_data(results: Sequence[Result]) -> None:
-    # The digest of imported counts is that of the files that held them.
-    digests = {result.method: result.data for result in results if result.settings.get("source") != "imported"}
+    digests = {result.method: result.data for result in results if not _imported(result)}
     if len(set(digests.values())) > 1:
         listed = ", ".join(f"{digest} for {method}" for method, digest in digests.items())
         raise ArgumentError(
             f"methods are compared on the same ground truth, but its content differs ({listed}); count all on one set"
         )
+
+
+def _imported(result: Result) -> bool:
+    return result.settings.get("source") == "imported"

@@ -137,6 +137,16 @@ class Protocol(ABC):
             Pooled counts of the whole set, where `sets` is a part of it and the set decides how images are measured.
         """
 
+    def prepared(
+        self, methods: Mapping[str, Mapping[str, Any]], kept: Mapping[str, tuple[Summary, Any]]
+    ) -> Mapping[str, Mapping[str, Any]]:
+        """Give the counts of methods that are compared so that tables of one and of two of them share work.
+
+        `kept` holds, by method, the summary and the reduced pool that a results file may keep.
+        """
+        del kept
+        return methods
+
     @abstractmethod
     def signature_fields(self) -> dict[str, str]:
         """Give every setting that a metric depends on, as text."""

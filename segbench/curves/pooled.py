@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,14 +18,15 @@ from segbench.core.integers import FloatArray, IntArray
 from segbench.core.pooling import SCORES_AT_ONCE, Pooling
 from segbench.core.scores import ScoreCounts
 from segbench.curves.imagewise import BestFs, best_fs
-from segbench.curves.points import hull_vertices, inexact, needed_for
+from segbench.curves.points import first_reaching, hull_vertices, inexact, needed_for
 
 _IMAGES_WAITING, _SCORES_WAITING = 256, 2**20
-_CUTS, _CUTS_OF_RESAMPLES = 2**13, 2**10
+_CUTS = 2**13
 REDUCED_ABOVE = 2**16
 """Distinct scores up to which curves are drawn at all of them."""
-RESAMPLED_ABOVE = 2**14
+RESAMPLED_ABOVE = 2**13
 """Distinct scores up to which images are resampled at all of them."""
+_NEAR_BEST, _NEAR_95 = 0.99, (0.93, 0.97)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +41,8 @@ class PooledPixels:
         Distinct scores of the pool.
     areas : mapping of str to float
         auc_roc, auc_pr and average_precision over every distinct score, where `counts` is a choice of them; else empty.
-    chosen : BestFs
-        The best F of each image, in sorted order of names.
+    best : BestFs, optional
+        The best F of each image, in sorted order of names; None where it is not known.
     sources : frozenset of str
         Where the images' thresholds come from.
     """
@@ -49,7 +50,7 @@ class PooledPixels:
     counts: ScoreCounts
     scores: int
     areas: Mapping[str, float]
-    chosen: BestFs
+    best: BestFs | None
     sources: frozenset[str]
 
 
@@ -84,21 +85,47 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     return PooledPixels(*_swept(pooling.ranges(), pooling.positives, pooling.negatives), *rest)
 
 
-def reduced(counts: ScoreCounts, *, for_resamples: bool = False) -> ScoreCounts:
-    """Keep some of the points of a curve, for plots or for resamples; counts of few scores are given as they are.
+def reduced(counts: ScoreCounts) -> ScoreCounts:
+    """Keep some of the points of a curve, for plots; counts of few scores are given as they are.
 
-    Kept are 2 x 8192 points, for resamples 2 x 1024, between which equal shares of the positives and of the negatives
-    lie, the vertices of the ROC hull, and the first point of 95 % recall. Each is a point of the whole curve, at its
-    own threshold, so the best F, the hull and the false positive rate at 95 % recall stay exact. `threshold_source`
-    says that points were chosen.
+    Kept are 2 x 8192 points between which equal shares of the positives and of the negatives lie, the vertices of the
+    ROC hull, and the first point of 95 % recall. Each is a point of the whole curve, at its own threshold, so the best
+    F, the hull and the false positive rate at 95 % recall stay exact. `threshold_source` says that points were chosen.
     """
-    few = RESAMPLED_ABOVE if for_resamples else REDUCED_ABOVE
-    if counts.scores.size <= few or counts.binned or not counts.scores_known:
+    if counts.scores.size <= REDUCED_ABOVE or counts.binned or not counts.scores_known:
         return counts
-    cuts = _CUTS_OF_RESAMPLES if for_resamples else _CUTS
-    kept = _Kept(counts.total_positives, counts.total_negatives, cuts)
+    kept = _Kept(counts.total_positives, counts.total_negatives)
     kept.add(counts)
     return kept.counts()
+
+
+def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
+    """Keep the points of a curve at which resamples are measured; counts of few scores are given as they are.
+
+    Kept are 2 x `cuts` points between which equal shares of the positives and of the negatives lie, half as many more
+    where F is close to its best, as many around 95 % recall, and the best F itself. They are chosen among those of
+    `reduced`, so that the choice does not depend on whether counts come from a results file that keeps just these.
+    """
+    if counts.scores.size <= RESAMPLED_ABOVE or counts.binned or not counts.scores_known:
+        return counts
+    counts = reduced(counts)
+    tp, fp = (np.cumsum(part, dtype=np.int64) for part in (counts.positives, counts.negatives))
+    positives, negatives = max(int(tp[-1]), 1), max(int(fp[-1]), 1)
+    recall, f = tp / positives, 2 * tp / (positives + tp + fp)
+    both = recall + fp / negatives
+    good = both[f >= _NEAR_BEST * f.max()]
+    near_best, near_95 = (
+        np.clip((part - low) / max(high - low, np.finfo(float).tiny), 0, 1)
+        for part, (low, high) in ((both, good[[0, -1]]), (recall, _NEAR_95))
+    )
+    kept = np.diff(np.floor(cuts * both + cuts / 2 * (near_best + near_95)), prepend=0) > 0
+    kept[[int(f.argmax()), first_reaching((tp, fp), Fraction(95, 100)), -1]] = True
+    return replace(
+        counts,
+        scores=counts.scores[kept],
+        positives=np.diff(tp[kept], prepend=0),
+        negatives=np.diff(fp[kept], prepend=0),
+    )
 
 
 def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tuple[ScoreCounts, int, dict[str, float]]:
@@ -127,9 +154,8 @@ def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tup
 class _Kept:
     """The points of a curve that `reduced` keeps, found range by range."""
 
-    def __init__(self, positives: int, negatives: int, cuts: int = _CUTS) -> None:
+    def __init__(self, positives: int, negatives: int) -> None:
         self._totals = positives, negatives
-        self._pieces = cuts
         self._needed = needed_for(Fraction(95, 100), positives)
         self._at = (0, 0)
         self.seen = self._ignored = 0
@@ -150,7 +176,7 @@ class _Kept:
         )
         shares = sum((part / total for part, total in zip((tp, fp), self._totals, strict=True) if total), np.zeros(1))
         first_needed = (tp[:-1] < self._needed) & (tp[1:] >= self._needed)
-        cuts = np.flatnonzero((np.diff(np.floor(shares * self._pieces)) > 0) | first_needed)
+        cuts = np.flatnonzero((np.diff(np.floor(shares * _CUTS)) > 0) | first_needed)
         self._cuts.append((counts.scores[cuts], tp[cuts + 1], fp[cuts + 1]))
         parts = zip(self._hull, (counts.scores, tp[1:], fp[1:]), strict=True)
         scores, hull_tp, hull_fp = (np.concatenate(pair) for pair in parts)

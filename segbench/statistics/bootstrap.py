@@ -17,6 +17,7 @@ import numpy as np
 
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
+from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
 from segbench.protocols.registry import measuring, protocols
 from segbench.statistics.intervals import IntervalMethod, Intervals, interval, method_for
@@ -113,17 +114,22 @@ def bootstrap(
     )
 
 
-def table_of(*sets: Mapping[str, Any] | Table | Tabled) -> Table:
-    """Lay out counts of any protocol, those of several methods one after the other."""
-    table = getattr(sets[0], "table", sets[0])
+def table_of(counts: Mapping[str, Any] | Table | Tabled) -> Table:
+    """Lay out counts of any protocol."""
+    table = getattr(counts, "table", counts)
     if isinstance(table, Table):
         if not table.images:
-            raise ArgumentError(f"found {type(sets[0]).__name__} without images, expected at least one image")
+            raise ArgumentError(f"found {type(counts).__name__} without images, expected at least one image")
         return table
-    images = [each for each in sets if isinstance(each, Mapping)]
-    kinds = {type(counts): counts for per_image in images for counts in per_image.values()}
+    images = counts if isinstance(counts, Mapping) else {}
+    return protocol_measuring(images).table(images)
+
+
+def protocol_measuring(*sets: Mapping[str, Any]) -> Protocol:
+    """Give the protocol that measures counts of this type, which all images must have."""
+    kinds = {type(counts): counts for per_image in sets for counts in per_image.values()}
     if len(kinds) == 1:
-        return measuring(next(iter(kinds.values()))).table(*images)
+        return measuring(next(iter(kinds.values())))
     found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "no images"
     expected = " or all ".join(kind.counts.__name__ for kind in protocols().values())
     raise ArgumentError(f"found {found}; expected at least one image, all {expected}")

@@ -23,9 +23,10 @@ from segbench.core.metric import Metric
 from segbench.core.numbers import DIGITS, number, signed
 from segbench.core.plain_text import aligned
 from segbench.core.protocol import Protocol
+from segbench.core.summary import Summary
 from segbench.core.table import Table
 from segbench.core.text_table import TextTable
-from segbench.statistics.bootstrap import bootstrap, table_of
+from segbench.statistics.bootstrap import bootstrap, protocol_measuring
 from segbench.statistics.intervals import IntervalMethod, Intervals
 from segbench.statistics.permutation import SwapTest, holm, swap_test
 from segbench.statistics.replicates import MOST_REPLICATES, as_draws, as_level
@@ -199,15 +200,18 @@ def compare(
     replicates: int = 2000,
     permutations: int = 10_000,
     seed: int = 0,
+    kept: Mapping[str, tuple[Summary, Any]] | None = None,
+    same_truth: bool = False,
 ) -> Comparison:
-    """Compare methods by their counts, see `segbench.compare`."""
+    """Compare methods by their counts, see `segbench.compare`, `Protocol.prepared` and `refuse_different`."""
     if len(methods) < 2:
         raise ArgumentError(f"{len(methods)} method; comparing takes at least two")
     permutations = as_whole(permutations, "permutations", least=1, most=MOST_REPLICATES)
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
-    refuse_different(methods)
-    table = table_of if protocol is None else protocol.table
-    tables = {name: table(per_image) for name, per_image in methods.items()}
+    refuse_different(methods, same_truth=same_truth)
+    protocol = protocol or protocol_measuring(*methods.values())
+    sets = protocol.prepared(methods, kept or {})
+    tables = {name: protocol.table(images) for name, images in sets.items()}
     measured = {
         name: _measure(one, method=method, level=level, replicates=replicates, seed=seed)
         for name, one in tables.items()
@@ -216,7 +220,16 @@ def compare(
     metrics = next(iter(tables.values())).metrics
     compared = [(k, metric) for k, metric in enumerate(metrics) if metric.key and metric.kind == "score"]
     pairs = list(itertools.combinations(methods, 2))
-    tests = [swap_test(table(methods[a], methods[b]), permutations=permutations, seed=seed) for a, b in pairs]
+    tests = [
+        swap_test(
+            protocol.table(sets[a], sets[b]),
+            permutations=permutations,
+            seed=seed,
+            # Of scores in bins the binned values are tested.
+            estimates=None if tables[a].bounds or tables[b].bounds else tables[a].estimates - tables[b].estimates,
+        )
+        for a, b in pairs
+    ]
     # Values in bins say nothing of a difference that the bins leave open: it has no p-value, no interval and no ranks.
     left_open = {
         (a, b): [metric.key for _, metric in compared if _is_open(measured[a], measured[b], metric.key)]

@@ -101,18 +101,24 @@ class SwapTest:
         return low, high
 
 
-def swap_test(both: Table, *, permutations: int, seed: int) -> SwapTest:
-    """Test the differences of two methods by swapping images between them."""
+def swap_test(both: Table, *, permutations: int, seed: int, estimates: FloatArray | None = None) -> SwapTest:
+    """Test the differences of two methods by swapping images between them.
+
+    A table may measure resamples at a choice of thresholds. With `estimates`, the differences of the methods at all
+    thresholds, what that takes from the difference found it takes from the others in proportion to what is not swapped.
+    """
     images = both.images // 2
     exact = 2**images <= permutations
     found = _differences(both, np.zeros((1, images)))[0]
+    off = np.zeros(found.size) if estimates is None else estimates - found
+    off[~(np.abs(off) > _ROUNDING)] = 0
     shares = both.shares[:images] + both.shares[images:]
     shares = shares / np.maximum(shares.sum(axis=0), np.finfo(float).tiny)  # all are 0 where a metric is undefined
     differences, kept = [], []
     for swapped in _ways(images, permutations, seed, exact=exact):
-        differences.append(_differences(both, swapped))
         kept.append(1 - 2 * (swapped @ shares))
-    return SwapTest(found, np.concatenate(differences), np.concatenate(kept), exact)
+        differences.append(_differences(both, swapped) + kept[-1] * off)
+    return SwapTest(found + off, np.concatenate(differences), np.concatenate(kept), exact)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -10,8 +10,8 @@ from segbench.core.errors import ArgumentError
 _LISTED = 5
 
 
-def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
-    """Check that all methods have the same images, counted against the same ground truth."""
+def refuse_different(methods: Mapping[str, Mapping[str, Any]], *, same_truth: bool = False) -> None:
+    """Check that all methods have the same images, counted against the same ground truth unless that is known."""
     (first, reference), *others = methods.items()
     problems: list[str] = []
     for name, per_image in others:
@@ -22,7 +22,7 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
             if images:
                 more = f" and {len(images) - _LISTED} more" if len(images) > _LISTED else ""
                 problems.append(f"{present} has {', '.join(images[:_LISTED])}{more}, {absent} has not")
-        for image in sorted(set(reference) & set(per_image)):
+        for image in () if same_truth else sorted(set(reference) & set(per_image)):
             totals = [images[image].ground_truth for images in (reference, per_image)]
             if totals[0] != totals[1]:
                 problems.append(f"{image} has {totals[0]} in {first}, {totals[1]} in {name}")

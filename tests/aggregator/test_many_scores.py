@@ -106,6 +106,19 @@ class TestResultsFile:
         assert all(result.kept is not None for result in loaded)
         assert [dict(result.summary) for result in loaded] == [dict(result.summary) for result in fresh]
 
+    def test_a_comparison_takes_the_pool_from_it(self, folders, tmp_path, monkeypatch):
+        gt, pred, *_ = folders
+        other = tmp_path / "other"
+        other.mkdir()
+        for path in pred.iterdir():
+            np.save(other / path.name, np.load(path) + np.random.default_rng(0).normal(size=(150, 160)))
+        fresh = [evaluate(gt, folder, results=tmp_path / "r.segbench") for folder in (pred, other)]
+        pooled_anew = compare(fresh, replicates=20, permutations=20)
+        monkeypatch.setattr("segbench.curves.pooled.Pooling", None)  # nothing is pooled again
+        assert compare(load_results(tmp_path / "r.segbench"), replicates=20, permutations=20).differences == (
+            pooled_anew.differences
+        )
+
     @pytest.mark.parametrize(
         "change",
         [

@@ -12,7 +12,7 @@ Conventions
 5. Two-valued predictions are evaluated at the mask (`segbench.curves.masks`): metrics that need a ranking of pixels or
    a choice of thresholds are undefined.
 6. Of more than `segbench.curves.pooled.RESAMPLED_ABOVE` distinct scores, resamples are measured at a choice of them
-   (`segbench.curves.pooled.reduced`); estimates are always exact.
+   (`segbench.curves.pooled.reduced_for_resamples`); estimates are always exact.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import inexact
-from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels, pool_pixels, reduced
+from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
+from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, measured_curves
 
 METRICS = shares(
     Metric(
@@ -68,37 +69,11 @@ TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positiv
 WITHOUT_NAMES = "some pixels came without the name of an image, so images are not told apart"
 _ALL_PREDICTED = "ODS: the best F is that of predicting every pixel positive"
 
-_AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 _OIS = ("ois_f", "ois_precision", "ois_recall")
 _OVER_IMAGES = (*_OIS, "mean_image_f")
-_NEED_A_RANKING = (*_AREAS, *_OIS, "fpr_at_95_tpr")
+_NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
 _AT_ODS = {key: f"ods_{key}" for key in ("f", "precision", "recall", "threshold")}
 _DENSE_CELLS = 2**24
-
-
-@dataclass(frozen=True, eq=False)
-class AtOds:
-    """The point that ODS reports and the areas, one entry per row of weights; areas are nan for masks.
-
-    Parameters
-    ----------
-    tp, fp, threshold : array of float64
-        True and false positives there, and the threshold.
-    positives, negatives : array of float64
-        Totals of the ground truth.
-    areas : mapping of str to array of float64
-        auc_roc, auc_pr, auc_pr_achievable and average_precision.
-    fp_at_95 : array of float64
-        False positives at a recall of 95 %.
-    """
-
-    tp: FloatArray
-    fp: FloatArray
-    threshold: FloatArray
-    positives: FloatArray
-    negatives: FloatArray
-    areas: Mapping[str, FloatArray]
-    fp_at_95: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +127,7 @@ class PixelTable(Table):
         rest: ScoreCounts | None = None,
         of_set: ScoreCounts | None = None,
     ) -> None:
-        self._sets = sets
+        self._sets = [images if isinstance(images, ImageSet) else ImageSet(images, rest) for images in sets]
         self._rest = rest
         self._of_set = of_set
 
@@ -177,7 +152,8 @@ class PixelTable(Table):
         if layout.masks.any():
             best = _mask_points(layout.scores, masks, positives, negatives, images.positives, images.negatives)
         else:
-            best = _curve_points(layout.scores, layout.loose, positives, negatives)
+            measured, areas = measured_curves(layout.loose, positives, negatives)
+            best = at_ods(np.append(np.nan, layout.scores)[measured[:, 0]], measured, areas)
         return self._scored(best, images)
 
     @cached_property
@@ -191,7 +167,7 @@ class PixelTable(Table):
     @cached_property
     def _best_of_all(self) -> AtOds:
         """The point of ODS and the areas of the benchmark itself."""
-        (pool,), (mask,) = self.pools, self._masks
+        pool, (mask,) = self._pool, self._masks
         counts = pool.counts
         if not math.isnan(mask):
             point = counts.operating_point(mask)
@@ -199,7 +175,8 @@ class PixelTable(Table):
             totals = (np.array([total], np.float64) for total in (point.positives, point.negatives))
             return _mask_points(np.array([mask]), sums, none, none, *totals)
         parts = (part[np.newaxis].astype(np.float64) for part in (counts.positives, counts.negatives))
-        best = _curve_points(counts.scores, inexact(counts), *parts)
+        measured, areas = measured_curves(inexact(counts), *parts)
+        best = at_ods(np.append(np.nan, counts.scores)[measured[:, 0]], measured, areas)
         # Where the pool holds a choice of scores, areas were added up over all of them.
         return replace(best, areas={**best.areas, **{name: np.array([area]) for name, area in pool.areas.items()}})
 
@@ -254,20 +231,28 @@ class PixelTable(Table):
         """Measure each image alone, at all of its own scores, see `Table`."""
         if self._layout.whole:
             return super().measure_images()
-        lowest, highest = [], []
-        for images, pool in zip(self._sets, self.pools, strict=True):
-            for name in sorted(images):
-                alone = type(self)([{name: images[name]}], of_set=self._of_set or pool.counts)
-                values = dict(zip((metric.key for metric in self.metrics), alone.estimates.tolist(), strict=True))
-                pairs = [alone.bounds.get(key, (value, value)) for key, value in values.items()]
-                lowest.append([low for low, _ in pairs])
-                highest.append([high for _, high in pairs])
-        return np.array(lowest), np.array(highest)
+        parts = [
+            self._one_by_one(images)
+            if images.pool.counts.binned or not math.isnan(mask)
+            else np.repeat(self._scored(images.alone, OverImages(*_of_images(best).T))[np.newaxis], 2, axis=0)
+            for images, best, mask in zip(self._sets, self._chosen, self._masks, strict=True)
+        ]
+        lowest, highest = np.concatenate(parts, axis=1)
+        return lowest, highest
+
+    def _one_by_one(self, images: ImageSet) -> FloatArray:
+        """Give the lowest and the highest value of each metric of each image of a set, by tables of single images."""
+        ends = []
+        for name in sorted(images):
+            alone = type(self)([{name: images[name]}], of_set=self._of_set or images.pool.counts)
+            values = dict(zip((metric.key for metric in self.metrics), alone.estimates.tolist(), strict=True))
+            ends.append([alone.bounds.get(key, (value, value)) for key, value in values.items()])
+        return np.moveaxis(np.array(ends), 2, 0)
 
     @property
     def totals(self) -> Mapping[str, int]:
         """Positive, negative and ignored pixels."""
-        counts = self.pools[0].counts
+        counts = self._pool.counts
         return {
             "positives": counts.total_positives,
             "negatives": counts.total_negatives,
@@ -277,7 +262,7 @@ class PixelTable(Table):
     @cached_property
     def bounds(self) -> Mapping[str, Interval]:
         """Bounds of what bins leave open; none at the mask, and of images only where their pixels are told apart."""
-        counts = self.pools[0].counts
+        counts = self._pool.counts
         if not math.isnan(self._masks[0]) or not counts.binned:
             return {}
         bounds = {_AT_ODS.get(key, key): pair for key, pair in score_bounds(counts).items()}
@@ -288,7 +273,7 @@ class PixelTable(Table):
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
-        counts = self.pools[0].counts
+        counts = self._pool.counts
         if not counts.total_positives:
             return "no positive pixels" if counts.total_negatives else "no pixels"
         if not math.isnan(self._masks[0]) and metric.key in _NEED_A_RANKING:
@@ -314,17 +299,17 @@ class PixelTable(Table):
     @property
     def threshold_source(self) -> str:
         """Where thresholds come from when they are not the scores themselves."""
-        return ", ".join(sorted(self.pools[0].sources - {""}))
+        return ", ".join(sorted(self._pool.sources - {""}))
 
     @property
     def pooled(self) -> ScoreCounts:
         """The counts of all images added up, of very many scores a choice (`segbench.curves.pooled.reduced`)."""
-        return self.pools[0].counts
+        return self._pool.counts
 
-    @cached_property
+    @property
     def reduced(self) -> ScoreCounts:
         """The pooled counts at the points that plots draw: all, or a choice of very many."""
-        return reduced(self.pooled)
+        return self._sets[0].points
 
     @property
     def chosen_points(self) -> str:
@@ -334,7 +319,7 @@ class PixelTable(Table):
     @property
     def worth_keeping(self) -> bool:
         """Whether so many distinct scores were pooled that `reduced` holds a choice of them."""
-        return self.pools[0].scores > REDUCED_ABOVE
+        return self._pool.scores > REDUCED_ABOVE
 
     @property
     def curve(self) -> Curve:
@@ -346,36 +331,35 @@ class PixelTable(Table):
         """The same, at the points that plots draw."""
         return pixel_curve(self.reduced)
 
-    @cached_property
-    def pools(self) -> tuple[PooledPixels, ...]:
-        """The images of each set pooled."""
-        rest = () if self._rest is None else (self._rest,)
-        return tuple(pool_pixels(images, rest) for images in self._sets)
+    @property
+    def _pool(self) -> PooledPixels:
+        """The images of the first set pooled."""
+        return self._sets[0].pool
 
     @cached_property
     def _masks(self) -> tuple[float, ...]:
         """The threshold of the mask of each set; nan for soft maps."""
-        deciding = (self._of_set or pool.counts for pool in self.pools)
+        deciding = (self._of_set or images.pool.counts for images in self._sets)
         return tuple(math.nan if (mask := mask_threshold(counts)) is None else mask for counts in deciding)
 
     @cached_property
     def _chosen(self) -> tuple[BestFs, ...]:
         """The best point of each image of each set, of masks that of the mask."""
         return tuple(
-            pool.chosen if math.isnan(mask) else mask_points((images[name] for name in sorted(images)), mask)
-            for images, pool, mask in zip(self._sets, self.pools, self._masks, strict=True)
+            images.best if math.isnan(mask) else mask_points((images[name] for name in sorted(images)), mask)
+            for images, mask in zip(self._sets, self._masks, strict=True)
         )
 
     @cached_property
     def _layout(self) -> _Layout:
-        soft = [pool for pool, mask in zip(self.pools, self._masks, strict=True) if math.isnan(mask)]
-        kept = [reduced(pool.counts, for_resamples=True) for pool in soft]
+        soft = [images for images, mask in zip(self._sets, self._masks, strict=True) if math.isnan(mask)]
+        kept = [images.for_resamples(len(self._sets)) for images in soft]
         pooled = ScoreCounts.sum(kept)
         scores = pooled.scores.astype(np.float64)
         of_masks = np.repeat([not math.isnan(mask) for mask in self._masks], [len(images) for images in self._sets])
         if of_masks.any() and not scores.size:
             scores = np.array([np.nanmax(self._masks)])
-        images = (images[name] for images in self._sets for name in sorted(images))
+        images = (images.resampled(name) for images in self._sets for name in sorted(images))
         none = ScoreCounts.sum(())
         rows = [_row(none if of_mask else image, pooled) for image, of_mask in zip(images, of_masks, strict=True)]
         # A resample may hold one image as often as there are images.
@@ -387,7 +371,7 @@ class PixelTable(Table):
             _filled([(places, negatives) for places, _, negatives in rows], scores.size),
             inexact(pooled) if pooled.scores.size else np.zeros(scores.size, np.bool_),
             of_masks,
-            not pooled.binned and all(one is pool.counts for one, pool in zip(kept, soft, strict=True)),
+            not pooled.binned and all(one is images.pool.counts for one, images in zip(kept, soft, strict=True)),
         )
 
 
@@ -424,18 +408,6 @@ def _of_images(chosen: BestFs) -> FloatArray:
     return np.array([chosen.tp, chosen.fp, chosen.positives, chosen.negatives, f, defined], np.float64).T
 
 
-def _curve_points(scores: FloatArray, loose: NDArray[np.bool_], positives: FloatArray, negatives: FloatArray) -> AtOds:
-    """Find the best F and the areas of curves, one per row."""
-    from segbench.protocols.pixels import metric_kernels
-
-    best = np.zeros((positives.shape[0], 5), np.int64)
-    areas = np.full((positives.shape[0], len(_AREAS) + 1), np.nan)
-    metric_kernels.pooled_curves(positives, negatives, loose, best, areas)
-    tp, fp, total, negative = best[:, 1:].T.astype(np.float64)
-    threshold = np.append(np.nan, scores)[best[:, 0]]
-    return AtOds(tp, fp, threshold, total, negative, dict(zip(_AREAS, areas.T, strict=False)), areas[:, -1])
-
-
 def _mask_points(
     scores: FloatArray,
     masks: FloatArray,
@@ -456,7 +428,7 @@ def _mask_points(
     threshold = np.append(np.nan, scores)[best[:, 0]]
     tp, fp = best[:, 1:].T.astype(np.float64)
     total_positives, total_negatives = totals
-    areas = dict.fromkeys(_AREAS, undefined)
+    areas = dict.fromkeys(AREAS, undefined)
     return AtOds(tp, fp, threshold, total_positives, total_negatives, areas, undefined)
 
 

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
+    from segbench.core.summary import Summary
+    from segbench.protocols.pixels.image_set import ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
 _ANNOTATORS_HINT = (
@@ -178,6 +180,17 @@ class Pixels(Protocol):
         from segbench.protocols.pixels.metrics import PixelTable
 
         return PixelTable(sets, cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set))
+
+    def prepared(
+        self, methods: Mapping[str, Mapping[str, ScoreCounts]], kept: Mapping[str, tuple[Summary, ScoreCounts]]
+    ) -> Mapping[str, ImageSet]:
+        """Pool the counts of each method once."""
+        from segbench.protocols.pixels.image_set import ImageSet
+
+        sets = {name: ImageSet(images, kept=kept.get(name)) for name, images in methods.items()}
+        for one in sets.values():
+            one.compared_with = list(sets.values())
+        return sets
 
     def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
