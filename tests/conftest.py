@@ -58,6 +58,38 @@ def segbench(monkeypatch, capsys):
     return run
 
 
+@pytest.fixture
+def install(monkeypatch, tmp_path_factory):
+    """Install protocols of another package, for this test's process and as long as the test runs; give their folder."""
+    from segbench.protocols import registry
+
+    def forget():
+        for known in (registry.verbs, registry.protocols_of, registry.protocols, registry.counts_types):
+            known.cache_clear()
+
+    site = tmp_path_factory.mktemp("site")
+
+    def add(protocols, **modules):
+        for module, source in modules.items():
+            (site / f"{module}.py").write_text(source)
+        listed = "".join(f"{name} = {place}\n" for name, place in protocols.items())
+        metadata = site / "trimap_benchmark-1.0.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: trimap-benchmark\nVersion: 1.0\n")
+        (metadata / "entry_points.txt").write_text(f"[segbench.protocols]\n{listed}")
+        monkeypatch.syspath_prepend(site)
+        forget()
+        return site
+
+    before = set(sys.modules)
+    yield add
+    monkeypatch.undo()
+    forget()
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(site)):
+            del sys.modules[name]
+
+
 @pytest.fixture(scope="module")
 def _counted(tmp_path_factory):
     return tmp_path_factory.mktemp("counted")

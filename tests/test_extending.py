@@ -1,10 +1,7 @@
 """The protocol and the metric of docs/extending.md, from outside the package, by the command line."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,30 +17,22 @@ def typed(first, last):
     return code.replace("```python", "").replace("```", "")
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
+@pytest.fixture
+def run(segbench, install):
     """Run segbench beside an installed package that adds the protocols of the page."""
-    site = tmp_path_factory.mktemp("site")
     protocol = re.search(r"module = '''\n(.*?)^\.\.\. '''$", PAGE, re.DOTALL | re.MULTILINE)[1]
-    (site / "objects_benchmark.py").write_text(re.sub(r"^\.\.\. ?", "", protocol, flags=re.MULTILINE))
-    (site / "specific_benchmark.py").write_text(typed(">>> from dataclasses import", ">>> demo ="))
-    metadata = site / "benchmarks-1.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: benchmarks\nVersion: 1\n")
-    (metadata / "entry_points.txt").write_text(
-        "[segbench.protocols]\nobjects = objects_benchmark:Objects\nspecific = specific_benchmark:Specific\n"
+    install(
+        {"objects": "objects_benchmark:Objects", "specific": "specific_benchmark:Specific"},
+        objects_benchmark=re.sub(r"^\.\.\. ?", "", protocol, flags=re.MULTILINE),
+        specific_benchmark=typed(">>> from dataclasses import", ">>> demo ="),
     )
-    paths = os.pathsep.join([str(site), str(ROOT), os.environ.get("PYTHONPATH", "")])
 
-    def segbench(*arguments):
-        command = [sys.executable, "-m", "segbench", *map(str, arguments)]
-        ended = subprocess.run(
-            command, capture_output=True, text=True, check=False, cwd=site, env={**os.environ, "PYTHONPATH": paths}
-        )
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout
+    def printed(*arguments):
+        answer = segbench(*arguments)
+        assert answer.code == 0, answer.err
+        return answer.out
 
-    return segbench
+    return printed
 
 
 @pytest.mark.parametrize(
@@ -61,6 +50,6 @@ def test_a_protocol_from_outside_goes_all_the_way(run, tmp_path, protocol, optio
     differences = json.loads(run("compare", kept, "--format", "json"))["differences"]
     (row,) = [row for row in differences if row["metric"] == key]
     assert row["difference"] == pytest.approx(runs[0]["summary"][key] - runs[1]["summary"][key])
-    assert key in run("compare", kept)
-    run("report", kept, "-o", page)
+    assert key in run("compare", kept, "--replicates", "20")
+    run("report", kept, "-o", page, "--replicates", "20")
     assert "soft_otsu" in page.read_text("utf-8")

@@ -271,7 +271,7 @@ class TestFullDisk:
 
 class TestKills:
     @pytest.mark.slow
-    @pytest.mark.parametrize(("protocol", "images", "kills"), [("pixels", 120, 2), ("boundaries", 40, 2)])
+    @pytest.mark.parametrize(("protocol", "images", "kills"), [("pixels", 120, 2), ("boundaries", 40, 1)])
     def test_a_run_killed_again_and_again_ends_as_one_never_disturbed(
         self, tmp_path, segbench, protocol, images, kills
     ):

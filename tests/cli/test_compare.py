@@ -18,11 +18,9 @@ def strict_json(text):
 
 
 @pytest.fixture
-def results(segbench, tmp_path):
+def results(counted_once, tmp_path):
     """A results file of three methods on twelve images."""
-    path = tmp_path / "r.segbench"
-    assert segbench("pixels", *write_methods(tmp_path, {"good": 2, "fair": 1, "none": 0}), "-o", path).code == 0
-    return path
+    return counted_once("r.segbench", *write_methods(tmp_path, {"good": 2, "fair": 1, "none": 0}))
 
 
 def counted(segbench, path, *arguments, verb="pixels"):

@@ -90,7 +90,7 @@ def test_any_encoding_will_do(printed, arguments, encoding):
         assert len(set(map(len, rows))) == 1
 
 
-@pytest.mark.parametrize("arguments", [["show", "r.segbench"], ["check", "gt", "né日"], ["pixels", "gt", "né日"]])
+@pytest.mark.parametrize("arguments", [["check", "gt", "né日"], ["pixels", "gt", "né日", "-j", "1"]])
 def test_so_will_the_c_locale(folder, arguments):
     answer = program(folder, arguments, **C_LOCALE)
     assert b"Traceback" not in answer.stderr

@@ -218,51 +218,43 @@ class Trimap(segbench.Pixels):
 
 
 @pytest.fixture
-def plugin(tmp_path):
-    """Install a protocol of another package in a folder of its own; give a way to run the program with it."""
-    place = tmp_path / "site"
-    folder = place / "trimap_benchmark-1.0.dist-info"
-    folder.mkdir(parents=True)
-    (place / "trimap_benchmark.py").write_text(PLUGIN)
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: trimap-benchmark\nVersion: 1.0\n")
-    (folder / "entry_points.txt").write_text("[segbench.protocols]\ntrimap = trimap_benchmark:Trimap\n")
-    paths = os.pathsep.join([str(place), *sys.path])
-
-    def run(*words):
-        command = [sys.executable, "-m", "segbench", *map(str, words)]
-        return subprocess.run(
-            command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, check=False
-        )
-
-    return run
+def plugin(install):
+    """Install a protocol of another package; give its folder."""
+    return install({"trimap": "trimap_benchmark:Trimap"}, trimap_benchmark=PLUGIN)
 
 
 class TestProtocolsOfOtherPackages:
-    def test_have_a_verb(self, plugin, tmp_path):
-        assert "Run the protocol of the package trimap-benchmark." in " ".join(plugin("--help").stdout.split())
-        shown = " ".join(plugin("trimap", "--help").stdout.replace("│", " ").split())
+    def test_have_a_verb(self, plugin, segbench, tmp_path):
+        program = subprocess.run(
+            [sys.executable, "-m", "segbench", "--help"],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(plugin), *sys.path])},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert "Run the protocol of the package trimap-benchmark." in " ".join(program.stdout.split())
+        shown = " ".join(segbench("trimap", "--help").out.replace("│", " ").split())
         assert "Set the width [pixels] of the band. [default: 3]" in shown
         assert "both|inner" in shown
         assert "segbench trimap GT PRED -o results.segbench" in shown
-        refused = plugin("trimap", *write_papers(tmp_path), "--side", "outer")
-        assert refused.returncode == 2
-        assert "'outer' is not one of 'both', 'inner'" in refused.stderr
+        refused = segbench("trimap", *write_papers(tmp_path), "--side", "outer")
+        assert refused.code == 2
+        assert "'outer' is not one of 'both', 'inner'" in refused.err
 
-    def test_are_counted_shown_compared_and_reported(self, plugin, tmp_path):
+    @pytest.mark.usefixtures("plugin")
+    def test_are_counted_shown_compared_and_reported(self, segbench, tmp_path):
         gt, pred = write_papers(tmp_path)
         kept = tmp_path / "r.segbench"
         options = ["--width", "5", "--side", "inner", "--invert"]
-        counted = plugin("trimap", gt, pred, f"again={pred}", *options, "-o", kept)
-        assert counted.returncode == 0, counted.stderr
-        assert "protocol:trimap|positive:larger" in counted.stdout
-        assert "|width:5|side:inner|" in counted.stdout
-        assert plugin("check", "trimap", gt, pred, *options).returncode == 0
-        shown = json.loads(plugin("show", kept, "--format", "json").stdout)
+        counted = segbench("trimap", gt, pred, f"again={pred}", *options, "-o", kept)
+        assert counted.code == 0, counted.err
+        assert "protocol:trimap|positive:larger" in counted.out
+        assert "|width:5|side:inner|" in counted.out
+        assert segbench("check", "trimap", gt, pred, *options).code == 0
+        shown = json.loads(segbench("show", kept, "--format", "json").out)
         assert {run["protocol"] for run in shown["runs"]} == {"trimap"}
-        assert "ods_f" in plugin("compare", kept, "--format", "csv", "--replicates", "20").stdout
+        assert "ods_f" in segbench("compare", kept, "--format", "csv", "--replicates", "20").out
         page = tmp_path / "page.html"
-        reported = plugin("report", kept, "-o", page, "--replicates", "20")
-        assert reported.returncode == 0, reported.stderr
+        reported = segbench("report", kept, "-o", page, "--replicates", "20")
+        assert reported.code == 0, reported.err
         expected = f"segbench trimap {gt} again={pred} {pred} --invert --width 5 --side inner -o results.segbench"
         assert expected in re.findall("<code>(.*?)</code>", page.read_text())
 

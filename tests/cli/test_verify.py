@@ -35,14 +35,14 @@ def test_a_wrong_expectation_makes_exit_1_and_is_named_last(segbench, monkeypatc
     assert answer.err == ""
 
 
-@pytest.mark.slow
-def test_json_holds_every_check(segbench):
+def test_json_holds_every_check(segbench, monkeypatch):
+    monkeypatch.setattr("segbench.verification.verifying.parts", lambda **_places: paper_parts())
     answer = segbench("verify", "--format", "json", "-j", 1)
     assert answer.code == 0
     document = json.loads(answer.out)
     assert document["schema"] == 1
     assert document["off"] == document["not_checked"] == 0
-    assert document["as_expected"] == len(document["checks"]) >= 150
+    assert document["as_expected"] == len(document["checks"]) >= 50
     first = document["checks"][0]
     assert list(first) == [
         *("part", "group", "what", "state", "expected", "got", "difference", "allowed", "source", "seconds"),

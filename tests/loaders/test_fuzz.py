@@ -22,7 +22,7 @@ SOUND |= {
 }
 ROLES = st.sampled_from(["prediction", "ground truth", "field"])
 READS = st.sampled_from(["masks", "boundaries", "regions"])
-SETTINGS = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def outcome(action):
