@@ -80,32 +80,24 @@ class BoundaryTable(Table):
             return np.empty((0, 8))
         return np.column_stack([np.array(counts, dtype=np.float64), self._best, np.ones(len(counts))])
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`; nan without a pixel to match."""
-        pooled = np.empty((len(sums), len(POOLED)))
-        self._measure_pooled(np.ascontiguousarray(sums[:, :-8]), pooled)
-        return self._scored(pooled, sums[:, -8:-1], sums[:, -1])
-
     @cached_property
     def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself; images may be unpacked as they are asked for, never all at once."""
+        """Every metric of the benchmark itself; images may be unpacked as they are needed, never all at once."""
         if not self.images:
             return np.full(len(self.metrics), np.nan)
-        best = column_sums(self._best)
-        pooled = np.empty((1, len(POOLED)))
-        self._measure_pooled(np.concatenate(self.pooled.rows).astype(np.float64)[np.newaxis], pooled)
-        row: FloatArray = self._scored(pooled, best, np.array([self.images]))[0]
+        best = column_sums(self._best)[0]  # first, since it names an image counted at other thresholds
+        sums = np.concatenate([*self.pooled.rows, best, [self.images]])
+        row: FloatArray = self.score(sums[np.newaxis])[0]
         return row
 
-    def _measure_pooled(self, counts: FloatArray, values: FloatArray) -> None:
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `Table`; nan without a pixel to match."""
         from segbench.protocols.boundaries import metric_kernels
 
-        counts = counts.reshape(-1, 4, self._thresholds.size)
-        metric_kernels.measure_pooled(counts, self._thresholds, SHARES, values)
-
-    def _scored(self, pooled: FloatArray, best: FloatArray, images: FloatArray) -> FloatArray:
-        """Compute every metric from the pooled curve and sums over images: the formulas."""
-        matched_gt, total_gt, matched_pred, total_pred, f, meant, threshold = best.T
+        pooled = np.empty((len(sums), len(POOLED)))
+        counts = np.ascontiguousarray(sums[:, :-8]).reshape(-1, 4, self._thresholds.size)
+        metric_kernels.measure_pooled(counts, self._thresholds, SHARES, pooled)
+        matched_gt, total_gt, matched_pred, total_pred, f, meant, threshold, images = sums[:, -8:].T
         recall, precision = ratio(matched_gt, total_gt), ratio(matched_pred, total_pred)
         values = {
             **dict(zip(POOLED, pooled.T, strict=True)),

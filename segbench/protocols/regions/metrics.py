@@ -99,10 +99,8 @@ class RegionTable(Table):
         """The sums of each threshold, what `_best` gives, and 1 for the image."""
         if not self.images:
             return np.empty((0, 8))
-        sums = [[getattr(image, name) for name in SUMS] for image in self._images]
-        return np.column_stack(
-            [np.array(sums, dtype=np.float64).reshape(len(sums), -1), self._best, np.ones(len(sums))]
-        )
+        sums = np.array([np.concatenate(image.rows) for image in self._images], dtype=np.float64)
+        return np.column_stack([sums, self._best, np.ones(len(sums))])
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `Table`; nan for sums over no image."""
