@@ -17,6 +17,14 @@ _SQLITE = b"SQLite format 3\0"
 _ID_PLACE = slice(68, 72)
 """The bytes of a database that hold the application's number."""
 _PATIENCE = 60.0
+POOLED = """
+CREATE TABLE IF NOT EXISTS pooled (  -- not in files of the first versions
+    run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+    digest TEXT NOT NULL,            -- of the images that were pooled
+    summary TEXT NOT NULL,           -- JSON object
+    counts BLOB NOT NULL             -- packed, at a choice of the thresholds
+)
+"""
 _TABLES = (
     """
 CREATE TABLE runs (
@@ -49,14 +57,7 @@ CREATE TABLE images (
     PRIMARY KEY (run, name)
 )
 """,
-    """
-CREATE TABLE IF NOT EXISTS pooled (  -- not in files of the first versions
-    run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-    digest TEXT NOT NULL,            -- of the images that were pooled
-    summary TEXT NOT NULL,           -- JSON object
-    counts BLOB NOT NULL             -- packed, at a choice of the thresholds
-)
-""",
+    POOLED,
 )
 _COLUMNS = {
     "runs": "id method protocol settings complete signature notes thresholds inputs protocol_json version published",
@@ -122,16 +123,6 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
 
 def _writable(place: Path) -> bool:
     return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
-
-
-def add_pooled(database: sqlite3.Connection) -> None:
-    """Make the table of pooled counts in a file of the first versions, which has none."""
-    database.execute(_TABLES[-1])
-
-
-def has_pooled(database: sqlite3.Connection) -> bool:
-    """Whether a file has the table of pooled counts."""
-    return database.execute("SELECT 1 FROM sqlite_master WHERE name = 'pooled'").fetchone() is not None
 
 
 def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:

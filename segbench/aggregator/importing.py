@@ -82,19 +82,14 @@ def import_bsds(
     if method is not None and len(found) > 1:
         listed = ", ".join(found[:_LISTED])
         raise ArgumentError(f"one name for {len(found)} methods ({listed}); import them one by one, or unnamed")
-    imported: list[Result] = []
-    outcomes: list[list[Outcome]] = []
+    imported: list[tuple[Result, list[Outcome]]] = []
     for evaluation in evaluations:
-        name = method or evaluation.name
-        counted = _outcomes(evaluation) if evaluation.counts else []
-        outcomes.append(counted)
-        imported.append(_counted(name, evaluation, counted) if counted else _published(name, evaluation))
-    for inner in of_regions:
-        outcomes.append([])
-        imported.append(import_regions(inner, method or method_of(inner)))
+        import_one = _counted if evaluation.counts else _published
+        imported.append(import_one(method or evaluation.name, evaluation))
+    imported += [(import_regions(inner, method or method_of(inner)), []) for inner in of_regions]
     if results is not None:
         with ResultsFile(Path(results), create=True) as store:
-            for result, counted in zip(imported, outcomes, strict=True):
+            for result, outcomes in imported:
                 run = Run(
                     method=result.method,
                     protocol=result.protocol,
@@ -103,12 +98,24 @@ def import_bsds(
                     published=result.published.to_json() if result.published else "",
                 )
                 key = store.begin(run)
-                store.save(key, counted)
-                finish(store, key, run, counted, result)
-    return imported
+                store.save(key, outcomes)
+                finish(store, key, run, outcomes, result)
+    return [result for result, _ in imported]
 
 
-def _outcomes(evaluation: Evaluation) -> list[Outcome]:
+def _counted(method: str, evaluation: Evaluation) -> tuple[Result, list[Outcome]]:
+    """Read the counts of every image."""
+    counts = _all_counts(evaluation)
+    digests = {name: _digest(path) for name, path in evaluation.counts.items()}
+    outcomes = [Outcome(name, digests[name], digests[name], encode(image)) for name, image in counts.items()]
+    settings, said = _settings(next(iter(counts.values())).thresholds, method)
+    run = Run(method=method, protocol=Boundaries.name, settings=settings)
+    result = assemble(run, Boundaries.from_fields(settings), outcomes)
+    notes = (*said, *result.notes, *_disagreements(result.summary, evaluation.best, _PRINTED))
+    return replace(result, notes=notes), outcomes
+
+
+def _all_counts(evaluation: Evaluation) -> dict[str, BoundaryCounts]:
     """Read the counts of every image, and say all that is wrong with any."""
     problems: list[str] = []
     counts: dict[str, BoundaryCounts] = {}
@@ -129,8 +136,7 @@ def _outcomes(evaluation: Evaluation) -> list[Outcome]:
         raise DataError(
             str(evaluation.folder), f"{len(problems)} of its files cannot be used:\n  {listed}\n", "fix or remove them"
         )
-    digests = {name: _digest(path) for name, path in evaluation.counts.items()}
-    return [Outcome(name, digests[name], digests[name], encode(image)) for name, image in counts.items()]
+    return counts
 
 
 def _counts(path: Path) -> BoundaryCounts:
@@ -144,15 +150,7 @@ def _counts(path: Path) -> BoundaryCounts:
         raise DataError(str(path), str(error)) from error
 
 
-def _counted(method: str, evaluation: Evaluation, outcomes: list[Outcome]) -> Result:
-    thresholds = _counts(next(iter(evaluation.counts.values()))).thresholds
-    settings, said = _settings(thresholds, method)
-    protocol = Boundaries.from_fields(settings)
-    result = assemble(Run(method=method, protocol=Boundaries.name, settings=settings), protocol, outcomes)
-    return replace(result, notes=(*said, *result.notes, *_disagreements(result.summary, evaluation.best, _PRINTED)))
-
-
-def _published(method: str, evaluation: Evaluation) -> Result:
+def _published(method: str, evaluation: Evaluation) -> tuple[Result, list[Outcome]]:
     printed = _best(evaluation.best)
     taken = {key: printed[key] for key in _TAKEN if not math.isnan(printed.get(key, math.nan))}
     images = read_rows(evaluation.images, (5,)) if evaluation.images else None
@@ -182,7 +180,8 @@ def _published(method: str, evaluation: Evaluation) -> Result:
         {path.name: _digest(path) for path in files},
         images="unknown" if images is None else str(len(images)),
     )
-    return Result(method, Boundaries.name, settings, signed, {}, notes=(*said, *notes), published=published)
+    result = Result(method, Boundaries.name, settings, signed, {}, notes=(*said, *notes), published=published)
+    return result, []
 
 
 def _curve(path: Path) -> BoundaryCurve:

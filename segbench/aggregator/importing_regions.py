@@ -62,14 +62,10 @@ def import_regions(folder: Path, method: str) -> Result:
             shown(folder / MEANS_ROWS), f"its thresholds are not those of {COVER_ROWS}", "export both again"
         )
     thresholds = next((rows[0] for rows in (cover, means) if rows is not None), np.empty(0))
-    nothing = np.full(thresholds.shape, np.nan)
-    published = PublishedRegions(
-        printed,
-        thresholds,
-        nothing if cover is None else cover[1],
-        nothing if means is None else means[1],
-        nothing if means is None else means[2],
-    )
+    unknown = np.full((3, thresholds.size), np.nan)
+    _, covering = unknown[:2] if cover is None else cover
+    _, rand_index, voi = unknown if means is None else means
+    published = PublishedRegions(printed, thresholds, covering, rand_index, voi)
     images = read_rows(folder / IMAGES, (4,)) if (folder / IMAGES).is_file() else None
     files = [folder / name for name in (COVER, MEANS, COVER_ROWS, MEANS_ROWS, IMAGES) if (folder / name).is_file()]
     settings = {"source": "imported", "thresholds": ",".join(f"{t:g}" for t in thresholds) or "unknown", "counts": "no"}

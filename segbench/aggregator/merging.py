@@ -145,6 +145,6 @@ def _write(store: ResultsFile, merged: _Merged) -> None:
     if run.published:
         store.finish(key, run, outcomes)
         return
-    result = assemble(replace(run, notes=()), protocol_of(run.protocol, run.settings), outcomes)
+    result = assemble(run, protocol_of(run.protocol, run.settings), outcomes)
     signature = result.signature.rpartition("|segbench:")[0] + f"|segbench:{_version(run)}"
     keep_pooled(store, store.finish(key, replace(run, signature=signature), outcomes), result)

@@ -115,13 +115,10 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Give the table that notebooks show."""
-        images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
-        failed = f", {len(self.failed)} failed" if self.failed else ""
         metrics = columns(self.rules.metrics())
         values = [number(self.summary[metric.key], self.summary.bounds.get(metric.key)) for metric in metrics]
         table = TextTable([metric.title for metric in metrics], [values], names=0)
-        shown = table_html(table, f"{self.method} ({self.protocol}, {images}{failed})")
-        return shown + remarks_html(*self.summary.notes, self.signature)
+        return table_html(table, f"{self.method} ({self._counted})") + remarks_html(*self.summary.notes, self.signature)
 
     @cached_property
     def rules(self) -> Protocol:

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from segbench._version import __version__
-from segbench.aggregator.database import add_pooled, connect, explained, has_pooled, prepare, require_results_name
+from segbench.aggregator.database import POOLED, connect, explained, prepare, require_results_name
 from segbench.aggregator.records import Outcome, Run, StoredPool
 from segbench.core.errors import DataError
 
@@ -191,14 +191,14 @@ class ResultsFile:
     def keep_pooled(self, key: int, kept: StoredPool) -> None:
         """Keep what was derived from all images of a complete run."""
         with self._transaction():
-            add_pooled(self._database)
+            self._database.execute(POOLED)
             row = key, kept.digest, kept.summary, kept.counts
             self._database.execute("INSERT OR REPLACE INTO pooled VALUES (?, ?, ?, ?)", row)
 
     def pooled(self, key: int) -> StoredPool | None:
         """Give what was derived from all images of a complete run, if it was kept."""
         with self._readable():
-            if not has_pooled(self._database):
+            if not self._database.execute("SELECT 1 FROM sqlite_master WHERE name = 'pooled'").fetchone():
                 return None
             row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (key,)).fetchone()
         return None if row is None else StoredPool.from_row(row, str(self.path))

@@ -154,16 +154,6 @@ class Data:
         ),
     ] = None
 
-    @property
-    def patterns(self) -> dict[str, str]:
-        """How names pair, as keywords of `Inputs`."""
-        return {
-            "gt_pattern": self.gt_pattern,
-            "pred_pattern": self.pred_pattern,
-            "field_pattern": self.field_pattern,
-            "negatives": self.negatives,
-        }
-
     def pairings(self, context: typer.Context, protocol: Protocol) -> dict[str, Pairing]:
         """Pair the files of each method, and of a folder that holds several methods those of each of its sub-folders.
 
@@ -184,7 +174,7 @@ class Data:
         return found
 
     def _inputs(self, context: typer.Context) -> dict[str, Inputs]:
-        """Say where the images of each method lie."""
+        """Say where the images of each method are."""
         from segbench.loaders.inputs import Inputs
         from segbench.loaders.subset import as_images
 

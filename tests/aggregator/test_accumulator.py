@@ -398,7 +398,7 @@ class TestWhatIsRefused:
             ({"name": "a", "names": ["a", "b"]}, "exclude each other"),
             ({"names": "ab"}, "expected one name per image"),
             ({"names": ["a"]}, r"1 names for 2 images \(scores\) and 2"),
-            ({"names": ["a", 1.5]}, "1.5 is no name"),
+            ({"names": ["a", 1.5]}, "1.5 is not the name"),
             ({"valid": [[True, False]]}, r"valid has shape \(1, 2\) and dtype bool, expected \(2, 2\)"),
             ({"valid": [[1, 0], [1, 1]]}, "dtype int64, expected"),
         ],

@@ -74,7 +74,7 @@ def test_progress_is_told():
         (np.zeros((2, 2, 4, 4)), "image 0 is given as ndarray, expected"),
         ({"a": PAPERS["first"][:1]}, "image 'a' is given as tuple, expected"),
         ({"a": (np.zeros((2, 3)), np.zeros((3, 2)))}, r"image 'a': labels have shape \(2, 3\), scores \(3, 2\)"),
-        ({1.5: PAPERS["first"]}, "1.5 is no name"),
+        ({1.5: PAPERS["first"]}, "1.5 is not the name"),
     ],
 )
 def test_what_is_no_images(images, message):
