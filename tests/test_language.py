@@ -56,7 +56,11 @@ NOT_YET = ("aggregator", "curves", "drawing", "loaders", "protocols", "report", 
 """Packages with messages that still have to be reworded."""
 
 LINKS = re.compile(r"\[([^]]*)\]\([^)]*\)|<figures>")
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "segbench").rglob("data_sets/*.toml")),
+]
 MODULES = [
     path
     for path in sorted((ROOT / "segbench").rglob("*.py"))
