@@ -102,7 +102,7 @@ def test_words_of_help():
     made = [
         group,
         *(
-            group.get_command(context, name).make_context(name, [], resilient_parsing=True).command
+            group.get_command(context, name).make_context(name, [], parent=context, resilient_parsing=True).command
             for name in group.list_commands(context)
         ),
     ]
