@@ -36,21 +36,11 @@ _ByClass: TypeAlias = dict[str, tuple[Probe, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class ClassesProbe(Probe):
-    """What one image of many classes holds.
+    """What one image of many classes holds."""
 
-    Parameters
-    ----------
-    classes : tuple of Probe
-        Each class as an image of its own, in order.
-    truth_file : str
-        The ground truth.
-    foreign : tuple of float
-        Some labels in it that are neither a class nor void, rising.
-    """
-
-    classes: tuple[Probe, ...]
+    classes: tuple[Probe, ...]  # each class as an image of its own, in order
     truth_file: str
-    foreign: tuple[float, ...]
+    foreign: tuple[float, ...]  # some labels in it that are neither a class nor void, rising
 
 
 def probe_classes(files: SampleFiles, expected: Expected) -> Probe:

@@ -34,69 +34,33 @@ SHORT_RUN = 3.0
 
 @dataclass(frozen=True, kw_only=True)
 class TruthProbe:
-    """What one ground truth holds.
-
-    Parameters
-    ----------
-    values : tuple of float
-        Distinct values where pixels count, rising, void left out; at most `MOST_VALUES`.
-    positive_share : float
-        Share of positive pixels.
-    blocks, blocks_outside : float
-        Share of positive, and of other, pixels that lie in a block of 2 x 2 of their kind; 0 where there are none.
-    nan, ignored : int
-        How many pixels are NaN, and how many are left out as void or outside the field of view.
-    """
+    """What one ground truth holds."""
 
     file: str
-    values: tuple[float, ...]
+    values: tuple[float, ...]  # distinct ones where pixels count, rising, void left out; at most `MOST_VALUES`
     positive_share: float
-    blocks: float
-    blocks_outside: float
+    blocks: float  # share of the positive pixels that lie in a block of 2 x 2 of them; 0 where there are none
+    blocks_outside: float  # the same of the other pixels
     nan: int
-    ignored: int = 0
+    ignored: int = 0  # pixels left out as void or outside the field of view
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreProbe:
-    """What one prediction holds.
-
-    Parameters
-    ----------
-    dtype : str
-        As stored.
-    pixels : int
-        How many pixels count.
-    lowest, highest : float
-        Of the finite values, as stored.
-    whole : bool
-        Whether all values are whole numbers.
-    values : tuple of float
-        Distinct values, rising; at most `MOST_VALUES`.
-    not_finite : int
-        NaN and infinite values.
-    auc : float
-        Area under the ROC curve; nan without both classes.
-    bright : bool
-        Whether more than half of the pixels lie above half of the scale.
-    top : tuple of (int, int)
-        Positive and negative pixels at the top of the scale, the end that means positive.
-    blocks : float
-        Share of the pixels above half of the highest score that lie in a block of 2 x 2 such pixels.
-    """
+    """What one prediction holds where pixels count; its finite values as stored."""
 
     file: str
     dtype: str
     pixels: int
     lowest: float
     highest: float
-    whole: bool
-    values: tuple[float, ...]
+    whole: bool  # whether all values are whole numbers
+    values: tuple[float, ...]  # distinct ones, rising; at most `MOST_VALUES`
     not_finite: int
-    auc: float
-    bright: bool
-    top: tuple[int, int]
-    blocks: float
+    auc: float  # area under the ROC curve; nan without both classes
+    bright: bool  # whether more than half of the pixels lie above half of the scale
+    top: tuple[int, int]  # positive and negative pixels at the end of the scale that means positive
+    blocks: float  # share of the pixels above half of the highest score that lie in a block of 2 x 2 such pixels
 
     @property
     def constant(self) -> bool:
@@ -106,19 +70,11 @@ class ScoreProbe:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelProbe:
-    """What one predicted label map holds.
-
-    Parameters
-    ----------
-    labels : int
-        How many distinct labels.
-    run : float
-        Median number of neighbouring pixels of a row that share a label.
-    """
+    """What one predicted label map holds."""
 
     file: str
-    labels: int
-    run: float
+    labels: int  # distinct ones
+    run: float  # median number of neighbouring pixels of a row that share a label
 
     @property
     def soft(self) -> bool:
@@ -128,39 +84,17 @@ class LabelProbe:
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """What one image holds.
-
-    Parameters
-    ----------
-    image : str
-        Its name.
-    failure : DataError, optional
-        Why it cannot be read; then there is nothing else.
-    truths : tuple of TruthProbe
-        One an annotator; empty where ground truth is label maps. Where there is no ground truth, one without values.
-    scores : ScoreProbe, optional
-        Of a soft prediction.
-    label_map : LabelProbe, optional
-        Of a single predicted map of regions.
-    coloured : tuple of str
-        The files whose colour was turned to grey.
-    may_hold_labels : bool
-        Whether the prediction is to be judged as a label map: a single map where a soft map is expected.
-    labels : LabelsSeen, optional
-        Of such a prediction that may be a label map; None where it is not.
-    prediction : str
-        The file of such a prediction.
-    """
+    """What one image holds."""
 
     image: str
-    failure: DataError | None = None
-    truths: tuple[TruthProbe, ...] = ()
-    scores: ScoreProbe | None = None
-    label_map: LabelProbe | None = None
-    coloured: tuple[str, ...] = ()
-    may_hold_labels: bool = False
-    labels: LabelsSeen | None = None
-    prediction: str = ""
+    failure: DataError | None = None  # why it cannot be read; then there is nothing else
+    truths: tuple[TruthProbe, ...] = ()  # one per annotator, none of label maps; without values if there is no truth
+    scores: ScoreProbe | None = None  # of a soft prediction
+    label_map: LabelProbe | None = None  # of a single predicted map of regions
+    coloured: tuple[str, ...] = ()  # files whose colour was turned to grey
+    may_hold_labels: bool = False  # whether there is a single map, to be judged as a label map, for a soft one
+    labels: LabelsSeen | None = None  # of a prediction that may be a label map
+    prediction: str = ""  # the file of that prediction
 
 
 def probe(files: SampleFiles, expected: Expected, repairs: Repairs) -> Probe:
