@@ -1,1 +1,1 @@
-"""What does not line up between two folders, found from names, headers and a few images before anything is counted."""
+"""Mismatches between two folders, found from names, headers and a few images before anything is counted."""

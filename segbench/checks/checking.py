@@ -8,17 +8,14 @@ from os import PathLike
 from pathlib import Path
 from typing import cast
 
-from segbench.checks.asked import Asked, asked_of
 from segbench.checks.classes import class_findings, unfit_maps
 from segbench.checks.duplicates import duplicate_findings, same_file_findings
-from segbench.checks.exchanged import exchange_findings
-from segbench.checks.findings import Finding, Place, Report, in_order, many
-from segbench.checks.label_maps import label_findings
+from segbench.checks.findings import Finding, Place, Report, in_order, look, many
+from segbench.checks.labels import REPLACED, predicted_label_findings, region_findings
 from segbench.checks.names import name_findings, problem_finding
-from segbench.checks.predicted_labels import REPLACED, predicted_label_findings
+from segbench.checks.probes import Probe
 from segbench.checks.sampling import probes_of
 from segbench.checks.scores import score_findings
-from segbench.checks.seen import Probe
 from segbench.checks.sizes import (
     Misfit,
     Read,
@@ -29,10 +26,10 @@ from segbench.checks.sizes import (
     type_findings,
     unreadable,
 )
-from segbench.checks.truths import truth_findings
+from segbench.checks.truths import exchange_findings, truth_findings
 from segbench.core.arguments import as_whole
 from segbench.core.errors import DataError
-from segbench.core.protocol import Protocol
+from segbench.core.protocol import Expected, Protocol
 from segbench.loaders.decoded import Header, Role, shown
 from segbench.loaders.headers import read_header
 from segbench.loaders.inputs import find_inputs, method_of
@@ -72,7 +69,7 @@ def check(
     repairs: Repairs = _NO_REPAIRS,
     sample: int | None = SAMPLE,
 ) -> Report:
-    """Find what does not line up between two folders, before anything is counted.
+    """Find what does not match between two folders, before anything is counted.
 
     Names and headers of all files are read, and a few images, evenly spread, are decoded. Of files at
     URLs only those decoded are read.
@@ -153,30 +150,34 @@ def check_methods(
 ) -> list[Report]:
     """Check several methods; each file's header is read once, whatever number of methods it serves."""
     read = cast("Read", cache(_header_on_disk if quick else read_header))
-    asked = asked_of(protocol, repairs)
+    repairs.check(protocol.reads)
     return [
-        _check(pairing, asked, read, method=method, protocol=protocol.name, sample=sample, quick=quick)
+        _check(pairing, protocol, repairs, read, method=method, sample=sample, quick=quick)
         for method, pairing in pairings.items()
     ]
 
 
 def _check(
-    pairing: Pairing, asked: Asked, read: Read, *, method: str, protocol: str, sample: int | None, quick: bool
+    pairing: Pairing, protocol: Protocol, repairs: Repairs, read: Read, *, method: str, sample: int | None, quick: bool
 ) -> Report:
     problem = problem_finding(pairing)
     if problem:
-        return Report(method=method, protocol=protocol, images=0, looked_into=0, refused=True, findings=(problem,))
-    surveyed = survey_headers(pairing.files, read, asked)
-    probes = probes_of(pairing.files, surveyed, asked, sample)
-    findings = _findings(asked, pairing, surveyed, probes)
+        return Report(method=method, protocol=protocol.name, images=0, looked_into=0, refused=True, findings=(problem,))
+    expected, scaled = protocol.expected, repairs.scale is not None
+    surveyed = survey_headers(pairing.files, read, expected, repairs)
+
+    def inspected(most: int | None) -> tuple[list[Probe], list[Finding]]:
+        probes = probes_of(pairing.files, surveyed, expected, repairs, most)
+        return probes, _findings(expected, pairing, surveyed, probes, scaled=scaled)
+
+    probes, findings = inspected(sample)
     if quick and _none_left(findings, probes) and not any(finding.whole for finding in findings):
-        # The few may be the only ones, above all where no header told which are sound.
-        probes = probes_of(pairing.files, surveyed, asked, SAMPLE)
-        findings = _findings(asked, pairing, surveyed, probes)
+        # The few may be the only ones, above all where no header shows which are sound.
+        probes, findings = inspected(SAMPLE)
     findings += same_file_findings(pairing.files) if quick else duplicate_findings(pairing.files, surveyed.lengths)
     return Report(
         method=method,
-        protocol=protocol,
+        protocol=protocol.name,
         images=len(pairing.files),
         looked_into=len(probes),
         refused=any(finding.whole for finding in findings) or _none_left(findings, probes),
@@ -185,39 +186,41 @@ def _check(
     )
 
 
-def _findings(asked: Asked, pairing: Pairing, surveyed: Surveyed, probes: Sequence[Probe]) -> list[Finding]:
+def _findings(
+    expected: Expected, pairing: Pairing, surveyed: Surveyed, probes: Sequence[Probe], *, scaled: bool
+) -> list[Finding]:
     total = len(pairing.files)
     failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
     known = {misfit.image for misfit in surveyed.misfits}
     misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
     seen = [probe for probe in probes if not probe.failure]
-    truths = truth_findings(seen, asked, total)
-    of_classes = class_findings(seen, asked)
-    labels = predicted_label_findings(seen, asked)
+    truths = truth_findings(seen, expected, total)
+    of_classes = class_findings(seen, expected)
+    labels = predicted_label_findings(seen, expected)
     if labels:
         truths, of_classes = [found for found in truths if found.key not in REPLACED], []
     others = {image: e for image, e in failures.items() if not isinstance(e, SizeError | ClassMapsError)}
     findings = [
-        *name_findings(pairing, asked),
-        *size_findings(misfits, total, soft=asked.soft),
+        *name_findings(pairing, expected),
+        *size_findings(misfits, total, soft=expected.soft),
         *orientation_findings(surveyed.turned),
         *unreadable(others, total),
         *unfit_maps(failures, total),
         *exchange_findings(seen, truths),
         *truths,
-        *label_findings([probe.label_map for probe in seen if probe.label_map]),
+        *region_findings([probe.label_map for probe in seen if probe.label_map]),
         *labels,
         *([] if labels else _coloured(seen)),
         *of_classes,
     ]
-    if asked.soft and not labels:
-        findings += [] if asked.repairs.scale is not None else type_findings(surveyed.predictions)
-        findings += score_findings(seen, asked)
+    if expected.soft and not labels:
+        findings += [] if scaled else type_findings(surveyed.predictions)
+        findings += score_findings(seen, expected)
     return findings
 
 
 def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
-    """Tell whether not one of the images looked into can be counted."""
+    """Tell whether not one of the images inspected can be counted."""
     lost = {image for finding in findings for image in finding.images}
     return bool(lost) and lost.issuperset(probe.image for probe in probes)
 
@@ -240,13 +243,6 @@ def _coloured(probes: Sequence[Probe]) -> list[Finding]:
     places = tuple(Place(file) for probe in probes for file in probe.coloured)
     if not places:
         return []
-    return [
-        Finding(
-            key="colour",
-            severity="look",
-            about="prediction",
-            message=f"{many(len(places), 'file')} of those looked into are in colour, and are turned to grey",
-            mend="save one channel; a colour map laid over scores cannot be undone",
-            places=places,
-        )
-    ]
+    what = f"{many(len(places), 'file')} of those inspected are in colour, and are turned to grey"
+    fix = "save one channel; a colour map laid over scores cannot be undone"
+    return [look("colour", "prediction", what, fix, places)]

@@ -1,4 +1,4 @@
-"""Many classes: labels that are none, and what is wrong with the soft maps, class by class."""
+"""Many classes: labels of no class, and what is wrong with the soft maps, class by class."""
 
 from __future__ import annotations
 
@@ -8,60 +8,50 @@ from math import isnan
 from statistics import median
 from typing import TypeAlias
 
-from segbench.checks.asked import Asked
-from segbench.checks.findings import Finding, Place, many
-from segbench.checks.probes import coloured_files, few_distinct, score_probe
-from segbench.checks.scores import INVERTED_BELOW, score_findings
-from segbench.checks.seen import Probe, ScoreProbe, TruthProbe
+from segbench.checks.findings import Finding, Place, look, many, stops
+from segbench.checks.probes import Probe, ScoreProbe, TruthProbe, coloured_files, few_distinct, score_probe
+from segbench.checks.scores import INVERTED_BELOW, WRITTEN_WHOLE, score_findings
 from segbench.checks.truths import listed
 from segbench.core.errors import DataError
+from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.protocols.labels import equals_any
-from segbench.protocols.pixels.classes import Classes, ClassMapsError
+from segbench.protocols.pixels.classes import ClassMapsError
 from segbench.protocols.predicted_labels import VOIDS, labels_seen
 
 RARE = 0.001
 """Share of an image below which a class says little: a small thing overlooked looks like scores that run backwards."""
 _OVER_ALL = ("not-finite", "levels-unscaled", "few-levels", "range")
 _NO_SCALE = "--classes takes no --scale"
-_MENDS = {
+_FIXES = {
     "levels-unscaled": f"save levels up to the highest of their type, or floats; {_NO_SCALE}",
     "range": f"save the maps of all classes on one scale; {_NO_SCALE}",
 }
-_TOLD_ONE_BY_ONE = 8
+_NAMED_ONE_BY_ONE = 8
 
 _ByClass: TypeAlias = dict[str, tuple[Probe, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassesProbe(Probe):
-    """What one image of many classes holds.
+    """What one image of many classes holds."""
 
-    Parameters
-    ----------
-    classes : tuple of Probe
-        Each class as an image of its own, in order.
-    truth_file : str
-        The ground truth.
-    foreign : tuple of float
-        Some labels in it that are neither a class nor void, rising.
-    """
-
-    classes: tuple[Probe, ...]
+    classes: tuple[Probe, ...]  # each class as an image of its own, in order
     truth_file: str
-    foreign: tuple[float, ...]
+    foreign: tuple[float, ...]  # some labels in it that are neither a class nor void, rising
 
 
-def probe_classes(files: SampleFiles, asked: Asked, classes: Classes) -> Probe:
-    """Look into one image, class by class."""
+def probe_classes(files: SampleFiles, expected: Expected) -> Probe:
+    """Inspect one image, class by class."""
+    classes = expected.classes
     try:
-        sample = decode_sample(read(files), asked.reads)
+        sample = decode_sample(read(files), expected.reads)
         truth, maps = classes.maps(sample)
     except DataError as error:
         return Probe(image=files.name, failure=error)
-    counted = ~equals_any(truth, asked.void)
+    counted = ~equals_any(truth, expected.void)
     if sample.field is not None:
         counted &= sample.field
     known = tuple(map(float, classes.labels))
@@ -73,13 +63,13 @@ def probe_classes(files: SampleFiles, asked: Asked, classes: Classes) -> Probe:
         positive = equals_any(truth, (label,))
         share = float(positive[counted].mean()) if counted.any() else 0.0
         drawn = TruthProbe(file=name, values=(), positive_share=share, blocks=0.0, blocks_outside=0.0, nan=0)
-        scores = score_probe(name, soft, positive, counted, asked)
+        scores = score_probe(name, soft, positive, counted, expected)
         probes.append(Probe(image=sample.name, truths=(drawn,), scores=scores))
     single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim
     return ClassesProbe(
         image=sample.name,
         may_hold_labels=single,
-        labels=labels_seen(sample, asked.void) if single else None,
+        labels=labels_seen(sample, expected.void) if single else None,
         prediction=sample.prediction_file,
         coloured=coloured_files(sample, files),
         classes=tuple(probes),
@@ -93,34 +83,27 @@ def unfit_maps(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     unfit = {image: error for image, error in failures.items() if isinstance(error, ClassMapsError)}
     if not unfit:
         return []
-    return [
-        Finding(
-            key="class-maps",
-            severity="stops",
-            about="prediction",
-            message=f"{many(len(unfit), 'prediction')} of {total} are not one soft map per class",
-            mend="; ".join(dict.fromkeys(error.hint for error in unfit.values())),
-            places=tuple(Place(error.path, error.what) for error in unfit.values()),
-            images=tuple(unfit),
-        )
-    ]
+    what = f"{many(len(unfit), 'prediction')} of {total} are not one soft map per class"
+    fix = "; ".join(dict.fromkeys(error.hint for error in unfit.values()))
+    places = (Place(error.path, error.what) for error in unfit.values())
+    return [stops("class-maps", "prediction", what, fix, places, images=unfit)]
 
 
-def class_findings(probes: Sequence[Probe], asked: Asked) -> list[Finding]:
-    """Judge the labels and the maps of the images looked into, one finding for all classes that show it."""
+def class_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
+    """Judge the labels and the maps of the images inspected, one finding for all classes that show it."""
     seen = [probe for probe in probes if isinstance(probe, ClassesProbe)]
-    if not seen or asked.classes is None:
+    if not seen or expected.classes is None:
         return []
     every = [one for probe in seen for one in probe.classes]
-    over_all = [_for_classes(found) for found in score_findings(every, asked) if found.key in _OVER_ALL]
-    by_class = dict(zip(asked.classes.titles, zip(*(probe.classes for probe in seen), strict=True), strict=True))
-    found = [*_foreign(seen), *over_all, *_inverted(by_class, asked), *_constant(by_class)]
+    over_all = [_for_classes(found) for found in score_findings(every, expected) if found.key in _OVER_ALL]
+    by_class = dict(zip(expected.classes.titles, zip(*(probe.classes for probe in seen), strict=True), strict=True))
+    found = [*_foreign(seen), *over_all, *_inverted(by_class, expected), *_constant(by_class)]
     keys = {finding.key for finding in found}
-    return found if keys & {"levels-unscaled", "few-levels", "inverted"} else [*found, *_saturated(by_class, asked)]
+    return found if keys & {"levels-unscaled", "few-levels", "inverted"} else [*found, *_saturated(by_class, expected)]
 
 
 def _for_classes(found: Finding) -> Finding:
-    return replace(found, mend=_MENDS.get(found.key, found.mend), images=tuple(dict.fromkeys(found.images)))
+    return replace(found, fix=_FIXES.get(found.key, found.fix), images=tuple(dict.fromkeys(found.images)))
 
 
 def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
@@ -132,30 +115,26 @@ def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
             continue
         together = sorted({label for some in labels.values() for label in some})
         what = "are neither a class nor void" if len(together) > 1 else "is neither a class nor void"
-        yield Finding(
-            key=key,
-            severity="look",
-            about="ground truth",
-            message=f"{listed(together)} {what}, and counts as negative of every class, "
-            f"in {many(len(places), 'ground truth')} of {len(seen)} looked into",
-            mend=f"--void {','.join(f'{label:g}' for label in together[:_TOLD_ONE_BY_ONE])}, or name it in --classes",
-            places=places,
-        )
+        message = f"{listed(together)} {what}, and counts as negative of every class, "
+        message += f"in {many(len(places), 'ground truth')} of {len(seen)} inspected"
+        fix = f"--void {','.join(f'{label:g}' for label in together[:_NAMED_ONE_BY_ONE])}, or name it in --classes"
+        yield look(key, "ground truth", message, fix, places)
 
 
-def _inverted(by_class: _ByClass, asked: Asked) -> list[Finding]:
+def _inverted(by_class: _ByClass, expected: Expected) -> list[Finding]:
     ranked = {title: [score for score in _drawn(of) if not isnan(score.auc)] for title, of in by_class.items()}
     middles = {title: median(score.auc for score in scores) for title, scores in ranked.items() if scores}
     wrong = [title for title, middle in middles.items() if middle < INVERTED_BELOW]
     if not wrong:
         return []
-    turn = "leave out --invert" if asked.invert else "--invert"
+    turn = "leave out --invert" if expected.invert else "--invert"
     lowest, highest = min(middles[title] for title in wrong), max(middles[title] for title in wrong)
     order = "check which map is of which class, or turn those maps alone around"
     span = f"{lowest:.2f}" if len(wrong) == 1 else f"{lowest:.2f} to {highest:.2f}"
     return [
-        _look(
+        look(
             "inverted",
+            "prediction",
             f"scores of {_named(wrong, by_class)} are higher on negatives than on positives "
             f"(AUC-ROC {span}, median over images)",
             turn if len(wrong) == len(middles) else order,
@@ -170,19 +149,20 @@ def _constant(by_class: _ByClass) -> list[Finding]:
     if not flat:
         return []
     places = (Place(score.file, f"all {score.highest:g}") for title in flat for score in drawn[title])
-    what = f"maps of {_named(flat, by_class)} hold one value only in all images looked into that have the class"
-    return [_look("constant", what, "check that these were written whole", places)]
+    what = f"maps of {_named(flat, by_class)} hold one value only in all images inspected that have the class"
+    return [look("constant", "prediction", what, WRITTEN_WHOLE, dict.fromkeys(places))]
 
 
-def _saturated(by_class: _ByClass, asked: Asked) -> list[Finding]:
-    judged = {title: score_findings(of, asked) for title, of in by_class.items()}
+def _saturated(by_class: _ByClass, expected: Expected) -> list[Finding]:
+    judged = {title: score_findings(of, expected) for title, of in by_class.items()}
     found = {title: one for title, every in judged.items() for one in every if one.key == "saturated"}
     if not found:
         return []
     what = f"many pixels have the highest score there is in maps of {_named(list(found), by_class)}, and a quarter or "
     places = (place for one in found.values() for place in one.places)
-    mend = next(iter(found.values())).mend
-    return [_look("saturated", f"{what}more of these are negative: no threshold tells them apart", mend, places)]
+    fix = next(iter(found.values())).fix
+    what += "more of these are negative: no threshold separates them"
+    return [look("saturated", "prediction", what, fix, dict.fromkeys(places))]
 
 
 def _drawn(probes: Iterable[Probe]) -> list[ScoreProbe]:
@@ -193,11 +173,5 @@ def _drawn(probes: Iterable[Probe]) -> list[ScoreProbe]:
 def _named(titles: Sequence[str], by_class: _ByClass) -> str:
     if len(titles) == len(by_class) > 1:
         return f"all {len(titles)} classes"
-    more = f" and {len(titles) - _TOLD_ONE_BY_ONE} more" if len(titles) > _TOLD_ONE_BY_ONE else ""
-    return f"{', '.join(titles[:_TOLD_ONE_BY_ONE])}{more}"
-
-
-def _look(key: str, message: str, mend: str, places: Iterable[Place]) -> Finding:
-    return Finding(
-        key=key, severity="look", about="prediction", message=message, mend=mend, places=tuple(dict.fromkeys(places))
-    )
+    more = f" and {len(titles) - _NAMED_ONE_BY_ONE} more" if len(titles) > _NAMED_ONE_BY_ONE else ""
+    return f"{', '.join(titles[:_NAMED_ONE_BY_ONE])}{more}"

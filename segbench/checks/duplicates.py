@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from segbench.checks.findings import Finding, Place, many
+from segbench.checks.findings import Finding, Place, look, many
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.headers import opened
@@ -33,16 +33,9 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
     groups = [group for group in _identical(known) if not own.issuperset(group)]
     groups = [group for group in groups[:_MOST_OPENED] if not _one_value(group[0])] + groups[_MOST_OPENED:]
     if groups:
-        found.append(
-            Finding(
-                key="duplicates",
-                severity="look",
-                about="prediction",
-                message=f"{sum(map(len, groups))} predictions are copies of {many(len(groups), 'file')}, byte for byte",
-                mend="check that each was written for its own image",
-                places=tuple(Place(shown(path), f"as {group[0].name}") for group in groups for path in group[1:]),
-            )
-        )
+        what = f"{sum(map(len, groups))} predictions are copies of {many(len(groups), 'file')}, byte for byte"
+        places = (Place(shown(path), f"as {group[0].name}") for group in groups for path in group[1:])
+        found.append(look("duplicates", "prediction", what, "check that each was written for its own image", places))
     return found
 
 
@@ -53,14 +46,9 @@ def same_file_findings(samples: Sequence[SampleFiles]) -> list[Finding]:
 
 
 def _is_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> Finding:
-    return Finding(
-        key="is-ground-truth",
-        severity="look",
-        about="prediction",
-        message=f"{many(len(same), 'prediction')} of {total} are the ground truth itself, {how}",
-        mend="give the folder of predictions",
-        places=tuple(Place(shown(files.prediction)) for files in same),
-    )
+    what = f"{many(len(same), 'prediction')} of {total} are the ground truth itself, {how}"
+    places = (Place(shown(files.prediction)) for files in same)
+    return look("is-ground-truth", "prediction", what, "give the folder of predictions", places)
 
 
 def _is_same(prediction: Source, truth: Source) -> bool:

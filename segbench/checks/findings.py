@@ -1,4 +1,4 @@
-"""A finding is data: what does not line up, where, and what mends it. Sentences for people are made of it elsewhere."""
+"""A finding is data: what does not match, where, and what fixes it. Sentences for people are made of it elsewhere."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing that does not line up.
+    """One thing that does not match.
 
     Parameters
     ----------
     key : str
-        What it is, for scripts: ``"inverted"``; the list stands in docs/check.md.
+        What it is, for scripts: ``"inverted"``; the list is in docs/check.md.
     severity : {"stops", "look"}
-        Whether images cannot be counted like this, or figures may not mean what they seem to.
+        Whether images cannot be counted like this, or metrics may not mean what they seem to.
     about : {"names", "ground truth", "prediction"}
-        Where the trouble lies.
+        Where the problem is.
     message : str
         What was found, with numbers.
-    mend : str
-        The option or the action that mends it.
+    fix : str
+        The option or the action that fixes it.
     places : tuple of Place
         Where: all that are known, in order.
     images : tuple of str
@@ -45,7 +45,7 @@ class Finding:
     severity: Severity
     about: About
     message: str
-    mend: str
+    fix: str
     places: tuple[Place, ...] = ()
     images: tuple[str, ...] = ()
     whole: bool = False
@@ -66,7 +66,7 @@ class Report:
     looked_into : int
         How many of them were decoded; of the others names and headers were read.
     refused : bool
-        Whether a run counts nothing: names do not pair, or not one of the images looked into can be counted.
+        Whether a run counts nothing: names do not pair, or not one of the images inspected can be counted.
     findings : tuple of Finding
         What stops first.
     notes : tuple of str
@@ -96,8 +96,36 @@ class Report:
 
     @property
     def looks(self) -> tuple[Finding, ...]:
-        """Findings that change no figure by themselves but want a look."""
+        """Findings that change no metric by themselves but need attention."""
         return tuple(finding for finding in self.findings if finding.severity == "look")
+
+
+def look(key: str, about: About, message: str, fix: str, places: Iterable[Place]) -> Finding:
+    """Make a finding that stops no image."""
+    return Finding(key=key, severity="look", about=about, message=message, fix=fix, places=tuple(places))
+
+
+def stops(
+    key: str,
+    about: About,
+    message: str,
+    fix: str,
+    places: Iterable[Place],
+    *,
+    images: Iterable[str] = (),
+    whole: bool = False,
+) -> Finding:
+    """Make a finding that stops some images, or the whole set."""
+    return Finding(
+        key=key,
+        severity="stops",
+        about=about,
+        message=message,
+        fix=fix,
+        places=tuple(places),
+        images=tuple(dict.fromkeys(images)),
+        whole=whole,
+    )
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from segbench.checks.asked import Asked
-from segbench.checks.findings import Finding, Place, many
+from collections.abc import Iterable
+
+from segbench.checks.findings import Finding, Place, many, stops
+from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import annotator_pattern, nearest
 from segbench.loaders.pairing import Pairing, methods_below, pair, pairing_hint, several_methods
@@ -19,69 +21,37 @@ def problem_finding(pairing: Pairing) -> Finding | None:
     places = tuple(Place(line.strip()) for line in listed if line)
     # Each method has faults of its own in a list, and their number would keep these from being one finding.
     what = "holds faulty lines" if pairing.inputs.pairs and places else what.rstrip(":")
-    return Finding(
-        key="list" if pairing.inputs.pairs else "folder",
-        severity="stops",
-        about="names",
-        message=f"{error.path}: {what}",
-        mend=error.hint,
-        places=places,
-        whole=True,
-    )
+    return _stops("list" if pairing.inputs.pairs else "folder", f"{error.path}: {what}", error.hint, places)
 
 
-def name_findings(pairing: Pairing, asked: Asked) -> list[Finding]:
-    """Find names without partner, and names asked for that there are not."""
+def _stops(key: str, message: str, fix: str, places: Iterable[Place]) -> Finding:
+    return stops(key, "names", message, fix, places, whole=True)
+
+
+def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
+    """Find names without partner, and names of images that do not exist."""
     found = []
     inputs = pairing.inputs
     if pairing.unknown:
         what = "name or pattern fits" if len(pairing.unknown) == 1 else "names or patterns fit"
-        found.append(
-            Finding(
-                key="unknown-images",
-                severity="stops",
-                about="names",
-                message=f"{len(pairing.unknown)} {what} no image",
-                mend=pairing_hint(Pairing(inputs, unknown=pairing.unknown)),
-                places=tuple(map(Place, pairing.unknown)),
-                whole=True,
-            )
-        )
+        fix = pairing_hint(Pairing(inputs, unknown=pairing.unknown))
+        unknown = map(Place, pairing.unknown)
+        found.append(_stops("unknown-images", f"{len(pairing.unknown)} {what} no image", fix, unknown))
     methods = methods_below(pairing, pair) if pairing.extra and not pairing.files else {}
     if methods:
         error = several_methods(inputs, methods)
-        found.append(
-            Finding(
-                key="several-methods",
-                severity="stops",
-                about="names",
-                message=error.what,
-                mend=error.hint,
-                places=tuple(map(Place, methods)),
-                whole=True,
-            )
-        )
-        return found
+        return [*found, _stops("several-methods", error.what, error.hint, map(Place, methods))]
     predicted = (*pairing.extra, *(files.name for files in pairing.files))
     pattern = annotator_pattern(pairing.missing, predicted) if inputs.gt_pattern == "*" else None
     if pattern:
-        found.append(_annotators(pairing, pattern, asked))
+        found.append(_annotators(pairing, pattern, expected))
     elif pairing.missing or pairing.extra:
         found.append(_unpaired(pairing))
     if pairing.without_field:
         masks = Pairing(inputs, without_field=pairing.without_field)
         folder = shown(masked(str(inputs.field)))
-        found.append(
-            Finding(
-                key="no-mask",
-                severity="stops",
-                about="names",
-                message=f"{many(len(pairing.without_field), 'image')} without a mask in {folder}",
-                mend=pairing_hint(masks),
-                places=tuple(Place(name) for name in pairing.without_field),
-                whole=True,
-            )
-        )
+        what = f"{many(len(pairing.without_field), 'image')} without a mask in {folder}"
+        found.append(_stops("no-mask", what, pairing_hint(masks), map(Place, pairing.without_field)))
     return found
 
 
@@ -93,31 +63,15 @@ def _unpaired(pairing: Pairing) -> Finding:
     if pairing.extra:
         parts.append(f"{many(len(pairing.extra), 'prediction')} without a ground truth")
     close = nearest(pairing.missing, pairing.extra)
-    return Finding(
-        key="unpaired",
-        severity="stops",
-        about="names",
-        message=", ".join(parts),
-        mend=pairing_hint(pairing),
-        places=(
-            *(
-                Place(name, "no prediction" + (f"; nearest: {close[name]}" if name in close else ""))
-                for name in pairing.missing
-            ),
-            *(Place(name, "no ground truth") for name in pairing.extra),
-        ),
-        whole=True,
-    )
+    places = [
+        Place(name, "no prediction" + (f"; nearest: {close[name]}" if name in close else ""))
+        for name in pairing.missing
+    ]
+    places += [Place(name, "no ground truth") for name in pairing.extra]
+    return _stops("unpaired", ", ".join(parts), pairing_hint(pairing), places)
 
 
-def _annotators(pairing: Pairing, pattern: str, asked: Asked) -> Finding:
-    rule = " --annotators majority" if asked.one_annotator else ""
-    return Finding(
-        key="annotator-names",
-        severity="stops",
-        about="names",
-        message=f"{len(pairing.missing)} ground truths look like several annotators of the images predicted",
-        mend=f"--gt-pattern '{pattern}'{rule}",
-        places=tuple(Place(name) for name in pairing.missing),
-        whole=True,
-    )
+def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> Finding:
+    rule = " --annotators majority" if expected.one_annotator else ""
+    what = f"{len(pairing.missing)} ground truths look like several annotators of the images predicted"
+    return _stops("annotator-names", what, f"--gt-pattern '{pattern}'{rule}", map(Place, pairing.missing))

@@ -1,47 +1,116 @@
-"""One image looked into: decoded once, and reduced to the few numbers that findings are made of."""
+"""One image, decoded once and reduced to the few numbers that findings are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.checks.asked import Asked
-from segbench.checks.label_maps import LabelProbe, label_probe
-from segbench.checks.seen import MOST_VALUES, Probe, ScoreProbe, TruthProbe
-from segbench.checks.shapes import block_share, grown
 from segbench.core.errors import DataError
 from segbench.core.levels import as_shares
+from segbench.core.protocol import Expected
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.repairs import Repairs
 from segbench.protocols.labels import equals_any
-from segbench.protocols.predicted_labels import labels_seen
+from segbench.protocols.predicted_labels import MANY_LEVELS, LabelsSeen, labels_seen
 
+MOST_VALUES = MANY_LEVELS
+"""How many distinct values are kept: enough to distinguish labels from grey levels."""
 MOST_PIXELS = 1 << 16
 """How many pixels order scores by: an area under the ROC curve to about a hundredth."""
 REACH = 2
 """How far, in pixels, a predicted line may lie beside the drawn one and still count as the same here."""
+MANY_LABELS = 32
+"""A soft map of 8 bits has more levels than this, and a segmentation may have as many regions; so runs decide, too."""
+SHORT_RUN = 3.0
+"""How many pixels of a row hold one value: 1 or 2 on the slopes of soft maps, 8 in small superpixels."""
 
 
-def probe(files: SampleFiles, asked: Asked) -> Probe:
-    """Look into one image."""
+@dataclass(frozen=True, kw_only=True)
+class TruthProbe:
+    """What one ground truth holds."""
+
+    file: str
+    values: tuple[float, ...]  # distinct ones where pixels count, rising, void left out; at most `MOST_VALUES`
+    positive_share: float
+    blocks: float  # share of the positive pixels that lie in a block of 2 x 2 of them; 0 where there are none
+    blocks_outside: float  # the same of the other pixels
+    nan: int
+    ignored: int = 0  # pixels left out as void or outside the field of view
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreProbe:
+    """What one prediction holds where pixels count; its finite values as stored."""
+
+    file: str
+    dtype: str
+    pixels: int
+    lowest: float
+    highest: float
+    whole: bool  # whether all values are whole numbers
+    values: tuple[float, ...]  # distinct ones, rising; at most `MOST_VALUES`
+    not_finite: int
+    auc: float  # area under the ROC curve; nan without both classes
+    bright: bool  # whether more than half of the pixels lie above half of the scale
+    top: tuple[int, int]  # positive and negative pixels at the end of the scale that means positive
+    blocks: float  # share of the pixels above half of the highest score that lie in a block of 2 x 2 such pixels
+
+    @property
+    def constant(self) -> bool:
+        """Whether all pixels have one score."""
+        return len(self.values) == 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelProbe:
+    """What one predicted label map holds."""
+
+    file: str
+    labels: int  # distinct ones
+    run: float  # median number of neighbouring pixels of a row that share a label
+
+    @property
+    def soft(self) -> bool:
+        """Whether it looks like scores."""
+        return self.labels > MANY_LABELS and self.run <= SHORT_RUN
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """What one image holds."""
+
+    image: str
+    failure: DataError | None = None  # why it cannot be read; then there is nothing else
+    truths: tuple[TruthProbe, ...] = ()  # one per annotator, none of label maps; without values if there is no truth
+    scores: ScoreProbe | None = None  # of a soft prediction
+    label_map: LabelProbe | None = None  # of a single predicted map of regions
+    coloured: tuple[str, ...] = ()  # files whose colour was turned to grey
+    may_hold_labels: bool = False  # whether there is a single map, to be judged as a label map, for a soft one
+    labels: LabelsSeen | None = None  # of a prediction that may be a label map
+    prediction: str = ""  # the file of that prediction
+
+
+def probe(files: SampleFiles, expected: Expected, repairs: Repairs) -> Probe:
+    """Inspect one image."""
     try:
-        return _looked_into(decode_sample(read(files), asked.reads, asked.repairs), files, asked)
+        return _inspected(decode_sample(read(files), expected.reads, repairs), files, expected)
     except DataError as error:
         return Probe(image=files.name, failure=error)
 
 
-def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
+def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
     coloured = coloured_files(sample, files)
-    if not asked.soft:
-        return Probe(image=sample.name, label_map=_label_map(sample, asked), coloured=coloured)
-    as_drawn = replace(asked, rule=None, void=(), label_maps=False) if sample.without_truth else asked
-    drawn = [_truth(file, array, sample.field, as_drawn) for file, array in _named(sample, asked.category)]
+    if not expected.soft:
+        return Probe(image=sample.name, label_map=_label_map(sample, expected), coloured=coloured)
+    as_drawn = replace(expected, rule=None, void=(), label_maps=False) if sample.without_truth else expected
+    drawn = [_truth(file, array, sample.field, as_drawn) for file, array in _named(sample, expected.category)]
     positive = np.logical_or.reduce([labels for _, labels, _ in drawn])
     counted = np.logical_or.reduce([valid for _, _, valid in drawn])
     scores = None
@@ -51,22 +120,22 @@ def _looked_into(sample: Sample, files: SampleFiles, asked: Asked) -> Probe:
             from segbench.protocols.boundaries.label_maps import sample_ucm2
 
             soft = sample_ucm2(soft)
-        if asked.lines:
+        if expected.lines:
             positive = grown(~positive if _black_on_white(drawn) else positive, REACH)
-        scores = score_probe(sample.prediction_file, soft, positive, counted, asked)
+        scores = score_probe(sample.prediction_file, soft, positive, counted, expected)
     truths = tuple(found for found, _, _ in drawn)
     if sample.without_truth:
         truths = tuple(replace(found, values=()) for found in truths)
-    elif asked.label_maps:
+    elif expected.label_maps:
         truths = ()
-    judged = asked.reads == "masks" and not sample.without_truth
+    judged = expected.reads == "masks" and not sample.without_truth
     return Probe(
         image=sample.name,
         truths=truths,
         scores=scores,
         coloured=coloured,
         may_hold_labels=judged,
-        labels=labels_seen(sample, asked.void) if judged else None,
+        labels=labels_seen(sample, expected.void) if judged else None,
         prediction=sample.prediction_file,
     )
 
@@ -78,8 +147,8 @@ def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:
     return (*truth, *[sample.prediction_file] * any(note.startswith("prediction") for note in grey))
 
 
-def _label_map(sample: Sample, asked: Asked) -> LabelProbe | None:
-    if asked.reads != "regions" or len(sample.predictions) != 1:
+def _label_map(sample: Sample, expected: Expected) -> LabelProbe | None:
+    if expected.reads != "regions" or len(sample.predictions) != 1:
         return None
     (labels,) = sample.predictions
     is_one = labels.dtype.kind in "bui" and labels.shape == sample.ground_truths[0].shape and bool(labels.size)
@@ -93,26 +162,26 @@ def _named(sample: Sample, category: int | None) -> Iterable[tuple[str, NDArray[
 
 
 def _truth(
-    file: str, array: NDArray[Any], field: NDArray[Any] | None, asked: Asked
+    file: str, array: NDArray[Any], field: NDArray[Any] | None, expected: Expected
 ) -> tuple[TruthProbe, NDArray[np.bool_], NDArray[np.bool_]]:
     """Give what a ground truth holds, which pixels are positive and which count."""
     valid = np.ones(array.shape, np.bool_) if field is None else field.astype(np.bool_)
-    if asked.void:
-        valid &= ~equals_any(array, asked.void)
+    if expected.void:
+        valid &= ~equals_any(array, expected.void)
     nan = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
-    values = few_distinct(array[valid] if asked.void or field is not None else array.reshape(-1))
-    if asked.label_maps:
+    values = few_distinct(array[valid] if expected.void or field is not None else array.reshape(-1))
+    if expected.label_maps:
         from segbench.protocols.boundaries.label_maps import label_boundaries
 
         labels = label_boundaries(array)
-    elif asked.rule is not None:
-        labels = asked.rule.positive(array)
+    elif expected.rule is not None:
+        labels = expected.rule.positive(array)
     elif array.dtype == np.bool_:
         labels = array
     else:
         # Only to see which way scores run; grey levels are a finding of their own.
         labels = array > (values[0] + values[-1]) / 2 if len(values) > 1 else array != 0
-    lines = asked.lines and not asked.label_maps
+    lines = expected.lines and not expected.label_maps
     found = TruthProbe(
         file=file,
         values=values,
@@ -130,9 +199,9 @@ def _black_on_white(drawn: list[tuple[TruthProbe, NDArray[np.bool_], NDArray[np.
 
 
 def score_probe(
-    file: str, soft: NDArray[Any], positive: NDArray[np.bool_], counted: NDArray[np.bool_], asked: Asked
+    file: str, soft: NDArray[Any], positive: NDArray[np.bool_], counted: NDArray[np.bool_], expected: Expected
 ) -> ScoreProbe:
-    """Look into a soft map, given which pixels are positive and which count."""
+    """Inspect a soft map, given which pixels are positive and which count."""
     kind = soft.dtype.kind
     flat, labels = (soft.reshape(-1), positive.reshape(-1)) if counted.all() else (soft[counted], positive[counted])
     bad = int(flat.size - np.isfinite(flat).sum()) if kind == "f" else 0
@@ -147,10 +216,10 @@ def score_probe(
     levels = kind in "iu"
     scale = float(np.iinfo(soft.dtype).max) if levels else 1.0
     # Floats beyond 1 have no end of a scale that they could have been clipped at.
-    end = (flat == (0 if asked.invert else scale)) & (highest <= scale)
+    end = (flat == (0 if expected.invert else scale)) & (highest <= scale)
     above_half = np.count_nonzero(flat[::step] > max(scale, highest) / 2)
     shares = as_shares(soft)
-    ridges = (soft.max() - shares if asked.invert else shares) if asked.lines and not bad else None
+    ridges = (soft.max() - shares if expected.invert else shares) if expected.lines and not bad else None
     return ScoreProbe(
         file=file,
         dtype=soft.dtype.name,
@@ -160,8 +229,8 @@ def score_probe(
         whole=kind != "f" or bool((flat[::step] == np.rint(flat[::step])).all()),
         values=few_distinct(flat),
         not_finite=bad,
-        auc=1 - auc if asked.invert else auc,
-        bright=(2 * above_half > flat[::step].size) != asked.invert,
+        auc=1 - auc if expected.invert else auc,
+        bright=(2 * above_half > flat[::step].size) != expected.invert,
         top=(int(np.count_nonzero(end & labels)), int(np.count_nonzero(end & ~labels))),
         blocks=0.0 if ridges is None or not ridges.max() else block_share(ridges > ridges.max() / 2),
     )
@@ -193,3 +262,37 @@ def _auc(scores: NDArray[Any], labels: NDArray[np.bool_]) -> float:
     pairs = int(positives.sum()) * int(negatives.sum())
     below = np.cumsum(negatives) - negatives / 2
     return float(positives @ below / pairs) if pairs else float("nan")
+
+
+def label_probe(file: str, labels: NDArray[Any]) -> LabelProbe:
+    """Inspect a label map of at least one pixel."""
+    starts = np.ones(labels.shape, np.bool_)
+    starts[:, 1:] = labels[:, 1:] != labels[:, :-1]
+    runs = np.diff(np.flatnonzero(starts), append=labels.size)
+    return LabelProbe(file=file, labels=np.unique(labels).size, run=float(np.median(runs)))
+
+
+def block_share(mask: NDArray[np.bool_]) -> float:
+    """Give the share of true pixels in blocks of 2 x 2 true pixels: near 0 for thin lines, near 1 for areas."""
+    count = int(np.count_nonzero(mask))
+    if not count or min(mask.shape) < 2:
+        return 0.0
+    pairs = mask[1:] & mask[:-1]
+    corners = pairs[:, 1:] & pairs[:, :-1]
+    inside = np.zeros_like(mask)
+    for down in (0, 1):
+        for right in (0, 1):
+            inside[down : down + corners.shape[0], right : right + corners.shape[1]] |= corners
+    return int(np.count_nonzero(inside)) / count
+
+
+def grown(mask: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
+    """Let true pixels grow by so many pixels to all eight sides."""
+    wide = mask.copy()
+    for _ in range(reach):
+        for axis in (0, 1):
+            across = np.moveaxis(wide, axis, 0)
+            before = across.copy()
+            across[1:] |= before[:-1]
+            across[:-1] |= before[1:]
+    return wide

@@ -1,4 +1,4 @@
-"""Which images are looked into: a few, evenly spread, and those that look damaged."""
+"""Which images are inspected: a few, evenly spread, and those that look damaged."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
-from segbench.checks.asked import Asked
 from segbench.checks.classes import probe_classes
-from segbench.checks.probes import probe
-from segbench.checks.seen import Probe
+from segbench.checks.probes import Probe, probe
 from segbench.checks.sizes import Surveyed
+from segbench.core.protocol import Expected
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import mendable
 
 _MOST_ODD = 1000
@@ -21,10 +21,21 @@ _MOST_ODD = 1000
 _WORTH_THREADS, _MOST_THREADS = 8, 8
 
 
-def probes_of(samples: Sequence[SampleFiles], surveyed: Surveyed, asked: Asked, sample: int | None) -> list[Probe]:
-    """Look into some images, None for all, as evenly spread as what the headers told allows."""
+def probes_of(
+    samples: Sequence[SampleFiles], surveyed: Surveyed, expected: Expected, repairs: Repairs, sample: int | None
+) -> list[Probe]:
+    """Inspect some images, None for all, as evenly spread as the headers allow."""
     chosen = _chosen(samples, surveyed, sample)
-    return _probes(chosen or _mendable(samples, surveyed, sample), asked, as_if_resized=not chosen)
+    if not chosen:
+        chosen = _repairable(samples, surveyed, sample)
+        repairs = replace(repairs, crop=False, resize="nearest")
+    inspect = partial(probe_classes, expected=expected)
+    if not expected.classes:
+        inspect = partial(probe, expected=expected, repairs=repairs)
+    if len(chosen) < _WORTH_THREADS:
+        return list(map(inspect, chosen))
+    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:  # decoders let other threads run
+        return list(threads.map(inspect, chosen))
 
 
 def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
@@ -37,8 +48,8 @@ def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | No
     return [*_spread(sound, sample), *odd[:_MOST_ODD]]
 
 
-def _mendable(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
-    """Choose a few images to look into where all have a prediction of another size: their values may be wrong, too."""
+def _repairable(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
+    """Choose a few images to inspect where all have a prediction of another size: their values may be wrong, too."""
     fit = {m.image for m in surveyed.misfits if m.role == "prediction" and mendable(m.shape, m.expected)}
     others = {m.image for m in surveyed.misfits if m.role != "prediction"}
     left = [files for files in samples if files.name in fit - others]
@@ -48,14 +59,3 @@ def _mendable(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | 
 def _spread(samples: Sequence[SampleFiles], count: int) -> list[SampleFiles]:
     count = min(count, len(samples))
     return [samples[place * len(samples) // count] for place in range(count)]
-
-
-def _probes(samples: Sequence[SampleFiles], asked: Asked, *, as_if_resized: bool) -> list[Probe]:
-    """Decode a few images at a time: decoders let other threads run."""
-    if as_if_resized:
-        asked = replace(asked, repairs=replace(asked.repairs, crop=False, resize="nearest"))
-    look = partial(probe_classes, classes=asked.classes) if asked.classes else probe
-    if len(samples) < _WORTH_THREADS:
-        return [look(files, asked=asked) for files in samples]
-    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
-        return list(threads.map(partial(look, asked=asked), samples))

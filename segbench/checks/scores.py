@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import isnan
 from statistics import median
 
-from segbench.checks.asked import Asked
-from segbench.checks.findings import Finding, Place, many
-from segbench.checks.seen import Probe, ScoreProbe
+from segbench.checks.findings import Finding, Place, look, many, stops
+from segbench.checks.probes import Probe, ScoreProbe
 from segbench.core.levels import like_levels
+from segbench.core.protocol import Expected
 
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""
@@ -26,43 +26,37 @@ LIKE_LEVELS = 128
 NEARLY_ALL = 250
 """Floats that end between this and 255 are taken for such levels, too, whole or not: resized or averaged, say."""
 ROUNDING = 1e-6
+WRITTEN_WHOLE = "check that these were written whole"
 
 
-def score_findings(probes: Sequence[Probe], asked: Asked) -> list[Finding]:
-    """Judge the predictions of the images looked into."""
+def score_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
+    """Judge the predictions of the images inspected."""
     scored = [(probe, probe.scores) for probe in probes if probe.scores]
     scores = [score for _, score in scored]
     varied = [score for score in scores if not score.constant]
-    inverted = _inverted(varied, asked)
-    masks = not asked.lines and len(_values(varied)) == 2
+    inverted = _inverted(varied, expected)
+    masks = not expected.lines and len(_values(varied)) == 2
     unscaled = [] if masks else _unscaled(varied)
-    found = [*_not_finite(scored), *inverted, *unscaled, *_range(scored, asked), *_constant(scored)]
+    found = [*_not_finite(scored), *inverted, *unscaled, *_range(scored, expected), *_constant(scored)]
     if varied and not unscaled:
         few = _few_levels(varied, masks=masks)
         found += few or ([] if inverted else _saturated(varied))
-    return [*found, *(_thick(varied) if asked.lines and not asked.suppressed and not inverted else [])]
+    return [*found, *(_thick(varied) if expected.lines and not expected.suppressed and not inverted else [])]
 
 
-def _inverted(scores: Sequence[ScoreProbe], asked: Asked) -> list[Finding]:
+def _inverted(scores: Sequence[ScoreProbe], expected: Expected) -> list[Finding]:
     ranked = [score for score in scores if not isnan(score.auc)]
     if not ranked:
         return []
     middle = median(score.auc for score in ranked)
-    bright = asked.lines and 2 * sum(score.bright for score in ranked) > len(ranked)
+    bright = expected.lines and 2 * sum(score.bright for score in ranked) > len(ranked)
     if not (middle < INVERTED_BELOW or (bright and middle < 0.5)):
         return []
     ground = ", on a bright background" if bright else ""
-    return [
-        Finding(
-            key="inverted",
-            severity="look",
-            about="prediction",
-            message=f"scores are higher on negatives than on positives (AUC-ROC {middle:.2f}, "
-            f"median of {many(len(ranked), 'image')}){ground}",
-            mend="leave out --invert" if asked.invert else "--invert",
-            places=tuple(Place(score.file, f"AUC-ROC {score.auc:.2f}") for score in ranked if score.auc < 0.5),
-        )
-    ]
+    what = f"scores are higher on negatives than on positives (AUC-ROC {middle:.2f}, median of "
+    message = f"{what}{many(len(ranked), 'image')}){ground}"
+    places = (Place(score.file, f"AUC-ROC {score.auc:.2f}") for score in ranked if score.auc < 0.5)
+    return [look("inverted", "prediction", message, "leave out --invert" if expected.invert else "--invert", places)]
 
 
 def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
@@ -72,21 +66,13 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
         highest = max((score.highest for score in group), default=0)
         if group and highest <= most:
             full = 255 if dtype == "uint8" else 65535
-            return [
-                Finding(
-                    key="levels-unscaled",
-                    severity="look",
-                    about="prediction",
-                    message=f"{dtype} predictions hold nothing above {highest:g}, so no score is above "
-                    f"{highest:g} / {full}",
-                    mend=f"--scale {most}",
-                    places=tuple(Place(score.file, f"up to {score.highest:g}") for score in group),
-                )
-            ]
+            what = f"{dtype} predictions hold nothing above {highest:g}, so no score is above {highest:g} / {full}"
+            places = (Place(score.file, f"up to {score.highest:g}") for score in group)
+            return [look("levels-unscaled", "prediction", what, f"--scale {most}", places)]
     return []
 
 
-def _range(scored: Sequence[tuple[Probe, ScoreProbe]], asked: Asked) -> list[Finding]:
+def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> list[Finding]:
     floats = [(probe, score) for probe, score in scored if score.dtype.startswith("float")]
     outside = [(p, s) for p, s in floats if s.lowest < -ROUNDING or s.highest > 1 + ROUNDING]
     if not outside:
@@ -95,26 +81,19 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], asked: Asked) -> list[Fin
     whole = all(score.whole for _, score in outside)
     levels = lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
     apart = any(0 < s.highest <= 1 for _, s in floats) and highest > 100
-    if not (asked.unit_range or levels or apart):
+    if not (expected.unit_range or levels or apart):
         return []  # the pixels protocol takes scores of any range
-    if apart and not asked.unit_range:
+    if apart and not expected.unit_range:
         what = f"some predictions run from 0 to 1 and others up to {highest:g}"
-        mend = "save all predictions on one scale"
+        fix = "save all predictions on one scale"
     else:
-        meant = "thresholds are for 0 to 1" if asked.unit_range else "scores are usually from 0 to 1"
+        meant = "thresholds are for 0 to 1" if expected.unit_range else "scores are usually from 0 to 1"
         what = f"float scores run from {lowest:g} to {highest:g}, and {meant}"
-        mend = "--scale 255" if like_levels(lowest, highest) else "--scale sigmoid for logits, or --scale N"
-    return [
-        Finding(
-            key="range",
-            severity="stops" if asked.unit_range else "look",
-            about="prediction",
-            message=what,
-            mend=mend,
-            places=tuple(Place(s.file, f"{s.lowest:g} to {s.highest:g}") for _, s in outside),
-            images=tuple(p.image for p, _ in outside) if asked.unit_range else (),
-        )
-    ]
+        fix = "--scale 255" if like_levels(lowest, highest) else "--scale sigmoid for logits, or --scale N"
+    places = [Place(s.file, f"{s.lowest:g} to {s.highest:g}") for _, s in outside]
+    if expected.unit_range:
+        return [stops("range", "prediction", what, fix, places, images=[probe.image for probe, _ in outside])]
+    return [look("range", "prediction", what, fix, places)]
 
 
 def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]]) -> list[Finding]:
@@ -122,14 +101,13 @@ def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]]) -> list[Finding]:
     if not bad:
         return []
     return [
-        Finding(
-            key="not-finite",
-            severity="stops",
-            about="prediction",
-            message=f"{many(len(bad), 'prediction')} of those looked into hold NaN or infinite scores",
-            mend="write finite scores, or leave those pixels out with --field",
-            places=tuple(Place(score.file, f"{score.not_finite} of them") for _, score in bad),
-            images=tuple(probe.image for probe, _ in bad),
+        stops(
+            "not-finite",
+            "prediction",
+            f"{many(len(bad), 'prediction')} of those inspected hold NaN or infinite scores",
+            "write finite scores, or leave those pixels out with --field",
+            (Place(score.file, f"{score.not_finite} of them") for _, score in bad),
+            images=[probe.image for probe, _ in bad],
         )
     ]
 
@@ -143,17 +121,11 @@ def _constant(scored: Sequence[tuple[Probe, ScoreProbe]]) -> list[Finding]:
     if not flat:
         return []
     zero = sum(score.highest == 0 for score in flat)
-    return [
-        Finding(
-            key="constant",
-            severity="look",
-            about="prediction",
-            message=f"{many(len(flat), 'prediction')} of {len(scored)} looked into hold one value only"
-            f" ({zero} all zero), where the ground truth has positives",
-            mend="check that these were written whole",
-            places=tuple(Place(score.file, f"all {score.highest:g}") for score in flat),
-        )
-    ]
+    what = (
+        f"{many(len(flat), 'prediction')} of {len(scored)} inspected hold one value only ({zero} all zero), where the "
+    )
+    places = (Place(score.file, f"all {score.highest:g}") for score in flat)
+    return [look("constant", "prediction", f"{what}ground truth has positives", WRITTEN_WHOLE, places)]
 
 
 def _values(scores: Sequence[ScoreProbe]) -> list[float]:
@@ -167,20 +139,11 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
     written = ", ".join(f"{value:g}" for value in values)
     message = f"predictions hold {len(values)} scores only ({written}): a curve of {points}"
-    mend = "save soft maps, before they are cut at a threshold"
+    fix = "save soft maps, before they are cut at a threshold"
     if masks:
         message = f"predictions hold two values only ({written}), so they are evaluated as masks"
-        mend = "for curves and areas save soft maps, before they are cut at a threshold"
-    return [
-        Finding(
-            key="few-levels",
-            severity="look",
-            about="prediction",
-            message=message,
-            mend=mend,
-            places=tuple(Place(score.file) for score in scores),
-        )
-    ]
+        fix = f"for curves and areas {fix}"
+    return [look("few-levels", "prediction", message, fix, (Place(score.file) for score in scores))]
 
 
 def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
@@ -188,30 +151,17 @@ def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
     pixels = sum(score.pixels for score in scores)
     if right + wrong < CLIPPED_SHARE * pixels or wrong < CLIPPED_WRONG * (right + wrong) or pixels < SMALL:
         return []
-    return [
-        Finding(
-            key="saturated",
-            severity="look",
-            about="prediction",
-            message=f"{100 * (right + wrong) / pixels:.0f} % of the pixels have the highest score there is, and "
-            f"{100 * wrong / (right + wrong):.0f} % of these are negative: no threshold tells them apart",
-            mend="save scores before they are clipped, as floats or divided by their maximum",
-            places=tuple(Place(score.file) for score in scores if sum(score.top)),
-        )
-    ]
+    what = f"{100 * (right + wrong) / pixels:.0f} % of the pixels have the highest score there is, and "
+    what += f"{100 * wrong / (right + wrong):.0f} % of these are negative: no threshold separates them"
+    fix = "save scores before they are clipped, as floats or divided by their maximum"
+    return [look("saturated", "prediction", what, fix, (Place(score.file) for score in scores if sum(score.top)))]
 
 
 def _thick(scores: Sequence[ScoreProbe]) -> list[Finding]:
     share = median(score.blocks for score in scores) if scores else 0.0
     if share < THICK:
         return []
-    return [
-        Finding(
-            key="not-suppressed",
-            severity="look",
-            about="prediction",
-            message=f"ridges are thick: {100 * share:.0f} % of the strong pixels lie in blocks of 2 x 2 (median)",
-            mend="--nms 1,5,1.01, or segbench nms IN_DIR OUT_DIR, as is usual for maps of networks",
-            places=tuple(Place(score.file, f"{100 * score.blocks:.0f} %") for score in scores if score.blocks >= THICK),
-        )
-    ]
+    what = f"ridges are thick: {100 * share:.0f} % of the strong pixels lie in blocks of 2 x 2 (median)"
+    fix = "--nms 1,5,1.01, or segbench nms IN_DIR OUT_DIR, as is usual for maps of networks"
+    thick = (Place(score.file, f"{100 * score.blocks:.0f} %") for score in scores if score.blocks >= THICK)
+    return [look("not-suppressed", "prediction", what, fix, thick)]

@@ -1,4 +1,4 @@
-"""What headers tell: sizes that differ, files that cannot be read, types that surprise."""
+"""What headers show: sizes that differ, files that cannot be read, types that surprise."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from segbench.checks.asked import Asked
-from segbench.checks.findings import Finding, Place, many
+from segbench.checks.findings import Finding, Place, look, many, stops
 from segbench.core.errors import DataError
 from segbench.core.levels import are_wide
+from segbench.core.protocol import Expected
 from segbench.loaders.decoded import Header, Role, shown, size
 from segbench.loaders.images import STACKS
 from segbench.loaders.pairing import SampleFiles
@@ -23,7 +23,7 @@ Read: TypeAlias = Callable[[Source, Role], Header]
 
 
 class Misfit(NamedTuple):
-    """A file whose map has not the size of the ground truth."""
+    """A file of another size than the ground truth."""
 
     image: str
     file: str
@@ -33,7 +33,7 @@ class Misfit(NamedTuple):
 
 
 class Surveyed(NamedTuple):
-    """What the headers of all files told."""
+    """What the headers of all files show."""
 
     misfits: tuple[Misfit, ...]
     broken: Mapping[str, DataError]
@@ -47,7 +47,7 @@ class Surveyed(NamedTuple):
     """Of all files in bytes, 0 where it is not known."""
 
 
-def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> Surveyed:
+def survey_headers(samples: Iterable[SampleFiles], read: Read, protocol: Expected, repairs: Repairs) -> Surveyed:
     """Read the headers of all files of all images."""
     misfits: list[Misfit] = []
     broken: dict[str, DataError] = {}
@@ -63,7 +63,7 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> 
         headers = []
         for path, role in roles:
             try:
-                stack = asked.classes and role == "prediction" and path.suffix.lower() in STACKS
+                stack = protocol.classes and role == "prediction" and path.suffix.lower() in STACKS
                 header = Header() if stack else read(path, role)
             except DataError as error:
                 broken.setdefault(files.name, error)
@@ -74,7 +74,7 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> 
                 odd[files.name] = None
             if role == "prediction":
                 predictions[path] = header
-        misfits += _misfits(files.name, headers, asked)
+        misfits += _misfits(files.name, headers, protocol, repairs)
         turned += _turned(headers)
     return Surveyed(tuple(misfits), broken, tuple(odd), tuple(turned), predictions, lengths)
 
@@ -86,21 +86,22 @@ def _turned(headers: Sequence[tuple[Source, Role, Header]]) -> Iterable[Place]:
             yield Place(shown(path), f"EXIF orientation {header.orientation}, {other.orientation} in {shown(first)}")
 
 
-def _misfits(image: str, headers: Sequence[tuple[Source, Role, Header]], asked: Asked) -> Iterable[Misfit]:
+def _misfits(
+    image: str, headers: Sequence[tuple[Source, Role, Header]], protocol: Expected, repairs: Repairs
+) -> Iterable[Misfit]:
     known = [(path, role, header, header.shape) for path, role, header in headers if header.shape and not header.odd]
     if not known or known[0][1] != "ground truth":
         return
-    expected = known[0][3]
+    height, width = known[0][3]
     for path, role, header, shape in known[1:]:
-        wanted = expected
-        if header.doubled and asked.reads in ("boundaries", "regions"):
-            wanted = (2 * expected[0] + 1, 2 * expected[1] + 1)
-        if shape != wanted and not (role == "prediction" and _mended(shape, wanted, asked.repairs)):
+        doubled = header.doubled and protocol.reads in ("boundaries", "regions")
+        wanted = (2 * height + 1, 2 * width + 1) if doubled else (height, width)
+        if shape != wanted and not (role == "prediction" and _repaired(shape, wanted, repairs)):
             yield Misfit(image, shown(path), role, shape, wanted)
 
 
-def _mended(shape: tuple[int, ...], expected: tuple[int, ...], repairs: Repairs) -> bool:
-    """Tell whether a repair that was asked for brings a prediction to its size."""
+def _repaired(shape: tuple[int, ...], expected: tuple[int, ...], repairs: Repairs) -> bool:
+    """Tell whether a repair brings a prediction to its size."""
     if not mendable(shape, expected):
         return False
     return repairs.resize is not None or (repairs.crop and nearly(shape, expected))
@@ -138,14 +139,13 @@ def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool)
     roles = Counter(misfit.role for misfit in group)
     files = " and ".join(many(count, {"field": "mask"}.get(role, role)) for role, count in roles.items())
     first = next((misfit for misfit in group if misfit.role == "prediction"), None)
-    images = tuple(dict.fromkeys(misfit.image for misfit in group))
-    return Finding(
-        key=kind,
-        severity="stops",
-        about="prediction" if "prediction" in roles else "ground truth",
-        message=f"{files} {_SIZES[kind]} ({len(images)} of {many(total, 'image')})",
-        mend=mending(first.shape, first.expected, soft=soft) if first else HINT,
-        places=tuple(Place(misfit.file, f"{size(misfit.shape)}, expected {size(misfit.expected)}") for misfit in group),
+    images = dict.fromkeys(misfit.image for misfit in group)
+    return stops(
+        kind,
+        "prediction" if "prediction" in roles else "ground truth",
+        f"{files} {_SIZES[kind]} ({len(images)} of {many(total, 'image')})",
+        mending(first.shape, first.expected, soft=soft) if first else HINT,
+        (Place(misfit.file, f"{size(misfit.shape)}, expected {size(misfit.expected)}") for misfit in group),
         images=images,
     )
 
@@ -154,16 +154,9 @@ def orientation_findings(turned: Sequence[Place]) -> list[Finding]:
     """Find files that viewers turn another way than the ground truth, while pixels are counted as stored."""
     if not turned:
         return []
-    return [
-        Finding(
-            key="orientation",
-            severity="look",
-            about="prediction",
-            message=f"EXIF orientation differs within an image ({many(len(turned), 'file')}); it is not applied",
-            mend="where stored pixels do not match, apply it first: PIL.ImageOps.exif_transpose, mogrify -auto-orient",
-            places=tuple(turned),
-        )
-    ]
+    what = f"EXIF orientation differs within an image ({many(len(turned), 'file')}); it is not applied"
+    fix = "where stored pixels do not match, apply it first: PIL.ImageOps.exif_transpose, mogrify -auto-orient"
+    return [look("orientation", "prediction", what, fix, turned)]
 
 
 def unreadable(failures: Mapping[str, DataError], total: int) -> list[Finding]:
@@ -171,17 +164,10 @@ def unreadable(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     if not failures:
         return []
     hints = dict.fromkeys(error.hint for error in failures.values() if error.hint)
-    return [
-        Finding(
-            key="unreadable",
-            severity="stops",
-            about="prediction",
-            message=f"{many(len(failures), 'image')} of {total} cannot be read",
-            mend="; ".join(list(hints)[:3]) or "write the files anew",
-            places=tuple(Place(error.path, error.what) for error in failures.values()),
-            images=tuple(failures),
-        )
-    ]
+    what = f"{many(len(failures), 'image')} of {total} cannot be read"
+    fix = "; ".join(list(hints)[:3]) or "write the files again"
+    places = (Place(error.path, error.what) for error in failures.values())
+    return [stops("unreadable", "prediction", what, fix, places, images=failures)]
 
 
 def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
@@ -195,28 +181,14 @@ def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
     if wide:
         paths = [path for group in wide.values() for path in group]
         scales = ", ".join(f"{name}: value / {np.iinfo(name).max}" for name in wide)
-        found.append(
-            Finding(
-                key="wide-integers",
-                severity="look",
-                about="prediction",
-                message=f"{many(len(paths), 'prediction')} of a wide integer type are taken as levels ({scales})",
-                mend="--scale N if N is the largest score, or save scores as floats",
-                places=tuple(Place(shown(path)) for path in paths),
-            )
-        )
+        what = f"{many(len(paths), 'prediction')} of a wide integer type are taken as levels ({scales})"
+        fix = "--scale N if N is the largest score, or save scores as floats"
+        found.append(look("wide-integers", "prediction", what, fix, (Place(shown(path)) for path in paths)))
     kinds = {"float" if name.startswith("float") else "levels" for name in by_type}
     if len(kinds) > 1:
         counts = ", ".join(f"{len(paths)} {name}" for name, paths in sorted(by_type.items()))
         rarest = min(by_type.values(), key=len)
-        found.append(
-            Finding(
-                key="mixed-types",
-                severity="look",
-                about="prediction",
-                message=f"floats, which are scores as they are, lie beside levels, which are divided ({counts})",
-                mend="save all predictions in one type",
-                places=tuple(Place(shown(path)) for path in rarest),
-            )
-        )
+        what = f"floats, which are scores as they are, lie beside levels, which are divided ({counts})"
+        places = (Place(shown(path)) for path in rarest)
+        found.append(look("mixed-types", "prediction", what, "save all predictions in one type", places))
     return found

@@ -17,7 +17,7 @@ from segbench.cli.command import Command, Stopped
 from segbench.cli.counting import count_methods
 from segbench.cli.data import Data, without_meaning
 from segbench.cli.parameters import Group, command, group, protocol_group
-from segbench.cli.preset import defaults_of
+from segbench.cli.presets import defaults_of
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.tuning import Tuning, thresholds_of
 from segbench.cli.workers import Workers
@@ -49,21 +49,15 @@ class Run:
     ] = False
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", help="Write this results file (.segbench), or continue it.", rich_help_panel="Output"
-        ),
+        typer.Option("-o", "--output", help="Write this results file (.segbench), or continue it."),
     ] = None
     fresh: Annotated[
         bool,
-        typer.Option("--fresh", help="Count again what the results file holds of this run.", rich_help_panel="Output"),
+        typer.Option("--fresh", help="Count again what the results file holds of this run."),
     ] = False
     intervals: Annotated[float | None, INTERVALS] = None
-    per_class: Annotated[
-        bool, typer.Option("--per-class", help="Print every class, however many.", rich_help_panel="Output")
-    ] = False
-    form: Annotated[
-        Form, typer.Option("--format", help="Choose how metrics are printed.", rich_help_panel="Output")
-    ] = Form.TABLE
+    per_class: Annotated[bool, typer.Option("--per-class", help="Print every class, however many.")] = False
+    form: Annotated[Form, typer.Option("--format", help="Choose how metrics are printed.")] = Form.TABLE
 
 
 @cache
@@ -115,9 +109,9 @@ def _groups(verb: str, preset: str | None = None) -> Mapping[str, Group]:
     return {
         "data": data_group(first, preset),
         "protocol": protocol_group(kinds),
-        "tuning": group(Tuning, without=() if first.takes_thresholds else Tuning.names()),
-        "run": group(Run, without=unused),
-        "workers": group(Workers),
+        "tuning": group(Tuning, "Protocol", without=() if first.takes_thresholds else Tuning.names()),
+        "run": group(Run, "Output", without=unused),
+        "workers": group(Workers, "Workers"),
     }
 
 
@@ -131,7 +125,7 @@ def has_parts(protocol: type[Protocol]) -> bool:
 def data_group(protocol: type[Protocol], preset: str | None) -> Group:
     """Give the options that say where images lie, as far as they apply to a protocol."""
     fixed = {} if preset is None else {"preset": preset}
-    return group(Data, without=without_meaning(protocol), **fixed)
+    return group(Data, "Data", without=without_meaning(protocol), **fixed)
 
 
 def count(

@@ -13,7 +13,7 @@ from segbench.cli.benchmark import data_group, option_names
 from segbench.cli.command import Command
 from segbench.cli.data import Data
 from segbench.cli.parameters import command, group, protocol_group
-from segbench.cli.preset import defaults_of
+from segbench.cli.presets import defaults_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -30,13 +30,9 @@ class ReportForm(StrEnum):
 class Inspection:
     """How many images are inspected and how findings are printed, as given on the command line."""
 
-    sample: Annotated[
-        int, typer.Option(min=1, help="Inspect so many images, evenly spread.", rich_help_panel="Output")
-    ] = 32
-    everything: Annotated[bool, typer.Option("--all", help="Inspect every image.", rich_help_panel="Output")] = False
-    form: Annotated[
-        ReportForm, typer.Option("--format", help="Choose how the report is printed.", rich_help_panel="Output")
-    ] = ReportForm.TABLE
+    sample: Annotated[int, typer.Option(min=1, help="Inspect so many images, evenly spread.")] = 32
+    everything: Annotated[bool, typer.Option("--all", help="Inspect every image.")] = False
+    form: Annotated[ReportForm, typer.Option("--format", help="Choose how the report is printed.")] = ReportForm.TABLE
 
 
 @cache
@@ -68,7 +64,7 @@ def _command(verb: str, *, name: str, text: str, examples: list[str], preset: st
     groups = {
         "data": data_group(kinds[0], preset),
         "protocol": protocol_group(kinds),
-        "inspection": group(Inspection),
+        "inspection": group(Inspection, "Output"),
     }
     text += "\n\nThe exit code is 1 if there are images that could not be counted."
     defaults = None if preset is None else defaults_of(load_preset(preset), verb, option_names)

@@ -118,6 +118,16 @@ class _Group(TyperGroup):
             flag.default = flag.default or False
         return flags
 
+    def make_context(self, info_name: str | None, args: list[str], **others: Any) -> Any:  # type: ignore[override]  # noqa: ANN401  as above
+        """Read the command line, as `begun` gives it."""
+        if args and args[0] not in ("-h", "--help") and not others.get("resilient_parsing"):
+            args = self.begun(args)
+        return super().make_context(info_name, args, **others)
+
+    def begun(self, args: list[str]) -> list[str]:
+        """Refuse a command line by its first word, or complete it."""
+        return args
+
 
 class Verbs(_Group):
     """All commands."""
@@ -196,18 +206,17 @@ class RunGroup(_Group):
 
         return _preset(cmd_name, preset_command)
 
-    def make_context(self, info_name: str | None, args: list[str], **others: Any) -> Any:  # type: ignore[override]  # noqa: ANN401  as in `Verbs`
-        """Read the command line; if it does not begin with a preset, say what to write instead."""
-        if args and args[0] not in ("-h", "--help") and not others.get("resilient_parsing"):
-            _refuse_former("run", args)
-            if args[0].startswith("-"):
-                raise ArgumentError(
-                    f"segbench run expects a preset before {args[0]}: segbench run PRESET ROOT PRED [OPTIONS]"
-                )
-            from segbench.loaders.presets import load_preset
+    def begun(self, args: list[str]) -> list[str]:
+        """Say what to write instead of a command line that does not begin with a preset."""
+        from segbench.loaders.presets import load_preset
 
-            load_preset(args[0])  # which says what there is, if it is not a preset
-        return super().make_context(info_name, args, **others)
+        _refuse_former("run", args)
+        if args[0].startswith("-"):
+            raise ArgumentError(
+                f"segbench run expects a preset before {args[0]}: segbench run PRESET ROOT PRED [OPTIONS]"
+            )
+        load_preset(args[0])  # which says what there is, if it is not a preset
+        return args
 
 
 class CheckGroup(_Group):
@@ -248,14 +257,13 @@ class CheckGroup(_Group):
             return LaterCommand(cmd_name, f"Check files for segbench {cmd_name}.", check_command, panel="Protocols")
         return _preset(cmd_name, check_preset_command)
 
-    def make_context(self, info_name: str | None, args: list[str], **others: Any) -> Any:  # type: ignore[override]  # noqa: ANN401  as in `Verbs`
-        """Read the command line; what does not begin with a protocol or a preset is checked as for pixels."""
-        if args and args[0] not in ("-h", "--help") and not others.get("resilient_parsing"):
-            _refuse_former("check", args)
-            if self.get_command(None, args[0]) is None:
-                _refuse_misspelt(args[0], self.list_commands(None))
-                args = [_DEFAULT_VERB, *args]
-        return super().make_context(info_name, args, **others)
+    def begun(self, args: list[str]) -> list[str]:
+        """Check as for pixels what does not begin with a protocol or a preset."""
+        _refuse_former("check", args)
+        if self.get_command(None, args[0]) is None:
+            _refuse_misspelt(args[0], self.list_commands(None))
+            return [_DEFAULT_VERB, *args]
+        return args
 
 
 def _refuse_misspelt(name: str, known: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from segbench.cli.parameters import is_typed
-from segbench.cli.preset import defaults_of, placed
+from segbench.cli.presets import defaults_of, placed
 from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from segbench.loaders.inputs import Inputs
     from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
-
-_PANEL = "Data"
 
 
 def _take_over(context: typer.Context, name: str | None) -> str | None:
@@ -59,7 +57,6 @@ class Data:
         typer.Option(
             metavar="CSV",
             help="Read a list of files instead of GT and PRED: columns name, ground_truth, prediction[:METHOD], field.",
-            rich_help_panel=_PANEL,
         ),
     ] = None
     preset: Annotated[
@@ -71,7 +68,6 @@ class Data:
             help="Take layout and options of a data set, or of a .toml file; see segbench presets. Options that are "
             "typed come first.",
             show_default=False,
-            rich_help_panel=_PANEL,
         ),
     ] = None
     gt_pattern: Annotated[
@@ -79,7 +75,6 @@ class Data:
         typer.Option(
             metavar="PATTERN",
             help="Say how ground-truth names hold the image's name, *, and an annotator, #: '*_manual1', '*.#'.",
-            rich_help_panel=_PANEL,
         ),
     ] = "*"
     pred_pattern: Annotated[
@@ -88,26 +83,18 @@ class Data:
             metavar="PATTERN",
             help="Say the same for predictions, # being one of several label maps or a class: '*_pred', '*/#', "
             "'class_#/*'.",
-            rich_help_panel=_PANEL,
         ),
     ] = "*"
     field: Annotated[
         str | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Leave out pixels where a mask (field of view) of this folder is 0.",
-            rich_help_panel=_PANEL,
-        ),
+        typer.Option(metavar="FOLDER", help="Leave out pixels where a mask (field of view) of this folder is 0."),
     ] = None
-    field_pattern: Annotated[
-        str, typer.Option(metavar="PATTERN", help="Say how masks are named: '*_mask'.", rich_help_panel=_PANEL)
-    ] = "*"
+    field_pattern: Annotated[str, typer.Option(metavar="PATTERN", help="Say how masks are named: '*_mask'.")] = "*"
     negatives: Annotated[
         str,
         typer.Option(
             metavar="PATTERN",
             help="Count all pixels of these predictions as negative; they need no ground truth: 'good/*'.",
-            rich_help_panel=_PANEL,
         ),
     ] = ""
     images: Annotated[
@@ -116,15 +103,12 @@ class Data:
             metavar="LIST",
             help="Restrict the run to some images: names and patterns, 'coins,c*', or a text file with one per line.",
             show_default="all",
-            rich_help_panel=_PANEL,
         ),
     ] = None
     allow_missing: Annotated[
         bool,
         typer.Option(
-            "--allow-missing",
-            help="Leave out ground-truth images without a prediction; the signature says how many.",
-            rich_help_panel=_PANEL,
+            "--allow-missing", help="Leave out ground-truth images without a prediction; the signature says how many."
         ),
     ] = False
     resize_predictions: Annotated[
@@ -133,7 +117,6 @@ class Data:
             metavar="nearest|bilinear",
             help="Bring predictions of another size to that of the ground truth.",
             show_default="refuse them",
-            rich_help_panel=_PANEL,
         ),
     ] = None
     crop: Annotated[
@@ -141,7 +124,6 @@ class Data:
         typer.Option(
             "--crop",
             help="Cut the larger of prediction and ground truth at the lower right, by a tenth or 2 pixels at most.",
-            rich_help_panel=_PANEL,
         ),
     ] = False
     scale: Annotated[
@@ -150,7 +132,6 @@ class Data:
             metavar="NUMBER|sigmoid|minmax",
             help="Divide stored values by a number such as 255; or apply sigmoid to logits; or stretch each image by "
             "itself with minmax, which changes pooled metrics.",
-            rich_help_panel=_PANEL,
         ),
     ] = None
 

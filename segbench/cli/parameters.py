@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from segbench.cli.command import Command, epilog
 from segbench.core.errors import ArgumentError
@@ -41,10 +42,16 @@ class Group:
     build: Callable[[typer.Context, Values], Any]
 
 
-def group(kind: type, *, without: Collection[str] = (), **fixed: Any) -> Group:  # noqa: ANN401  values of its fields
-    """Make a group of a dataclass; fields that are left out keep their defaults, `fixed` ones have their values."""
+def group(kind: type, panel: str, *, without: Collection[str] = (), **fixed: Any) -> Group:  # noqa: ANN401  values of its fields
+    """Make a group of a dataclass, with its options in a panel of the help.
+
+    Fields that are left out keep their defaults, `fixed` ones have their values.
+    """
     assert is_dataclass(kind)  # noqa: S101  for types alone
     hints = get_type_hints(kind, include_extras=True)
+    for hint in hints.values():
+        for info in getattr(hint, "__metadata__", ()):
+            info.rich_help_panel = info.rich_help_panel or (panel if isinstance(info, OptionInfo) else None)
     chosen = [each for each in fields(kind) if each.name not in {*without, *fixed}]
     parameters = [_parameter(each.name, hints[each.name], each.default) for each in chosen]
     return Group(parameters, lambda _, values: kind(**values, **fixed))

@@ -68,5 +68,5 @@ def _inches(text: str) -> tuple[float, float]:
     except ValueError:
         width = height = 0.0
     if not (1 <= width <= 100 and 1 <= height <= 100):
-        raise ArgumentError(f"--size {text!r} is no size in inches, 1 to 100 each; write 3.5x3")
+        raise ArgumentError(f"--size {text!r} is not a size in inches, 1 to 100 each; write 3.5x3")
     return width, height

@@ -42,7 +42,7 @@ def chosen_results(
         methods = ", ".join(dict.fromkeys(result.method for result in results))
         listed = "\n  ".join(dict.fromkeys(result.signature for result in results))
         raise ArgumentError(
-            f"--only {only!r} is no method and in no signature of {path}, which holds {methods}\n  {listed}"
+            f"--only {only!r} is neither a method nor in a signature of {path}, which holds {methods}\n  {listed}"
         )
     if class_name is None:
         return chosen

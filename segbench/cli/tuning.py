@@ -29,21 +29,17 @@ class Tuning:
         typer.Option(
             metavar="GT PRED",
             help="Take the thresholds of this set's hull instead of the scores themselves; for one method.",
-            rich_help_panel="Protocol",
         ),
     ] = None
     tuning_field: Annotated[
         str | None,
-        typer.Option(
-            metavar="FOLDER", help="Leave out pixels of the tuning set by these masks.", rich_help_panel="Protocol"
-        ),
+        typer.Option(metavar="FOLDER", help="Leave out pixels of the tuning set by these masks."),
     ] = None
     tuning_results: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="Take the thresholds of several methods from a results file with a run of each on the tuning set.",
-            rich_help_panel="Protocol",
         ),
     ] = None
 

@@ -41,14 +41,13 @@ class Workers:
     jobs: Jobs = None
     threads: Annotated[
         bool,
-        typer.Option("--threads", help="Use threads instead of processes.", rich_help_panel="Workers"),
+        typer.Option("--threads", help="Use threads instead of processes."),
     ] = False
     dask: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
             help="Count on a Dask cluster, tcp://HOST:PORT; 'local' starts one of -j processes here.",
-            rich_help_panel="Workers",
         ),
     ] = None
 

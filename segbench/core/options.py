@@ -47,42 +47,20 @@ def option(
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """A field of a protocol as an option of the command line.
+    """A field of a protocol as an option of the command line; other attributes are those of `option`."""
 
-    Parameters
-    ----------
-    name : str
-        The parameter of the command, ``no_thin`` for ``--no-thin``; presets use it, too.
-    fields : tuple of str
-        The field of the protocol, and further ones that the same text gives.
-    flag : str
-        What is typed.
-    kind : type
-        bool for a flag; else what the text is read as: int, float or str.
-    choices : tuple of str
-        The values there are, if these are few.
-    read : callable, optional
-        Makes the value of a text.
-    default : object
-        The default of the field; `dataclasses.MISSING` if there is none.
-    default_text : str
-        The default as the help shows it; empty where it is not shown.
-    default_in_words : bool
-        Whether this is not a text that can be typed.
-    """
-
-    name: str
-    fields: tuple[str, ...]
+    name: str  # the parameter of the command and in presets: no_thin for --no-thin
+    fields: tuple[str, ...]  # the field of the protocol, and further ones that the same text gives
     flag: str
     help: str
-    kind: type
+    kind: type  # bool for a flag; else what the text is read as: int, float or str
     choices: tuple[str, ...]
     metavar: str
     panel: str
     read: Read | None
-    default: Any
-    default_text: str
-    default_in_words: bool
+    default: Any  # that of the field; `dataclasses.MISSING` if there is none
+    default_text: str  # as the help shows it; empty where it is not shown
+    default_in_words: bool  # and cannot be typed
 
     @property
     def required(self) -> bool:

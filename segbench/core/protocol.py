@@ -57,6 +57,56 @@ class Part:
     counts: Mapping[str, Any]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What the files of a run may hold under a protocol's settings, for `segbench.check`.
+
+    Parameters
+    ----------
+    reads : {"masks", "boundaries", "annotators", "regions", "classes"}
+        What files are read as.
+    rule : LabelRule, optional
+        Which ground-truth values are positive, as `segbench.protocols.labels` reads them.
+    void : tuple of float
+        Ground-truth values left out.
+    invert : bool
+        Whether low predictions mean positive.
+    label_maps : bool
+        Whether the borders of label maps are the ground truth.
+    unit_range : bool
+        Whether scores outside [0, 1] are refused.
+    suppressed : bool
+        Whether maps are suppressed before they are counted, or need not be.
+    one_annotator : bool
+        Whether several annotators of an image are refused.
+    category : int, optional
+        Which category counts, from 1, where ground truth is drawn category by category.
+    classes : Protocol, optional
+        The protocol of classes that have a map each.
+    """
+
+    reads: Reads
+    rule: Any = None
+    void: tuple[float, ...] = ()
+    invert: bool = False
+    label_maps: bool = False
+    unit_range: bool = False
+    suppressed: bool = True
+    one_annotator: bool = False
+    category: int | None = None
+    classes: Any = None
+
+    @property
+    def lines(self) -> bool:
+        """Whether ground truth and predictions are lines."""
+        return self.reads == "boundaries"
+
+    @property
+    def soft(self) -> bool:
+        """Whether predictions are soft maps with values that can be judged."""
+        return self.reads in ("masks", "boundaries")
+
+
 class Published(ABC):
     """Metrics known from print, with no counts of images behind them."""
 
@@ -212,6 +262,11 @@ class Protocol(ABC):
 
     def prepare(self, say: Callable[[str], None]) -> None:  # noqa: B027  most protocols compile nothing
         """Compile what workers need, before they start; `say` takes a message for the user where that takes long."""
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold under these settings, for `segbench.check`."""
+        return Expected(reads=self.reads, one_annotator=self.reads == "masks")
 
     def annotators_alone(self) -> Protocol | None:
         """Give the protocol that compares annotators with each other; None where there is none."""

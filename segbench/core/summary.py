@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from segbench.core.html import table_html
 from segbench.core.numbers import number
-from segbench.core.plain_text import aligned
-from segbench.core.text_table import TextTable
+from segbench.core.text_table import TextTable, aligned
 
 
 def finite(value: float) -> float | None:

@@ -1,8 +1,8 @@
-"""Tables of text: what terminals, notebooks, Markdown and LaTeX show."""
+"""Tables of text: what terminals, notebooks, Markdown and LaTeX show, and `print` without colours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,7 +18,7 @@ class TextTable:
     header : list of str
     rows : list of list of str
     names : int
-        How many leading columns hold names; the others hold figures.
+        How many leading columns hold names; the others hold metrics.
     marks : mapping of (row, column) to {"best", "second", ""}
         Counted from 0.
     notes : tuple of str
@@ -33,3 +33,12 @@ class TextTable:
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     spare: tuple[int, ...] = ()
+
+
+def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:
+    """Write rows as aligned columns, one letter of `sides` per column: ``<`` left, ``>`` right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
+        for row in rows
+    )

@@ -32,7 +32,7 @@ def show_reports(reports: Sequence[Report], console: Console, *, shown: int = SH
         say("all methods", "bold")
         _show(shared, say, shown)
     for report in reports:
-        say(f"{report.method}: {many(report.images, 'image')}, {report.looked_into} looked into", "bold")
+        say(f"{report.method}: {many(report.images, 'image')}, {report.looked_into} inspected", "bold")
         own = [finding for finding in report.findings if finding not in shared]
         _show(own, say, shown)
         if not report.findings:
@@ -48,11 +48,11 @@ def refusal(reports: Sequence[Report]) -> str:
     """Give all that stops a run as one text; what several methods show is one finding, of all their files."""
     places: dict[tuple[str, str, str], dict[Place, None]] = {}
     for finding in (finding for report in reports for finding in report.stops):
-        same = places.setdefault((finding.key, finding.message, finding.mend), {})
+        same = places.setdefault((finding.key, finding.message, finding.fix), {})
         same.update(dict.fromkeys(finding.places))
     parts = [
-        f"{key}: {message}{listed([_line(place) for place in found], most=NAMED)}  -> {mend}"
-        for (key, message, mend), found in places.items()
+        f"{key}: {message}{listed([_line(place) for place in found], most=NAMED)}  -> {fix}"
+        for (key, message, fix), found in places.items()
     ]
     or_count = ", --no-check counts what it can" if _some_count(reports) else ""
     return f"nothing is counted (segbench check lists more{or_count})\n" + "\n".join(parts)
@@ -75,8 +75,8 @@ def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
 
 
 def _warning(method: str, finding: Finding) -> str:
-    fails = f" ({many(len(finding.images), 'image')} will be in no figure)" if finding.images else ""
-    return f"{method}: {finding.key}: {finding.message}{fails}; {finding.mend}"
+    fails = f" ({many(len(finding.images), 'image')} will be in no metric)" if finding.images else ""
+    return f"{method}: {finding.key}: {finding.message}{fails}; {finding.fix}"
 
 
 def _shared(reports: Sequence[Report]) -> list[Finding]:
@@ -93,7 +93,7 @@ def _show(findings: Sequence[Finding], say: Any, shown: int) -> None:  # noqa: A
             say(f"           {_line(place)}", "dim")
         if len(finding.places) > shown:
             say(f"           and {len(finding.places) - shown} more", "dim")
-        say(f"           -> {finding.mend}")
+        say(f"           -> {finding.fix}")
 
 
 def _line(place: Place) -> str:
@@ -114,7 +114,7 @@ def _document(report: Report) -> dict[str, Any]:
                 "severity": finding.severity,
                 "about": finding.about,
                 "message": finding.message,
-                "flag": finding.mend,
+                "flag": finding.fix,
                 "count": len(finding.places),
                 "files": [{"file": place.file, "detail": place.detail} for place in finding.places],
                 "images": list(finding.images),

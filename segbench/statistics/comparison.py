@@ -21,11 +21,10 @@ from segbench.core.errors import ArgumentError
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric
 from segbench.core.numbers import DIGITS, number, signed
-from segbench.core.plain_text import aligned
 from segbench.core.protocol import Protocol
 from segbench.core.summary import Summary
 from segbench.core.table import Table
-from segbench.core.text_table import TextTable
+from segbench.core.text_table import TextTable, aligned
 from segbench.statistics.bootstrap import bootstrap, protocol_measuring
 from segbench.statistics.intervals import IntervalMethod, Intervals
 from segbench.statistics.permutation import SwapTest, holm, swap_test

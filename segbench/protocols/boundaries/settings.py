@@ -12,7 +12,7 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_thresholds
-from segbench.core.protocol import Counted, Protocol, Published
+from segbench.core.protocol import Counted, Expected, Protocol, Published
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.labels import LabelRule, Positive, describe, rule_text
@@ -206,6 +206,19 @@ class Boundaries(_OfBoundaries):
         if not kernels_cached():
             say("compiling for this machine, once ...")
             compile_kernels()
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold under these settings."""
+        return Expected(
+            reads=self.reads,
+            rule=None if self.positive is None else LabelRule.parse(self.positive),
+            invert=self.invert,
+            label_maps=self.label_maps,
+            unit_range=isinstance(self.thresholds, int),
+            suppressed=self.nms is not None,
+            category=self.category,
+        )
 
     def annotators_alone(self) -> Protocol:
         """Give the human point: each annotator against all others."""

@@ -26,7 +26,7 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.metric import Metric
 from segbench.core.options import option
-from segbench.core.protocol import Counted, Part, Protocol
+from segbench.core.protocol import Counted, Expected, Part, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.labels import equals_any
 from segbench.protocols.pixels.class_names import RESERVED, classes_of, read_classes, written_classes
@@ -193,6 +193,11 @@ class Classes(Protocol):
     def _part(self, counts: Mapping[str, Any], fields: Mapping[str, str], settings: Mapping[str, str]) -> Part:
         kept = {key: value for key, value in settings.items() if key != "classes"}
         return Part(Pixels(invert=self.invert, bins=self.bins), {**fields, **kept}, counts)
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold under these settings."""
+        return Expected(reads=self.reads, void=tuple(map(float, self.void)), invert=self.invert, classes=self)
 
     def count(self, sample: Sample) -> Counted:
         """Count one image, class by class."""

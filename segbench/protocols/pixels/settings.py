@@ -30,7 +30,7 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_void
-from segbench.core.protocol import Counted, Facts, Protocol, Settled
+from segbench.core.protocol import Counted, Expected, Facts, Protocol, Settled
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
 from segbench.protocols.labels import (
@@ -217,6 +217,13 @@ class Pixels(Protocol):
             for labels, valid in brought_together(drawn, self.annotators)
         ]
         return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values, (INVERTED,) * self.invert)
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold under these settings."""
+        rule = None if self.positive is None else LabelRule.parse(self.positive)
+        alone = self.annotators is None
+        return Expected(reads=self.reads, rule=rule, void=self.void, invert=self.invert, one_annotator=alone)
 
     @property
     def why_not_arrays(self) -> str:  # type: ignore[override]  # here it depends on the settings

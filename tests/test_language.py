@@ -1,0 +1,110 @@
+"""Words that readers of this field do not use are found where users read: README, docs, help, errors and tables."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from segbench.cli.commands import app
+
+ROOT = Path(__file__).resolve().parent.parent
+
+BETTER = {
+    r"anew": "again, recompute",
+    r"mend(s|ed|ing)?": "fix",
+    r"stand(s|ing)?": "is",
+    r"tells?|told": "shows, says",
+    r"kept place": "saved path",
+    r"lines? up|lined up": "match",
+    r"look(s|ed|ing)? into": "inspect",
+    r"behind the point": "decimal places",
+    r"per cents?": "percent",
+    r"(?<!there )is no(?! longer| more| such)": "is not a",
+    r"(has|have|had) (its|their) way": "wins",
+    r"whose|of which there": "rephrase the sentence",
+    r"figures?(?! \d)": "metric; a figure is a picture",
+    r"was asked|asked for": "settings, options",
+    r"for granted": "assumptions",
+    r"to draw from|is drawn from": "resample",
+    r"nobody to compare": "has one annotator",
+    r"knows? no": "is undefined",
+    r"behind all this": "published",
+    r"an? (line|row) an? \w+": "one row per",
+    r"houses?|rooms?": "packages and modules",
+}
+"""Patterns of words, and what to write instead."""
+
+ALLOWED = {
+    "README.md": ["the figure for the paper"],
+    "docs/boundaries.md": [".figure.savefig("],
+    "docs/comparing.md": ["row.figure"],
+    "docs/extending.md": ["with no figure"],
+    "docs/faq.md": ["## Figures and tables", "**A figure for the paper"],
+    "docs/getting_started.md": ["`pr.pdf` holds this figure"],
+    "docs/paper.md": ["need a table, a figure", "## The figure", "figure       a"],
+    "docs/plots.md": ["fit in one figure", ">>> figure, (left", "plt.close(figure)"],
+    "docs/python.md": ["figure        a"],
+    "docs/research.md": ["ax.figure.savefig", "row.figure"],
+    "docs/verify.md": ["  figure                     expected", "read off the figure"],
+    "segbench/cli/commands.py": ["--figures ods_f"],
+}
+"""Where such a word is right: text around it."""
+
+NOT_YET = ("aggregator", "curves", "drawing", "loaders", "protocols", "report", "statistics", "verification")
+"""Packages with messages that still have to be reworded."""
+
+LINKS = re.compile(r"\[([^]]*)\]\([^)]*\)|<figures>")
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "segbench").rglob("data_sets/*.toml")),
+]
+MODULES = [
+    path
+    for path in sorted((ROOT / "segbench").rglob("*.py"))
+    if path.relative_to(ROOT / "segbench").parts[0] not in NOT_YET and "show.py" not in path.name
+]
+
+
+def old_words(text):
+    for pattern, better in BETTER.items():
+        for found in re.finditer(rf"(?i)\b(?:{pattern})(?!\w)", text):
+            yield f"{found[0]!r} ({better}): {text[max(0, found.start() - 40) : found.end() + 40]!r}"
+
+
+def texts_of(path):
+    """Give lines and texts that users read: those of a page, and strings of a module that are no docstrings."""
+    source = path.read_text("utf-8")
+    if path.suffix != ".py":
+        for number, line in enumerate(source.splitlines(), start=1):
+            yield number, LINKS.sub(lambda link: link[1] or "", line)
+        return
+    tree = ast.parse(source)
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        if " " in text.strip() and id(node) not in docs:  # others are identifiers
+            yield node.lineno, text
+
+
+@pytest.mark.parametrize("path", [*PAGES, *MODULES], ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_words_of_pages_and_messages(path):
+    allowed = ALLOWED.get(path.relative_to(ROOT).as_posix(), [])
+    texts = [(line, text) for line, text in texts_of(path) if not any(words in text for words in allowed)]
+    assert [f"{path}:{line}: {each}" for line, text in texts for each in old_words(text)] == []
+
+
+def test_words_of_help():
+    group = typer.main.get_command(app)
+    context = group.make_context("segbench", ["nothing"], resilient_parsing=True)
+    made = [
+        group,
+        *(
+            group.get_command(context, name).make_context(name, [], parent=context, resilient_parsing=True).command
+            for name in group.list_commands(context)
+        ),
+    ]
+    texts = [text for each in made for text in (each.help, each.epilog, *(getattr(p, "help", "") for p in each.params))]
+    assert [found for text in texts if text for found in old_words(text.replace("--figures", ""))] == []
