@@ -59,5 +59,5 @@ def best_fs(images: Iterable[ScoreCounts]) -> BestFs:
         at = kernels.best_point(tp, fp, tp[-1]) if known else 0
         counts.append((tp[at], fp[at], tp[-1], fp[-1]))
         thresholds.append(float(image.scores[at - 1]) if known else np.nan)
-    columns = np.array(counts, np.int64).reshape(-1, 4).T
-    return BestFs(*columns, np.array(thresholds, np.float64))
+    tp, fp, positives, negatives = np.array(counts, np.int64).reshape(-1, 4).T
+    return BestFs(tp, fp, positives, negatives, np.array(thresholds, np.float64))

@@ -120,7 +120,7 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
         for part, (low, high) in ((both, good[[0, -1]]), (recall, _NEAR_95))
     )
     kept = np.diff(np.floor(cuts * both + cuts / 2 * (near_best + near_95)), prepend=0) > 0
-    kept[[f.argmax(), first_reaching((tp, fp), Fraction(95, 100)), -1]] = True
+    kept[[int(f.argmax()), first_reaching((tp, fp), Fraction(95, 100)), -1]] = True
     return replace(
         counts,
         scores=counts.scores[kept],

@@ -140,7 +140,8 @@ class ImageSet(Mapping[str, ScoreCounts]):
             thresholds[k] = counts.scores[best[k, 0] - 1] if best[k, 0] else np.nan
             if name not in self._exact and self._hold(small := _at(counts, self._thresholds)):
                 self._reduced[name] = small
-        return BestFs(*best[:, 1:].T, thresholds), at_ods(thresholds, best, areas)
+        tp, fp, positives, negatives = best[:, 1:].T
+        return BestFs(tp, fp, positives, negatives, thresholds), at_ods(thresholds, best, areas)
 
     @cached_property
     def _thresholds(self) -> FloatArray:
