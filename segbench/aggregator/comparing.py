@@ -74,27 +74,16 @@ def compare(
         raise ArgumentError(f"methods holds {type(given[0] if odd is None else odd).__name__}, {_EXPECTED}")
     results = [one for one in given if isinstance(one, Result)]
     names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
+    settings: dict[str, Any] = {
+        "method": method, "level": level, "replicates": replicates, "permutations": permutations, "seed": seed,
+    }  # fmt: skip
     if given and len(results) == len(given):
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
-        return compare_results(
-            [replace(result, method=name) for name, result in zip(names, results, strict=True)],
-            method=method,
-            level=level,
-            replicates=replicates,
-            permutations=permutations,
-            seed=seed,
-        )
+        named_results = [replace(result, method=name) for name, result in zip(names, results, strict=True)]
+        return compare_results(named_results, **settings)
     counts = [one.counts if isinstance(one, Result) else one for one in given]
-    return compare_counts(
-        dict(zip(names, counts, strict=True)),
-        protocol=protocol,
-        method=method,
-        level=level,
-        replicates=replicates,
-        permutations=permutations,
-        seed=seed,
-    )
+    return compare_counts(dict(zip(names, counts, strict=True)), protocol=protocol, **settings)
 
 
 def compare_results(

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from segbench.cli.choices import DIGITS, Form, shown_digits
-from segbench.cli.resampling import REPLICATES, SEED, interval_settings
+from segbench.cli.resampling import SEED, interval_settings
 from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results, comparable
 from segbench.core.errors import ArgumentError
 
@@ -21,7 +21,9 @@ def compare(
     ] = None,
     metrics: Annotated[str | None, typer.Option(help="Show these metrics: ods_f,auc_pr.")] = None,
     intervals: Annotated[float, typer.Option(help="Set the confidence level of the intervals in percent.")] = 95,
-    replicates: Annotated[int, REPLICATES] = 2000,
+    replicates: Annotated[
+        int, typer.Option(min=1, help="Resample the images so many times to see how stable ranks are.")
+    ] = 2000,
     permutations: Annotated[
         int, typer.Option(min=1, help="Measure so many ways of swapping images between methods.")
     ] = 10_000,
@@ -35,9 +37,9 @@ def compare(
     One row per pair of methods and metric, with p-values.
     """
     from segbench.aggregator.comparing import compare_results
-    from segbench.report.comparisons import comparison_json, exact_comparison, show_comparison
+    from segbench.report.comparisons import comparison_json, comparison_tables, exact_comparison, show_comparison
     from segbench.report.table_text import csv_table, latex_table, markdown_table
-    from segbench.statistics.comparison import compared, comparison_table
+    from segbench.statistics.comparison import compared
 
     places = shown_digits(digits, form)
     loaded = chosen_results(results, only, class_name)
@@ -67,4 +69,5 @@ def compare(
         typer.echo(csv_table(exact_comparison(comparison, metrics=shown)), nl=False)
     else:
         write = markdown_table if form is Form.MARKDOWN else latex_table
-        typer.echo(write(comparison_table(comparison, metrics=listed, digits=places)), nl=False)
+        tables = comparison_tables(comparison, metrics=listed, signature=signature, digits=places)
+        typer.echo("\n".join(map(write, tables)), nl=False)

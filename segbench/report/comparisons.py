@@ -16,7 +16,13 @@ from segbench.core.numbers import DIGITS, exact
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.grids import show_table
-from segbench.statistics.comparison import Comparison, Difference, comparison_table
+from segbench.statistics.comparison import (
+    Comparison,
+    Difference,
+    comparison_table,
+    rank_table,
+    significance_table,
+)
 
 _BOUNDED = ("estimate_a", "estimate_b", "difference")
 
@@ -79,28 +85,65 @@ def show_comparison(
     def say(text: str, style: str = "dim") -> None:
         console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
+    for extra in stability_tables(comparison, metrics):
+        console.print()
+        show_table(extra, console)
+    for text in _explanations(comparison, metrics):
+        say(text)
+    for note in [*table.notes, *_optimistic_notes(comparison, metrics), *comparison.notes]:
+        say(note, "yellow")
+    say(f"{signature}|{comparison.signature}")
+
+
+def comparison_tables(
+    comparison: Comparison, *, metrics: Sequence[str], signature: str, digits: int = DIGITS
+) -> list[TextTable]:
+    """Give the tables of a comparison for papers, with every warning and the signature below the first."""
+    table = comparison_table(comparison, metrics=metrics, digits=digits)
+    notes = [*_explanations(comparison, metrics), *table.notes, *_optimistic_notes(comparison, metrics)]
+    below = (*notes, *comparison.notes, f"{signature}|{comparison.signature}")
+    return [replace(table, notes=below), *stability_tables(comparison, metrics)]
+
+
+def stability_tables(comparison: Comparison, metrics: Sequence[str]) -> list[TextTable]:
+    """Give ranks in resamples and p-values of all pairs by the first metric, for three methods or more."""
+    shown = _ranked_by(comparison, metrics)
+    if len(comparison.intervals) < 3 or not shown:
+        return []
+    return [rank_table(comparison, shown), significance_table(comparison, shown)]
+
+
+def _ranked_by(comparison: Comparison, metrics: Sequence[str]) -> str:
+    """Give the first of the metrics that is defined and has ranks."""
     for key in [key for key in metrics if key not in comparison.undefined][:1]:
-        if any(math.isnan(share[0]) for share in comparison.rank_shares[key].values()):
-            continue
-        shares = sorted(comparison.rank_shares[key].items(), key=lambda item: -item[1][0])
-        say(
-            f"first, or equal to it, by {key} in replicates: "
-            + ", ".join(f"{name} {share[0]:.1%}" for name, share in shares)
-        )
+        if not any(math.isnan(share[0]) for share in comparison.rank_shares[key].values()):
+            return key
+    return ""
+
+
+def _explanations(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
+    """Say what the columns hold, and how often each method is first."""
+    said = []
+    if ranked := _ranked_by(comparison, metrics):
+        shares = sorted(comparison.rank_shares[ranked].items(), key=lambda item: -item[1][0])
+        listed = ", ".join(f"{name} {share[0]:.1%}" for name, share in shares)
+        said.append(f"first, or equal to it, by {ranked} in replicates: {listed}")
     images = "1 image" if comparison.images == 1 else f"{comparison.images} images"
     ways = "all" if comparison.exact else f"{comparison.permutations}"
-    say(
+    said.append(
         f"a - b: the difference with its {100 * comparison.level:g} % interval over {images}; "
         f"p: two-sided, {ways} ways of swapping images between a and b; Holm: corrected for the number of pairs"
     )
-    for note in table.notes:
-        say(note, "yellow")
+    return said
+
+
+def _optimistic_notes(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
     optimistic = {metric.key for metric in comparison.metrics if metric.optimistic}
-    for key in [key for key in metrics if key in optimistic]:
-        say(f"{key}: of hulls whose thresholds were chosen on the very images they describe: optimistic")
-    for note in comparison.notes:
-        say(note, "yellow")
-    say(f"{signature}|{comparison.signature}")
+    return [
+        f"{key}: of hulls whose thresholds were chosen on the very images they describe: optimistic"
+        for key in metrics
+        if key in optimistic
+    ]
 
 
 def _plain(value: float | str) -> str:

@@ -35,6 +35,7 @@ FloatArray = NDArray[np.float64]
 Interval = tuple[float, float]
 
 _TIED = 1e-12
+_MOST_DIGITS = 12
 _SIGNIFICANT = 0.05
 _HEADER = ("metric", "a", "b", "of a", "of b", "a - b", "p", "p (Holm)", "wins", "ties", "losses")
 
@@ -173,15 +174,59 @@ def comparison_table(comparison: Comparison, *, metrics: Sequence[str], digits: 
     return TextTable(header, cells, names=3, notes=tuple(notes))
 
 
+def rank_table(comparison: Comparison, figure: str) -> TextTable:
+    """Give one row per method, with the share of resamples in which it is first, second, ... by a metric."""
+    shares = sorted(comparison.rank_shares[figure].items(), key=lambda item: [-share for share in item[1]])
+    rows = [[name, *("-" if math.isnan(share) else f"{share:.1%}" for share in ranks)] for name, ranks in shares]
+    drawn = next(iter(comparison.intervals.values())).replicates
+    note = f"rank by {figure} in {drawn} resamples of the images; equals share the better rank"
+    return TextTable([figure, *(f"rank {k + 1}" for k in range(len(shares)))], rows, notes=(note,))
+
+
+def significance_table(comparison: Comparison, figure: str) -> TextTable:
+    """Give Holm's p-value of each method, in rows, against each other, in columns, and which of them is better."""
+    methods = list(comparison.intervals)
+    least = 1 - comparison.level
+    lower = any(metric.key == figure and metric.better == "lower" for metric in comparison.metrics)
+    cells = {}
+    for row in comparison.differences:
+        if row.figure == figure:
+            found = row.p_holm <= least + _TIED
+            better = "" if not found else "better " if (row.difference > 0) != lower else "worse "
+            worse = {"better ": "worse ", "worse ": "better "}.get(better, "")
+            cells[row.a, row.b] = f"{better}{number(row.p_holm)}"
+            cells[row.b, row.a] = f"{worse}{number(row.p_holm)}"
+    rows = [[name, *(cells.get((name, other), "") for other in methods)] for name in methods]
+    note = f"p (Holm) by {figure}, row against column; better, worse: of the row, where p is at most {least:.2g}"
+    return TextTable([figure, *methods], rows, notes=(note,))
+
+
+def _with_interval(row: Difference, digits: int) -> str:
+    """Write a difference and its interval with the same number of decimal places."""
+    size = abs(row.difference)
+    if 0 < size < 0.5 * 10**-digits:  # what would be written as zero gets the places it takes
+        digits = min(1 - math.floor(math.log10(size)), _MOST_DIGITS)
+    ends = "" if math.isnan(row.low) else f" [{_placed(row.low, digits)}, {_placed(row.high, digits)}]"
+    found = signed(row.difference, row.bounds, digits=digits) if row.bounds else _placed(row.difference, digits)
+    return f"{found}{ends}"
+
+
+def _placed(value: float, digits: int) -> str:
+    """Write a signed number with so many decimal places, whatever its size."""
+    if math.isnan(value):
+        return "-"
+    text = f"{value:.{digits}f}"
+    return ("+" if value > 0 else "") + (text.replace("0.", ".", 1) if abs(value) < 1 else text)
+
+
 def _short_row(row: Difference, digits: int) -> list[str]:
-    ends = "" if math.isnan(row.low) else f" [{signed(row.low, digits=digits)}, {signed(row.high, digits=digits)}]"
     return [
         row.metric,
         row.a,
         row.b,
         number(row.estimate_a, row.bounds_a, digits=digits),
         number(row.estimate_b, row.bounds_b, digits=digits),
-        signed(row.difference, row.bounds, digits=digits) + ends,
+        _with_interval(row, digits),
         number(row.p_value),
         number(row.p_holm),
         str(row.wins),
@@ -266,7 +311,7 @@ def compare(
         (
             *_notes(tests[0], first.images, level),
             *_bin_notes(measured, left_open),
-            *dict.fromkeys(note for one in intervals.values() for note in one.notes),
+            *dict.fromkeys(f"ranks and resamples: {note}" for one in intervals.values() for note in one.notes),
         ),
         {metric.key: reason for _, metric in compared if (reason := _undefined(metric.key, intervals))},
         tuple(metric for _, metric in compared),

@@ -35,16 +35,9 @@ _ROUNDING = 1e-12
 class SwapTest:
     """Differences between two methods under every way of swapping images that was measured.
 
-    Parameters
-    ----------
-    found : array of float64, shape (metrics,)
-        The differences; nan where a metric is undefined for one of the methods.
-    differences : array of float64, shape (ways, metrics)
-        The differences after swapping.
-    kept : array of float64, shape (ways, metrics)
-        The share of the metric that lies in images that are not swapped, minus the share of the others.
-    exact : bool
-        Whether these are all ways there are.
+    `found` holds the differences by metric, nan where undefined for one of the methods. By way and metric,
+    `differences` holds those after swapping, and `kept` the share of the metric in images that are not swapped minus
+    the share of the others. `exact` says whether these are all ways there are.
     """
 
     found: FloatArray

@@ -8,6 +8,8 @@ import pytest
 from cases import write_folder
 from methods import write_methods
 
+from segbench.statistics.comparison import Comparison, Difference, comparison_table
+
 
 def refuse_constant(name):
     raise AssertionError(f"JSON holds {name}")
@@ -174,3 +176,21 @@ def test_boundary_results_are_compared_without_the_annotators(segbench, tmp_path
     document = strict_json(segbench("compare", results, "--format", "json").out)
     (row,) = (row for row in document["differences"] if row["metric"] == "ods_f")
     assert 0 < row["low"] < row["high"]
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_tables_keep_ranks_p_values_notes_and_signature(segbench, results, form):
+    text = segbench("compare", results, "--format", form).out.replace("\\", "")
+    assert "rank 3" in text
+    assert "better .0" in text
+    assert "p: two-sided, all ways of swapping" in text
+    assert "swaps:95-4096|ranks:2000|seed:0" in text
+
+
+@pytest.mark.parametrize(
+    ("low", "cell"), [(0.0000341, "+.0012 [+.0000, +.0500]"), (-0.0123456, "+.0012 [-.0123, +.0500]")]
+)
+def test_a_difference_and_its_interval_have_the_same_decimal_places(low, cell):
+    row = Difference("ods_f", "a", "b", 0.5, 0.4988, 0.0012, low, 0.05, 0.04, 0.04, 3, 0, 1)
+    comparison = Comparison((row,), {}, {}, 9, 512, exact=True)
+    assert comparison_table(comparison, figures=["ods_f"]).rows[0][5] == cell

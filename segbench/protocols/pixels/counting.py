@@ -12,6 +12,12 @@ from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import zero_or_one
 
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
+INTEGER_LIMIT = 2**53 - 1
+"""Up to here float64 holds every integer."""
+
+
+class BeyondLimitError(ValueError):
+    """A score is NaN or infinite, or an integer beyond `INTEGER_LIMIT`."""
 
 
 def count_labelled(
@@ -53,8 +59,6 @@ def counts_of_levels(negatives: NDArray[np.int64], positives: NDArray[np.int64],
 
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any]) -> ScoreCounts:
-    from segbench.protocols.pixels.distinct import BeyondLimitError, distinct_by_class
-
     try:
         values, positives, negatives = distinct_by_class(classes, scores, first=POSITIVE, second=NEGATIVE)
     except BeyondLimitError:
@@ -72,6 +76,40 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any]) 
     )
 
 
+def distinct_by_class(
+    classes: NDArray[np.uint8], scores: NDArray[Any], *, first: int, second: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Count the distinct scores of two classes of pixels, by sorting each class and merging.
+
+    Scores are sorted negated, so that the rising order of `numpy.sort` is falling score. No index is sorted along, and
+    the scores of the result replace the sorted ones in memory: float32 takes 16 bytes per pixel at most, the result
+    included.
+    """
+    from segbench.protocols.pixels.kernels import count_runs, count_two, merge_negated, split_negated
+
+    kept = np.float32 if scores.dtype == np.float32 else np.float64
+    limit = float(np.finfo(kept).max) if scores.dtype.kind == "f" else INTEGER_LIMIT
+    wanted = first, second
+    size_first, size_second = count_two(classes, wanted)
+    negated_first = np.empty(size_first + 1, kept)
+    values: NDArray[Any] = np.empty(size_first + size_second + 1, kept)
+    negated_second = values[size_first:]
+    split_negated(classes, scores, wanted, negated_first, negated_second)
+    for negated in (negated_first, negated_second):
+        negated[-1] = np.inf
+        negated.sort()  # NaN goes to the end
+        if negated.size > 1 and not (-limit <= negated[0] and negated[-2] <= limit):
+            raise BeyondLimitError
+    counted = np.int32 if scores.size < 2**31 else np.int64
+    at_most = count_runs(negated_first) + count_runs(negated_second) - 2
+    in_first, in_second = np.empty(at_most, counted), np.empty(at_most, counted)
+    distinct = merge_negated(negated_first, negated_second, values, in_first, in_second)
+    del negated, negated_second
+    for array in (values, in_first, in_second):
+        array.resize(distinct, refcheck=False)  # in place; a slice would keep the rest in memory
+    return values, in_first, in_second
+
+
 def refuse_nan(name: str, nan: int) -> None:
     """Refuse a ground truth that holds NaN."""
     if nan:
@@ -84,5 +122,5 @@ def refuse_not_finite(name: str, nan: int, infinite: int) -> None:
         raise DataError(
             name,
             f"{nan} NaN and {infinite} infinite scores, expected finite ones",
-            "mend the prediction, or leave those pixels out with a mask",
+            "fix the prediction, or leave those pixels out with a mask",
         )

@@ -140,7 +140,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
             thresholds[k] = counts.scores[best[k, 0] - 1] if best[k, 0] else np.nan
             if name not in self._exact and self._hold(small := _at(counts, self._thresholds)):
                 self._reduced[name] = small
-        _, tp, fp, positives, negatives = best.T
+        tp, fp, positives, negatives = best[:, 1:].T
         return BestFs(tp, fp, positives, negatives, thresholds), at_ods(thresholds, best, areas)
 
     @cached_property

@@ -80,14 +80,7 @@ _DENSE_CELLS = 2**24
 class OverImages:
     """Sums over images, each at the threshold of its own best F, one entry per row of weights.
 
-    Parameters
-    ----------
-    tp, fp : array of float64
-        True and false positives.
-    positives, negatives : array of float64
-        Totals of the ground truth.
-    f, defined : array of float64
-        The images' F, and the number of images that have one.
+    `defined` is the number of images that have an F.
     """
 
     tp: FloatArray
@@ -377,20 +370,11 @@ class PixelTable(Table):
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Images by scores.
+    """Images by falling pooled scores; sparse where images have few of many scores.
 
-    Parameters
-    ----------
-    scores : array of float64, shape (L,)
-        Scores of the pooled counts, falling.
-    positives, negatives : matrix of float64, shape (images, L)
-        Dense, or sparse where images have few of many scores.
-    loose : array of bool, shape (L,)
-        Bins that hold more than one score.
-    masks : array of bool, shape (images,)
-        Images of two-valued sets: they have no scores, and are at the mask whatever the threshold of the others.
-    whole : bool
-        Whether `scores` holds every distinct score, so that the metrics of a single image can be read off, too.
+    `loose` marks bins that hold more than one score. `masks` marks images of two-valued sets: they have no scores, and
+    are at the mask whatever the threshold of the others. `whole` says whether `scores` holds every distinct score, so
+    that the metrics of a single image can be read off, too.
     """
 
     scores: FloatArray
