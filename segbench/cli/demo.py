@@ -24,7 +24,7 @@ def demo(
     """
     from segbench.loaders.shipped import shipped
     from segbench.protocols.pixels.settings import Pixels
-    from segbench.report.saving import Kind, save_plot
+    from segbench.report.plots.saving import save_plot
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -38,9 +38,8 @@ def demo(
         results = count_methods(str(data / "ground_truth"), methods, Pixels(), patterns={}, output=kept)
     except (Stopped, KeyboardInterrupt) as stopped:
         raise Stopped(f"{str(stopped) or 'stopped'}; to continue, repeat segbench demo") from None
-    kinds: tuple[Kind, ...] = ("pr", "roc")
     # Before the table: whoever reads it may have enough after a line, as head has.
-    for kind in kinds:
+    for kind in ("pr", "roc"):
         picture = output / f"{kind}.png"
         save_plot(results, picture, kind=kind)
         typer.echo(f"written: {picture}", err=True)

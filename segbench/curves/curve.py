@@ -19,7 +19,7 @@ from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.bounds import score_bounds
 from segbench.curves.lines import envelope, pr_line
 from segbench.curves.points import cumulate
-from segbench.drawing.points import thinned
+from segbench.drawing.series import thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.core.series import Envelope, FloatArray, Line, Space
 from segbench.curves.bounds import best_case, worst_case
 from segbench.curves.points import cumulate, inexact
-from segbench.drawing.points import thinned, visible
+from segbench.drawing.series import thinned, visible
 
 _STEPS = 500
 _ENVELOPE_STEPS = 2_000
