@@ -66,7 +66,7 @@ class TestRun:
         (papers[1] / "first.npy").write_bytes(b"junk")
         answer = segbench("pixels", *papers)
         assert answer.code == 1
-        assert "1 image failed" in answer.out
+        assert "1 of 2 images failed" in answer.out
         assert "first.npy" in answer.out
 
     def test_what_mends_several_failed_images_is_said_once(self, segbench, papers):
