@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 import segbench
 from segbench import Result, ScoreCounts
 from segbench.core.numbers import number
-from segbench.report.saving import save_plot
+from segbench.report.plots.saving import save_plot
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = ROOT / "datasets" / "demo"

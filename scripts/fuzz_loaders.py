@@ -224,11 +224,11 @@ def official_seeds() -> list[bytes]:
 
 def figures(result: Any) -> None:  # noqa: ANN401  a Result, which is not to be imported before it is instrumented
     """Ask a result for all that is drawn from it."""
-    from segbench.report.tables import exact_images, exact_methods
+    from segbench.report.documents import document
 
-    exact_methods([result])
+    document([result], "csv")
     with suppress(*ours()):
-        exact_images([result])
+        document([result], "csv", rows="image")
     with suppress(*ours()):
         _ = result.curve
 

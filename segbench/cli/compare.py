@@ -38,7 +38,7 @@ def compare(
     """
     from segbench.aggregator.comparing import compare_results
     from segbench.report.comparisons import comparison_json, comparison_tables, exact_comparison, show_comparison
-    from segbench.report.table_text import csv_table, latex_table, markdown_table
+    from segbench.report.documents import csv_table, latex_table, markdown_table
     from segbench.statistics.comparison import compared
 
     places = shown_digits(digits, form)

@@ -25,7 +25,7 @@ def demo(
     from segbench.loaders.presets import shipped
     from segbench.protocols.files import find_files
     from segbench.protocols.pixels.settings import Pixels
-    from segbench.report.saving import Kind, save_plot
+    from segbench.report.plots.saving import save_plot
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -41,9 +41,8 @@ def demo(
         results = count_methods(pairings, Pixels(), output=kept)
     except (Stopped, KeyboardInterrupt) as stopped:
         raise Stopped(f"{str(stopped) or 'stopped'}; to continue, repeat segbench demo") from None
-    kinds: tuple[Kind, ...] = ("pr", "roc")
     # Before the table: whoever reads it may have enough after a line, as head has.
-    for kind in kinds:
+    for kind in ("pr", "roc"):
         picture = output / f"{kind}.png"
         save_plot(results, picture, kind=kind)
         typer.echo(f"written: {picture}", err=True)

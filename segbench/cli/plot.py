@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from segbench.cli.choices import PlotKind
 from segbench.cli.resampling import INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results, comparable
 from segbench.core.errors import ArgumentError
+from segbench.report.plots.kinds import KINDS
+
+_COMPARISON = "comparison"
+PlotKind = StrEnum("PlotKind", {kind: kind for kind in KINDS})  # type: ignore[misc]  # made of the kinds there are
 
 
 def plot(
@@ -21,8 +25,7 @@ def plot(
     kind: Annotated[
         PlotKind | None,
         typer.Option(
-            help="Draw precision and recall, ROC, F against threshold, each image's F, the achievable curve beside the "
-            "raw one, or paired differences.",
+            help=f"Draw {', '.join(list(KINDS.values())[:-1])}, or {list(KINDS.values())[-1]}.",
             show_default="pr; of regions f, their covering",
         ),
     ] = None,
@@ -41,21 +44,20 @@ def plot(
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
     """Draw all methods in a results file."""
-    from segbench.report.saving import Kind, save_plot
+    from segbench.report.plots.saving import save_plot
     from segbench.statistics.bootstrap import notes_on
 
-    if intervals is None and kind is not PlotKind.COMPARISON:
+    if intervals is None and kind != _COMPARISON:
         refuse_idle(context, "add --intervals 95")
     level = None if intervals is None else interval_settings(intervals)["level"]
     inches = None if size is None else _inches(size)
     loaded = chosen_results(results, only, class_name)
-    if kind is PlotKind.COMPARISON:
+    if kind == _COMPARISON:
         loaded = comparable(loaded)
-    name: Kind | None = None if kind is None else kind.value
-    save_plot(loaded, output, kind=name, level=level, replicates=replicates, seed=seed, size=inches)
+    save_plot(loaded, output, kind=kind, level=level, replicates=replicates, seed=seed, size=inches)
     if level is not None:
         typer.echo(f"intervals: {intervals:g} % of {replicates} replicates over images, point by point", err=True)
-    if level is not None or kind is PlotKind.COMPARISON:
+    if level is not None or kind == _COMPARISON:
         for note in dict.fromkeys(note for result in loaded for note in notes_on(len(result.counts))):
             typer.echo(note, err=True)
     typer.echo(f"written: {output}", err=True)

@@ -1,4 +1,4 @@
-"""``segbench show``: the figures of a results file."""
+"""``segbench show``: the metrics of a results file."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ def show(
             "--per-threshold", help="Print one row per threshold of the pooled curve; all of them in csv and json."
         ),
     ] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(help="Show these metrics in this order: ods_f,auc_pr.", show_default="all that have a column"),
+    ] = None,
     digits: Annotated[int | None, DIGITS] = None,
     intervals: Annotated[float | None, INTERVALS] = None,
     replicates: Annotated[int, REPLICATES] = 2000,
@@ -33,6 +37,8 @@ def show(
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
     """Print the metrics of a results file."""
+    from segbench.report.tables import metric_keys
+
     if intervals is None:
         refuse_idle(context, "add --intervals 95")
     asked = {Lines.IMAGE: per_image, Lines.CLASS: per_class, Lines.THRESHOLD: per_threshold}
@@ -42,10 +48,13 @@ def show(
     if lines is Lines.CLASS and class_name is not None:
         raise ArgumentError("--class shows one class and --per-class a line for each; give one of both")
     if lines in (Lines.IMAGE, Lines.THRESHOLD) and intervals is not None and form is not Form.JSON:
-        raise ArgumentError(f"--per-{lines} has no intervals, they are of figures over all images; ask for one of both")
+        raise ArgumentError(f"--per-{lines} has no intervals, they are of metrics over all images; ask for one of both")
     loaded = chosen_results(results, only, class_name, partial=True)
+    keys = metrics.split(",") if metrics else None
+    if keys and (unknown := sorted(set(keys) - set(known := metric_keys(loaded, lines)))):
+        raise ArgumentError(f"--metrics {', '.join(unknown)}: expected some of {', '.join(known)}")
     drawn = []
     if intervals is not None:
         settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)
         drawn = [result.intervals(**settings) for result in loaded]
-    print_results(loaded, form, lines=lines, intervals=drawn, digits=digits)
+    print_results(loaded, form, lines=lines, intervals=drawn, digits=digits, keys=keys)

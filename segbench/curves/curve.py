@@ -27,7 +27,7 @@ from segbench.core.series import Envelope, FloatArray, Line, Series, Space
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.bounds import envelope, score_bounds
 from segbench.curves.points import cumulate, hull_vertices
-from segbench.drawing.points import thinned
+from segbench.drawing.series import thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -34,7 +34,7 @@ def new_axes() -> Axes:
 
 
 def fit_height(ax: Axes) -> None:
-    """Make a figure as high as its rows need, one row a tick."""
+    """Make a figure as high as its rows need, one tick per row."""
     import matplotlib as mpl
 
     lines = _LINES_AROUND + _LINES_IN_A_ROW_OF_DOTS * len(ax.get_yticks())
@@ -66,7 +66,7 @@ def _without_middle(name: str, longest: int) -> str:
 
 
 def three_digits(value: float, bounds: tuple[float, float] | None = None) -> str:
-    """Write a figure for a legend; with bounds, those of what is shown, so that they hold the exact figure."""
+    """Write a metric for a legend; with bounds, those of what is shown, so that they hold the exact value."""
     if math.isnan(value):
         return "-"
     text = f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""One palette for all plots: Okabe and Ito's, told apart by colour-blind readers, with dashes once colours repeat.
+"""One palette for all plots: Okabe and Ito's, for colour-blind readers too, with dashes once colours repeat.
 
 References
 ----------

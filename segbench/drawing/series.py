@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from segbench.core.series import Line, Series, Space
+from segbench.core.series import FloatArray, Line, Series, Space
 from segbench.drawing.axes import CURVE_LAYER, dot_size, draw_to_the_frame, frame_pr, frame_roc, new_axes, open_frame
 from segbench.drawing.legends import place_legend
 from segbench.drawing.palette import LineStyle, line_style
-from segbench.drawing.points import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PR_CORNERS = ("lower left", "lower right")
 _ROC_CORNERS = ("lower right",)
 _THRESHOLD_CORNERS = ("lower left", "lower right", "upper right", "upper left")
-_BESIDE_ISO_F = 3.5
+_CELLS = 2_000
 
 
 def plot_series(series: Series, *, ax: Axes | None = None, label: str | None = None) -> Axes:
@@ -47,10 +47,7 @@ def frame(ax: Axes, space: Space) -> None:
 
 def legend_in_space(ax: Axes, space: Space) -> None:
     """Draw the legend of curves in a space."""
-    if space == "pr":
-        place_legend(ax, _PR_CORNERS, beside=_BESIDE_ISO_F)
-    else:
-        place_legend(ax, _ROC_CORNERS)
+    place_legend(ax, _PR_CORNERS if space == "pr" else _ROC_CORNERS)
 
 
 def draw_in_space(ax: Axes, series: Series | None, space: Space, style: LineStyle, label: str) -> Line:
@@ -104,3 +101,20 @@ def finish_threshold(ax: Axes) -> None:
     if low >= 0 and high <= 1:
         ax.set_xlim(0, 1)
     place_legend(ax, _THRESHOLD_CORNERS)
+
+
+def visible(*coordinates: FloatArray) -> NDArray[np.bool_]:
+    """Mark the points of a line in the unit square that fall into another cell of a fine grid than the one before.
+
+    They and the last one are enough to look exact on paper, and few enough for a vector file.
+    """
+    cells = np.rint(np.stack(coordinates) * _CELLS)
+    kept: NDArray[np.bool_] = np.append(True, np.any(np.diff(cells, axis=1) != 0, axis=0))
+    kept[-1] = True
+    return kept
+
+
+def thinned(x: FloatArray, y: FloatArray) -> Line:
+    """Keep the `visible` points of a line in the unit square."""
+    kept = visible(x, y)
+    return x[kept], y[kept]

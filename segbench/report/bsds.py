@@ -1,20 +1,35 @@
-"""Results in the text files of the official benchmark (``collect_eval_bdry`` of BSDS500; regions: `bsds_regions`).
+"""Results in the text files of the official benchmark (``collect_eval_bdry`` and ``collect_eval_reg`` of BSDS500).
 
 Conventions
 -----------
 1. Rows and columns as `segbench.loaders.bsds_text` lists them, recall before precision, every number as ``%10g``, six
    digits, and 0 where a denominator is 0. Images are in sorted order of names.
-2. Figures are computed from thresholds as printed, as the official code does, which reads its own ``*_ev1.txt`` again.
-   Files read back and written once more are the same, byte for byte.
+2. Metrics are computed from what is printed, as the official code does, which reads its own files again: thresholds of
+   boundaries; and of regions each image's areas and means in six digits, so that areas lose digits from a million on,
+   and metrics can differ from those of `segbench.protocols.regions.curve` by 1e-5. Files of boundaries that are read
+   and written once more are the same, byte for byte.
 3. A name becomes one part of a path whatever it holds: ``train/8049`` is written to ``train%2F8049_ev1.txt``.
+
+Files of regions
+----------------
+``eval_cover.txt``
+    One row ``threshold covering_ods covering_ois covering_best``.
+``eval_cover_img.txt``
+    Rows ``number threshold covering covering_of_prediction``: each image at its own best threshold, the first.
+``eval_cover_th.txt``
+    Rows ``threshold covering`` of the pool.
+``eval_RI_VOI.txt``
+    One row ``threshold pri_ods pri_ois threshold voi_ods voi_ois``.
+``eval_RI_VOI_thr.txt``
+    Rows ``threshold pri voi``.
 
 Differences from the official code
 ----------------------------------
 1. Counts from a million on keep all their digits, which ``%10g`` would cut to six.
-2. Undefined figures of annotators compared with each other are ``nan``: the best of an image of one annotator, the area
+2. Undefined metrics of annotators compared with each other are ``nan``: the best of an image of one annotator, the area
    of their one threshold, everything where no image has two annotators. Those of methods are 0, as the official code
    writes them.
-3. A published curve has no counts: its rows and its row of best figures are written, ``nan`` where one is not known,
+3. A published curve has no counts: its rows and its row of best metrics are written, ``nan`` where one is not known,
    without the first column where thresholds are not.
 """
 
@@ -26,21 +41,21 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.integers import MEAN_UNITS
 from segbench.loaders.bsds_text import COUNTS, as_file_name
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
 from segbench.protocols.boundaries.published import PublishedCurve
-from segbench.protocols.regions.counts import RegionCounts
-from segbench.report.bsds_regions import region_files
-from segbench.report.bsds_rows import rows_text
+from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 
 _OFFICIAL = (BoundaryCounts, RegionCounts)  # the official files hold these counts
 _NO_BEST = (math.nan,) * 4
-_FIGURES = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
+_BEST = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 
 
 def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[Path]:
@@ -73,7 +88,7 @@ def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[
         )
     chosen = [result for result in chosen if result.counts or result.published]
     if not chosen:
-        raise DataError(str(results[0].method), "has no image that was counted", "mend what failed and run again")
+        raise DataError(str(results[0].method), "has no image that was counted", "fix what failed and run again")
     root = Path(folder)
     folders = _folders(root, chosen)
     contents = [files_of(result) for result in chosen]
@@ -89,7 +104,7 @@ def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[
 
 
 def _folders(root: Path, results: Sequence[Result]) -> list[Path]:
-    """Give each result its folder: that of its method, where both protocols' files lie, whose names differ."""
+    """Give each result the folder of its method; both protocols share it, since the names of their files differ."""
     if len({result.method for result in results}) == 1 and len({r.protocol for r in results}) == len(results):
         return [root] * len(results)
     folders: dict[int, Path] = {}
@@ -103,7 +118,7 @@ def _folders(root: Path, results: Sequence[Result]) -> list[Path]:
 def files_of(result: Result) -> dict[str, str]:
     """Give the content of each file of one result, by the file's name."""
     if result.rules.counts is RegionCounts:
-        return region_files(result)
+        return _of_regions(result)
     if result.published:
         return _of_published(result)
     counted = sorted(result.counts.items())
@@ -115,7 +130,7 @@ def files_of(result: Result) -> dict[str, str]:
     summary: Mapping[str, float] = result.rules.table(images).summary()
     if result.competes and not pool.has_pixels:  # the official code has zeros where nothing is defined
         summary = dict.fromkeys(summary, 0.0) | measured(curve)
-    files = {f"{as_file_name(name)}{COUNTS}": rows_text(_count_rows(counts)) for name, counts in images.items()}
+    files = {f"{as_file_name(name)}{COUNTS}": _text(_count_rows(counts)) for name, counts in images.items()}
     best = [_best_row(place, counts) for place, counts in enumerate(images.values(), start=1)]
     rows = _curve_rows(curve)
     area = measured(curve)["area_pr"]
@@ -126,14 +141,14 @@ def files_of(result: Result) -> dict[str, str]:
         rows = rows if pool.has_pixels else [[row[0], *_NO_BEST[1:]] for row in rows]
         area = summary["area_pr"]
     return files | {
-        "eval_bdry_img.txt": rows_text(best),
-        "eval_bdry_thr.txt": rows_text(rows),
-        "eval_bdry.txt": rows_text([[summary["ods_threshold"], *_best(summary)[:-1], area]]),
+        "eval_bdry_img.txt": _text(best),
+        "eval_bdry_thr.txt": _text(rows),
+        "eval_bdry.txt": _text([[summary["ods_threshold"], *_best(summary)[:-1], area]]),
     }
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """Give each name a part of a path of its own, told apart also where upper and lower case are one."""
+    """Give each name a part of a path of its own, different also where upper and lower case are one."""
     taken: set[str] = set()
     given = []
     for name in names:
@@ -159,10 +174,10 @@ def _of_published(result: Result) -> dict[str, str]:
         return {}
     curve, summary = published.curve, result.summary
     first = [summary["ods_threshold"]] if published.thresholds_known else []
-    files = {"eval_bdry.txt": rows_text([[*first, *_best(summary)]])}
+    files = {"eval_bdry.txt": _text([[*first, *_best(summary)]])}
     if not published.best_only:
         rows = _curve_rows(curve)
-        files["eval_bdry_thr.txt"] = rows_text(rows if published.thresholds_known else [row[1:] for row in rows])
+        files["eval_bdry_thr.txt"] = _text(rows if published.thresholds_known else [row[1:] for row in rows])
     return files
 
 
@@ -175,18 +190,79 @@ def _printed(counts: BoundaryCounts) -> BoundaryCounts:
 
 
 def _best(summary: Mapping[str, float]) -> list[float]:
-    return [float(summary[key]) for key in _FIGURES]
+    return [float(summary[key]) for key in _BEST]
 
 
-def _count_rows(counts: BoundaryCounts) -> Iterable[list[float]]:
-    columns = (counts.thresholds, counts.matched_gt, counts.total_gt, counts.matched_pred, counts.total_pred)
-    return [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+def _count_rows(counts: BoundaryCounts) -> list[list[float]]:
+    return _rows(counts.thresholds, counts.matched_gt, counts.total_gt, counts.matched_pred, counts.total_pred)
 
 
 def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
-    columns = (curve.thresholds, curve.recall, curve.precision, curve.f)
+    return _rows(curve.thresholds, curve.recall, curve.precision, curve.f)
+
+
+def _rows(*columns: NDArray[np.float64] | NDArray[np.int64]) -> list[list[float]]:
     return [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def _best_row(place: int, counts: BoundaryCounts) -> list[float]:
-    return [place, *_curve_rows(boundary_curve(counts))[int(np.argmax(boundary_curve(counts).f))]]
+    curve = boundary_curve(counts)
+    return [place, *_curve_rows(curve)[int(np.argmax(curve.f))]]
+
+
+def _of_regions(result: Result) -> dict[str, str]:
+    if result.published:
+        return _of_published_regions(result)
+    images = [counts for _, counts in sorted(result.counts.items()) if isinstance(counts, RegionCounts)]
+    if not images:
+        raise DataError(result.method, "has no image that was counted", "repeat the run")
+    thresholds = _rounded(images[0].thresholds)
+    covered, covered_pred = (
+        _rounded(np.array([getattr(image, name) for image in images]) / COVERED_UNITS)
+        for name in ("covered", "covered_pred")
+    )
+    area, pixels = (_rounded(np.array([[getattr(image, name)] for image in images])) for name in ("area", "pixels"))
+    best = _rounded(np.array([image.covered_best for image in images]) / COVERED_UNITS)
+    pri = _rounded(np.array([image.rand_index for image in images]) / MEAN_UNITS)
+    voi = _rounded(np.array([image.voi_split + image.voi_merge for image in images]) / MEAN_UNITS)
+
+    own = np.argmax(covered / area, axis=1)
+    rows = np.arange(len(images))
+    pooled = covered.sum(axis=0) / area.sum()
+    by_covering, by_pri, by_voi = int(pooled.argmax()), int(pri.mean(axis=0).argmax()), int(voi.mean(axis=0).argmin())
+    best_coverings = [pooled[by_covering], covered[rows, own].sum() / area.sum(), best.sum() / area.sum()]
+    of_pri = [thresholds[by_pri], pri.mean(axis=0)[by_pri], pri.max(axis=1).mean()]
+    of_voi = [thresholds[by_voi], voi.mean(axis=0)[by_voi], voi.min(axis=1).mean()]
+    every = [(covered / area)[rows, own], (covered_pred / pixels)[rows, own]]
+    return {
+        "eval_cover.txt": _text([[thresholds[by_covering], *best_coverings]]),
+        "eval_cover_img.txt": _text([k, *row] for k, row in enumerate(_rows(thresholds[own], *every), start=1)),
+        "eval_cover_th.txt": _text(_rows(thresholds, pooled)),
+        "eval_RI_VOI.txt": _text([[*of_pri, *of_voi]]),
+        "eval_RI_VOI_thr.txt": _text(_rows(thresholds, pri.mean(axis=0), voi.mean(axis=0))),
+    }
+
+
+def _of_published_regions(result: Result) -> dict[str, str]:
+    summary, curve = result.summary, result.curve
+    cover = [summary[key] for key in ("covering_ods_threshold", "covering_ods", "covering_ois", "covering_best")]
+    keys = ("pri_ods_threshold", "pri_ods", "pri_ois", "voi_ods_threshold", "voi_ods", "voi_ois")
+    means = [summary[key] for key in keys]
+    files = {"eval_cover.txt": _text([cover]), "eval_RI_VOI.txt": _text([means])}
+    files["eval_cover_th.txt"] = _text(_rows(curve.thresholds, curve.covering))
+    files["eval_RI_VOI_thr.txt"] = _text(_rows(curve.thresholds, curve.rand_index, curve.voi))
+    return {name: text for name, text in files.items() if "nan" not in text}
+
+
+def _rounded(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
+    """Round as ``%10g`` does."""
+    return np.array([float(f"{value:.6g}") for value in values.ravel().tolist()]).reshape(values.shape)
+
+
+def _text(rows: Iterable[Iterable[float]]) -> str:
+    r"""Write rows of numbers, each as ``%10g``; whole numbers keep all their digits."""
+    return "".join(" ".join(_ten(value) for value in row) + "\n" for row in rows)
+
+
+def _ten(value: float) -> str:
+    return f"{value:10d}" if isinstance(value, int) else f"{value:10.6g}"

@@ -15,7 +15,7 @@ from rich.console import Console
 from segbench.core.numbers import DIGITS, exact
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
-from segbench.report.grids import show_table
+from segbench.report.terminal import show_table
 from segbench.statistics.comparison import (
     Comparison,
     Difference,

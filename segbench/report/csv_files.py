@@ -1,4 +1,4 @@
-"""Results as CSV files for other programs: figures, image by image, threshold by threshold, all digits kept."""
+"""Results as CSV files for other programs: metrics, image by image, threshold by threshold, all digits kept."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from pathlib import Path
 
 from segbench.aggregator.result import Result
 from segbench.report.bsds import file_names, write_files
-from segbench.report.classes import class_results, exact_classes
-from segbench.report.table_text import csv_table
-from segbench.report.tables import exact_images, exact_methods
-from segbench.report.threshold_tables import exact_thresholds
+from segbench.report.documents import csv_table, document
+from segbench.report.tables import threshold_table
 
 _IMAGES, _THRESHOLDS, _CLASSES = "_images", "_thresholds", "_classes"
 
@@ -40,17 +38,17 @@ def export_csv(results: Sequence[Result], folder: str | PathLike[str]) -> list[P
     Notes
     -----
     ``<method>.csv`` has one row, its columns as in ``segbench show --format csv``. Thresholds are rows of the pooled
-    curve: counts, recall, precision, F; of the regions protocol its figures. Undefined figures are empty.
+    curve: counts, recall, precision, F; of the regions protocol its metrics. Undefined metrics are empty.
     """
     files: dict[str, str] = {}
     for result, name in zip(results, _names(results), strict=True):
-        files[f"{name}.csv"] = csv_table(exact_methods([result]))
+        files[f"{name}.csv"] = document([result], "csv")
         if not result.published:
-            files[f"{name}{_IMAGES}.csv"] = csv_table(exact_images([result]))
+            files[f"{name}{_IMAGES}.csv"] = document([result], "csv", rows="image")
         if result.classes:
-            files[f"{name}{_CLASSES}.csv"] = csv_table(exact_classes(class_results([result])))
+            files[f"{name}{_CLASSES}.csv"] = document([result], "csv", rows="class")
         if (result.counts or result.unnamed or result.published) and result.drawn is not None:
-            files[f"{name}{_THRESHOLDS}.csv"] = csv_table(exact_thresholds([result], named=False))
+            files[f"{name}{_THRESHOLDS}.csv"] = csv_table(threshold_table([result], every=True, named=False).exact())
     write_files(Path(folder), files)
     return [Path(folder) / name for name in files]
 

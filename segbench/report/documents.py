@@ -1,27 +1,51 @@
-"""Results as JSON, in the form that scripts rely on."""
+"""Results as documents: JSON in the form that scripts rely on, CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from segbench.aggregator.result import Result
+from segbench.core.names import latex_name, markdown_name, one_line
+from segbench.core.numbers import DIGITS
 from segbench.core.summary import Summary, finite, finite_values
-from segbench.report.classes import ClassResult
-from segbench.report.threshold_tables import threshold_columns
+from segbench.core.text_table import TextTable
+from segbench.report.tables import ClassResult, RowKind, class_results, tables_of, threshold_columns
 from segbench.statistics.intervals import Intervals
 
 SCHEMA = 1
+
+
+def document(
+    results: Sequence[Result],
+    form: str,
+    *,
+    rows: RowKind = "method",
+    intervals: Sequence[Intervals] = (),
+    digits: int = DIGITS,
+    keys: Sequence[str] | None = None,
+) -> str:
+    """Write results as json, csv, markdown or latex, one row per method, image, class or threshold."""
+    if form == "json":
+        classes = class_results(results, intervals=intervals) if rows == "class" else ()
+        return json_document(results, intervals=intervals, rows=rows, classes=classes, keys=keys)
+    tables = tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, every=form == "csv")
+    if form == "csv":
+        return "".join(csv_table(table.exact()) for table in tables)
+    write = {"markdown": markdown_table, "latex": latex_table}[form]
+    return "\n".join(write(table.text(digits=digits)) for table in tables)
 
 
 def json_document(
     results: Sequence[Result],
     *,
     intervals: Sequence[Intervals] = (),
-    per_image: bool = False,
-    per_threshold: bool = False,
+    rows: RowKind = "method",
     classes: Sequence[ClassResult] = (),
+    keys: Sequence[str] | None = None,
 ) -> str:
     """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
 
@@ -29,45 +53,107 @@ def json_document(
     scores were counted in bins, to [low, high]. ``images`` and ``failed`` are numbers, ``failures`` says why;
     ``partial`` is null, or for a run that stopped half-way [images done, all images or null];
     ``optimistic`` names metrics with thresholds chosen on the images they describe. ``intervals`` maps metrics to
-    [low, high], ``resampling`` says how they were drawn. On request, ``per_image`` holds the metrics of each image,
+    [low, high], ``resampling`` says how they were drawn. By `rows`, ``per_image`` holds the metrics of each image,
     ``image_undefined`` why some are undefined, ``image_bounds`` their bounds (only of images that have any) and
     ``image_notes`` what was done to the image; ``per_threshold`` has one list per column of the curve
     (`segbench.core.series.Series.columns`), where an infinite threshold is null, and none without a curve; and
-    ``per_class`` holds the metrics of each of `classes`.
+    ``per_class`` holds the metrics of each of `classes`. `keys` chooses metrics of these rows.
     """
     drawn: list[Intervals | None] = [*intervals] or [None] * len(results)
     runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
-    tables = threshold_columns(results) if per_threshold else []
+    tables = threshold_columns(results) if rows == "threshold" else []
     for place, (run, result) in enumerate(zip(runs, results, strict=True)):
-        if per_image:
+        if rows == "method":
+            run |= {name: _chosen(run[name], keys) for name in ("summary", "intervals", "bounds", "undefined")}
+        if rows == "image":
             run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
             summaries = dict(result.per_image)
-            run["per_image"] = {name: finite_values(summary) for name, summary in summaries.items()}
+            run["per_image"] = {name: _chosen(finite_values(one), keys) for name, one in summaries.items()}
             run["image_undefined"] = {name: dict(one.undefined) for name, one in summaries.items() if one.undefined}
             run["image_bounds"] = {name: _bounds(summary) for name, summary in summaries.items() if summary.bounds}
-        if per_threshold:
+        if rows == "threshold":
             columns = tables[place]
             if result.chosen_points:
                 run["notes"].append(f"per_threshold: {result.chosen_points}")
             run["per_threshold"] = {
-                key: [finite(value) for value in values.tolist()] for key, values in columns.items()
+                key: [finite(value) for value in values.tolist()]
+                for key, values in _chosen(columns, keys and ["threshold", *keys]).items()
             }
     for one in classes:
-        runs[one.run].setdefault("per_class", {})[one.name] = _class(one)
+        runs[one.run].setdefault("per_class", {})[one.name] = _class(one, keys)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 
-def _class(one: ClassResult) -> dict[str, Any]:
+def _class(one: ClassResult, keys: Sequence[str] | None) -> dict[str, Any]:
     summary = one.result.summary
     drawn: Mapping[str, tuple[float, float]] = one.intervals or {}
     return {
         "signature": one.result.signature,
-        "summary": finite_values(summary),
-        "intervals": {key: [finite(end) for end in ends] for key, ends in drawn.items()},
-        "bounds": _bounds(summary),
-        "undefined": dict(summary.undefined),
+        "summary": _chosen(finite_values(summary), keys),
+        "intervals": _chosen({key: [finite(end) for end in ends] for key, ends in drawn.items()}, keys),
+        "bounds": _chosen(_bounds(summary), keys),
+        "undefined": _chosen(summary.undefined, keys),
     }
 
 
 def _bounds(summary: Summary) -> dict[str, list[float]]:
     return {key: list(pair) for key, pair in summary.bounds.items()}
+
+
+def _chosen(values: Mapping[str, Any], keys: Sequence[str] | None) -> dict[str, Any]:
+    """Give the values of some keys, in their order; all for None."""
+    return dict(values) if keys is None else {key: values[key] for key in keys if key in values}
+
+
+def csv_table(table: TextTable) -> str:
+    """Write a table as CSV."""
+    lines = io.StringIO()
+    csv.writer(lines, lineterminator="\n").writerows([table.header, *table.rows])
+    return lines.getvalue()
+
+
+def markdown_table(table: TextTable) -> str:
+    """Write a table as Markdown with its notes below; the best of a column is bold, and there is no underline."""
+    from tabulate import tabulate
+
+    rows = [
+        [
+            f"**{text}**" if table.marks.get((row, place)) == "best" else markdown_name(text)
+            for place, text in enumerate(cells)
+        ]
+        for row, cells in enumerate(table.rows)
+    ]
+    header = [markdown_name(title) for title in table.header]
+    sides = _sides(table, "left", "right")
+    text: str = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=sides if rows else None)
+    return text + "\n" + "".join(f"\n{markdown_name(note)}\n" for note in table.notes)
+
+
+def latex_table(table: TextTable) -> str:
+    """Write a table for booktabs; the best of a column is bold, the second best underlined. Notes are comments."""
+    rows = [
+        [
+            latex_name(text) if place < table.names else _latex_value(text, table.marks.get((row, place), ""))
+            for place, text in enumerate(cells)
+        ]
+        for row, cells in enumerate(table.rows)
+    ]
+    header = [latex_name(title) for title in table.header]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    first, *others = [
+        " & ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + r" \\"
+        for cells in [header, *rows]
+    ]
+    start = rf"\begin{{tabular}}{{{''.join(_sides(table, 'l', 'r'))}}}"
+    lines = [start, r"\toprule", first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
+    # A note is a comment, for the caption is the author's.
+    return "\n".join([*lines, *(f"% {one_line(note)}" for note in table.notes)]) + "\n"
+
+
+def _latex_value(text: str, mark: str) -> str:
+    escaped = "--" if text == "-" else latex_name(text).replace("-", "$-$")
+    return {"best": rf"\textbf{{{escaped}}}", "second": rf"\underline{{{escaped}}}"}.get(mark, escaped)
+
+
+def _sides(table: TextTable, name: str, value: str) -> list[str]:
+    return [name if place < table.names else value for place in range(len(table.header))]

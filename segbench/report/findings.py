@@ -75,7 +75,7 @@ def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
 
 
 def _warning(method: str, finding: Finding) -> str:
-    fails = f" ({many(len(finding.images), 'image')} will be in no metric)" if finding.images else ""
+    fails = f" ({many(len(finding.images), 'image')} will be left out of all metrics)" if finding.images else ""
     return f"{method}: {finding.key}: {finding.message}{fails}; {finding.fix}"
 
 

@@ -1,4 +1,4 @@
-"""Picture of the matching in one image: what was found, what was not, and which pixel stands for which."""
+"""Picture of the matching in one image: what was found, what was not, and which pixels are matched."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def plot_matches(
     if len(truths) > 1:
         others = match.prediction[elsewhere]
         _squares(ax, others, ELSEWHERE, f"prediction, true for another annotator: {len(others)}")
-    whose = f"annotator {annotator} (of 0 to {len(truths) - 1}), " if len(truths) > 1 else ""
-    ax.set_title(f"{whose}threshold {threshold:g}, tolerance {max_dist_px:.2f} px", fontsize="medium")
+    of_which = f"annotator {annotator} (of 0 to {len(truths) - 1}), " if len(truths) > 1 else ""
+    ax.set_title(f"{of_which}threshold {threshold:g}, tolerance {max_dist_px:.2f} px", fontsize="medium")
     ax.legend(
         loc="upper center", bbox_to_anchor=(0.5, -0.04), ncols=2, fontsize="small", frameon=False, handlelength=1.2
     )

@@ -1,34 +1,80 @@
-"""Which value of a column is best, and which second best.
+"""Which methods compete, which value of a column is best, and which second best.
 
 Conventions
 -----------
-1. What is printed equal is equal: at three digits .7971 and .7968 share the first place. Two that share it leave no
+1. Methods compete with those counted on the same images: of the same names, and of the same content where both know it
+   (results counted from files, or both from arrays). An image that failed for one method alone sets it apart.
+2. The images of a curve known from print are not known: it competes where all others are on the same images, and is
+   apart where they are not. So are human annotators, of whom images with one annotator tell nothing.
+3. Human annotators do not compete: their row is never marked and does not keep another from being best. Nor does a
+   partial result, of a run that stopped half-way; it has the images counted so far.
+4. What is printed equal is equal: at three digits .7971 and .7968 share the first place. Two that share it leave no
    second place.
-2. Best takes at least two methods whose figure is defined, second best at least three. An undefined figure is neither.
-3. Human annotators are no competitors: their row is never marked and does not keep another from being best. A curve
-   known from print competes like any other.
-   Nor is a partial result, of a run that stopped half-way.
-4. Methods compete with those counted on the same images, see `segbench.report.image_sets`.
-5. Counts, thresholds, and precision and recall at a chosen threshold have no best.
-6. Where scores were counted in bins, a method is best only if its bounds leave no doubt: its worst end is, as printed,
+5. Best takes at least two methods with a defined value, second best at least three. An undefined value is neither.
+6. Counts, thresholds, and precision and recall at a chosen threshold have no best.
+7. Where scores were counted in bins, a method is best only if its bounds leave no doubt: its worst end is, as printed,
    at least as good as the best end of every other method. The same holds for second best among the others.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 
 from segbench.aggregator.result import Result
-from segbench.core.metric import Better, Metric
+from segbench.core.metric import Better
 from segbench.core.numbers import DIGITS
-from segbench.core.summary import Summary
 from segbench.core.text_table import Mark
-from segbench.report.image_sets import image_sets
-from segbench.report.whose import few_names
 
-BINS_NOTE = "±: certain bounds of the exact value; scores were counted in bins"
+
+def image_sets(results: Sequence[Result]) -> list[list[int]]:
+    """Give the places of results on the same images, the set of most images first, curves known from print last.
+
+    Sets of partial results alone come after the others.
+    """
+    sets: list[list[int]] = []
+    published: list[int] = []
+    for place, result in sorted(enumerate(results), key=lambda at: not at[1].competes):
+        found = [places for places in sets if _same_images(result, results[places[0]])]
+        if result.published:
+            published.append(place)
+        elif found:
+            found[0].append(place)
+        elif not result.rules.competes and len(sets) == 1:
+            sets[0].append(place)
+        else:
+            sets.append([place])
+    sets.sort(key=lambda places: (all(results[k].partial for k in places), -len(results[places[0]].counts)))
+    if len(sets) == 1:
+        return [sorted(sets[0] + published)]
+    return [*map(sorted, sets), *([published] if published else [])]
+
+
+def _same_images(one: Result, other: Result) -> bool:
+    sources = [result.settings.get("source", "files") for result in (one, other)]
+    # The digest of imported counts is that of the files that held them.
+    known = sources[0] == sources[1] != "imported"
+    return set(one.counts) == set(other.counts) and (not known or one.data == other.data)
+
+
+def best_first(results: Sequence[Result], key: str) -> list[int]:
+    """Give the places of results of one protocol by a metric, the best first, undefined ones last."""
+    lower = any(metric.key == key and metric.better == "lower" for metric in results[0].rules.metrics())
+
+    def rank(place: int) -> tuple[float, str]:
+        value = results[place].summary.get(key, math.nan)
+        return math.inf if math.isnan(value) else value if lower else -value, results[place].method
+
+    return sorted(range(len(results)), key=rank)
+
+
+def by_headline(results: Sequence[Result]) -> list[Result]:
+    """Sort results of one protocol, those on the same images together, the best first, undefined and partial last."""
+    rank = {place: k for k, place in enumerate(best_first(results, results[0].rules.headline.key))}
+    ordered = [
+        sorted(places, key=lambda k: (results[k].partial is not None, rank[k])) for places in image_sets(results)
+    ]
+    return [results[place] for places in ordered for place in places]
 
 
 def ranked(
@@ -40,84 +86,23 @@ def ranked(
 ) -> list[Mark]:
     """Mark the best and the second best of some values; bounds, one per value, are None where it is exact."""
     marks: list[Mark] = [""] * len(values)
-    if better is None:
+    defined = [place for place, value in enumerate(values) if not math.isnan(value)]
+    if better is None or len(defined) < 2:
         return marks
-    worst_ends, best_ends = _signed_ends(values, better, bounds, digits)
-    remaining = [place for place, value in enumerate(values) if not math.isnan(value)]
-    if len(remaining) < 2:
-        return marks
-    first = _certainly_first(remaining, worst_ends, best_ends)
+    sign = -1 if better == "higher" else 1
+    ends = [
+        sorted(round(sign * end, digits) for end in pair or (value, value))
+        for value, pair in zip(values, bounds or [None] * len(values), strict=True)
+    ]
+
+    def certainly_first(places: Sequence[int]) -> list[int]:
+        return [one for one in places if all(ends[one][1] <= ends[other][0] for other in places if other != one)]
+
+    first = certainly_first(defined)
     for place in first:
         marks[place] = "best"
     # Of equals for the first place the next one is third.
-    if len(first) == 1 and len(remaining) > 2:
-        others = [place for place in remaining if place not in first]
-        for place in _certainly_first(others, worst_ends, best_ends):
+    if len(first) == 1 and len(defined) > 2:
+        for place in certainly_first([place for place in defined if place not in first]):
             marks[place] = "second"
     return marks
-
-
-def _signed_ends(
-    values: Sequence[float],
-    better: Better | None,
-    bounds: Sequence[tuple[float, float] | None] | None,
-    digits: int,
-) -> tuple[list[float], list[float]]:
-    """Give the worst and the best end of each value, rounded as printed, lower being better."""
-    worst_ends, best_ends = [], []
-    for value, pair in zip(values, bounds or [None] * len(values), strict=True):
-        low, high = pair or (value, value)
-        ends = (-low, -high) if better == "higher" else (high, low)
-        worst, favourable = (round(end, digits) for end in ends)
-        worst_ends.append(worst)
-        best_ends.append(favourable)
-    return worst_ends, best_ends
-
-
-def _certainly_first(places: Sequence[int], worst_ends: Sequence[float], best_ends: Sequence[float]) -> list[int]:
-    return [
-        place for place in places if all(worst_ends[place] <= best_ends[other] for other in places if other != place)
-    ]
-
-
-def column_marks(results: Sequence[Result], metric: Metric, *, digits: int = DIGITS) -> list[Mark]:
-    """Mark the best and the second best method of a column among those on the same images, one mark a result."""
-    values = [math.nan if not result.competes else float(result.summary[metric.key]) for result in results]
-    bounds = [result.summary.bounds.get(metric.key) for result in results]
-    marks: dict[int, Mark] = {}
-    for places in image_sets(results):
-        of_set = ranked(
-            [values[place] for place in places],
-            metric.better,
-            bounds=[bounds[place] for place in places],
-            digits=digits,
-        )
-        marks |= zip(places, of_set, strict=True)
-    return [marks[place] for place in range(len(results))]
-
-
-def bin_notes(results: Sequence[Result], names: Sequence[str]) -> tuple[str, ...]:
-    """Explain bounds where results of one protocol have any, and say which methods they leave in no certain order."""
-    if not any(result.summary.bounds for result in results):
-        return ()
-    key = results[0].rules.headline.key
-    undecided: dict[int, None] = {}
-    for places in image_sets(results):
-        known = [place for place in places if not math.isnan(results[place].summary[key])]
-        for one, other in itertools.combinations(known, 2):
-            if _overlap(results[one].summary, results[other].summary, key):
-                undecided |= dict.fromkeys((one, other))
-    open_order = few_names(sorted(names[place] for place in undecided), len(names))
-    return (
-        BINS_NOTE,
-        *([f"bins leave the order by {key} open: {open_order}; count without bins"] if undecided else []),
-    )
-
-
-def _overlap(one: Summary, other: Summary, key: str) -> bool:
-    if key not in one.bounds and key not in other.bounds:
-        return False
-    (low, high), (other_low, other_high) = (
-        summary.bounds.get(key, (summary[key], summary[key])) for summary in (one, other)
-    )
-    return low <= other_high and other_low <= high

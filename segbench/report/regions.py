@@ -75,7 +75,7 @@ def plot_regions(
     kept = ~np.isin(truth, np.asarray(void))
     overlap = best_overlaps(predicted[kept], labels[kept], number)[labels]
     covering = counts.covered[best] / (COVERED_UNITS * counts.area)
-    whose = f" of annotator {annotator}" if len(truths) > 1 else ""
+    drawn_from = f" of annotator {annotator}" if len(truths) > 1 else ""
 
     of_all = " of all" if len(truths) > 1 else ""
 
@@ -83,7 +83,7 @@ def plot_regions(
     axes[0].imshow(photograph)
     axes[0].set_title("image")
     axes[1].imshow(_mean_colours(photograph, labels))
-    axes[1].set_title(f"regions{whose}: {number}")
+    axes[1].set_title(f"regions{drawn_from}: {number}")
     axes[2].imshow(_mean_colours(photograph, dense(predicted)[0]))
     axes[2].set_title(f"predicted at {counts.thresholds[best]:g}: {dense(predicted)[1]}")
     drawn = axes[3].imshow(np.where(kept, overlap, np.nan), vmin=0, vmax=1, cmap="viridis", interpolation="nearest")

@@ -1,60 +1,158 @@
-"""Tables of figures: a line a method, a line an image, or a line a threshold.
+"""Tables of metrics: one row per method, image, class or threshold.
 
-A `TextTable` is what the terminal and `segbench.report.table_text` write. The ``exact_`` functions give tables for
-other programs: every figure, all digits, several protocols in one table, and empty where a figure is undefined or not
-of the protocol.
+A `Table` holds values. `Table.text` rounds them for readers (the terminal, Markdown, LaTeX). `Table.exact` is for other
+programs: every digit, nothing where a metric is undefined or not of the protocol, and columns for bounds and intervals.
+Tables for readers are of one protocol; those for programs take results of several.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, partial_text
-from segbench.core.metric import columns, image_columns, optimistic_notes
+from segbench.core.errors import ArgumentError
+from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.numbers import DIGITS, exact, number
 from segbench.core.summary import Summary
 from segbench.core.text_table import Mark, TextTable
-from segbench.report.image_sets import failure_notes, images_of, set_notes
-from segbench.report.ranking import BINS_NOTE, bin_notes, column_marks
-from segbench.report.whose import few_names
+from segbench.report.ranking import image_sets, ranked
+from segbench.report.remarks import BINS_NOTE, few_names, grouped, images_of, names_of, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
+SHOWN_THRESHOLDS = 21
+RowKind = Literal["method", "image", "class", "threshold"]
+_ENDS = ("low", "high")
+_UNKNOWN = (math.nan, math.nan)
 
-def names_of(results: Sequence[Result]) -> list[str]:
-    """Name the method of each result; of runs that share a name, with the settings in which they differ.
 
-    A partial result says so in its name.
+class Row(NamedTuple):
+    """The metrics of a row, ends of their intervals, and texts in further columns; `method` is its result's place."""
+
+    labels: tuple[str, ...]
+    summary: Summary
+    intervals: Mapping[str, tuple[float, float]] = {}
+    texts: tuple[str, ...] = ()
+    method: int = 0
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of metrics.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Titles of the leading columns, which hold names.
+    columns : tuple of Metric
+        Of these metrics.
+    rows : list of Row
+    texts : tuple of str
+        Titles of the trailing columns, which hold texts.
+    sets : list of list of int
+        Rows that compete with each other for the best value of a column.
+    best : set of (int, str)
+        Rows and keys that are best whatever the others are.
+    notes : tuple of str
+        What belongs below the table wherever it goes.
     """
-    names = []
-    for result in results:
-        namesakes = [other for other in results if other.method == result.method]
-        alike = [other.settings for other in namesakes if other.protocol == result.protocol]
-        keys = dict.fromkeys(key for settings in alike for key in settings if key != "partial")
-        told = [
-            f"{key}:{result.settings.get(key, 'none')}"
-            for key in keys
-            if len({settings.get(key) for settings in alike}) > 1
-        ]
-        if len(alike) < len(namesakes):
-            told.insert(0, result.protocol)
-        if result.partial:
-            told.append(f"partial: {partial_text(result.partial)} images")
-        names.append(f"{result.method} ({', '.join(told)})" if told else result.method)
-    return names
+
+    labels: tuple[str, ...]
+    columns: tuple[Metric, ...]
+    rows: Sequence[Row]
+    texts: tuple[str, ...] = ()
+    sets: Sequence[Sequence[int]] = ()
+    best: frozenset[tuple[int, str]] = field(default_factory=frozenset)
+    notes: tuple[str, ...] = ()
+
+    def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
+        """Mark the best and the second best rows of a column, as printed with so many digits."""
+        marks: dict[int, Mark] = {row: "best" for row, best in sorted(self.best) if best == key}
+        better = next(column.better for column in self.columns if column.key == key)
+        for places in self.sets:
+            some = [self.rows[place].summary for place in places]
+            values = [summary.get(key, math.nan) for summary in some]
+            marks |= zip(
+                places, ranked(values, better, bounds=[one.bounds.get(key) for one in some], digits=digits), strict=True
+            )
+        return marks
+
+    def text(self, *, digits: int = DIGITS, intervals: bool = True) -> TextTable:
+        """Round the values for readers; intervals are behind the value, ``.8123 [.7901, .8302]``, if not left out."""
+        first = len(self.labels)
+
+        def cell(row: Row, key: str) -> str:
+            value = number(row.summary.get(key, math.nan), row.summary.bounds.get(key), digits=digits)
+            low, high = row.intervals.get(key, _UNKNOWN) if intervals else _UNKNOWN
+            return (
+                value if math.isnan(low) else f"{value} [{number(low, digits=digits)}, {number(high, digits=digits)}]"
+            )
+
+        # Columns without any value are left out first, as those of areas where all predictions are two-valued.
+        empty = [all(math.isnan(row.summary.get(one.key, math.nan)) for row in self.rows) for one in self.columns]
+        spare = sorted(
+            (not empty[k], metric.priority, first + k)
+            for k, metric in enumerate(self.columns)
+            if metric.priority or (empty[k] and not all(empty))
+        )
+        return TextTable(
+            [*self.labels, *(metric.title or metric.key for metric in self.columns), *self.texts],
+            [[*row.labels, *(cell(row, one.key) for one in self.columns), *row.texts] for row in self.rows],
+            names=first,
+            marks={
+                (row, first + place): mark
+                for place, metric in enumerate(self.columns)
+                for row, mark in self.marks(metric.key, digits=digits).items()
+            },
+            notes=self.notes,
+            spare=tuple(place for *_, place in spare),
+        )
+
+    def exact(self) -> TextTable:
+        """Give the values with all digits; ends of intervals and bounds have columns where some row has them."""
+        keys = [metric.key for metric in self.columns]
+        drawn = [key for key in keys if any(key in row.intervals for row in self.rows)]
+        bounded = [key for key in keys if any(key in row.summary.bounds for row in self.rows)]
+        rows = []
+        for labels, summary, intervals, texts, _ in self.rows:
+            ends = [end for key in drawn for end in intervals.get(key, _UNKNOWN)]
+            ends += [end for key in bounded for end in summary.bounds.get(key, _UNKNOWN)]
+            rows.append([*labels, *(exact(summary.get(key, math.nan)) for key in keys), *map(exact, ends), *texts])
+        titles = [f"{key}_{end}" for key in drawn for end in _ENDS]
+        titles += [f"{key}_bound_{end}" for key in bounded for end in _ENDS]
+        return TextTable([*self.labels, *keys, *titles, *self.texts], rows, names=len(self.labels))
 
 
-def summary_notes(results: Sequence[Result], names: Sequence[str]) -> tuple[str, ...]:
-    """Give what summaries say beside their metrics, and why some are undefined; the same of several methods once."""
-    alike: dict[str, list[str]] = {}
-    for result, name in zip(results, names, strict=True):
-        for note in result.summary.notes:
-            alike.setdefault(note, []).append(name)
-        for reason in dict.fromkeys(result.summary.undefined.values()):
-            keys = [key for key, why in result.summary.undefined.items() if why == reason]
-            alike.setdefault(f"undefined ({reason}): {', '.join(keys)}", []).append(name)
-    return tuple(f"{few_names(methods, len(names))}: {note}" for note, methods in alike.items())
+def tables_of(
+    results: Sequence[Result],
+    rows: RowKind,
+    *,
+    intervals: Sequence[Intervals] = (),
+    digits: int = DIGITS,
+    keys: Sequence[str] | None = None,
+    every: bool = False,
+) -> list[Table]:
+    """Give a table per protocol; of classes, and with `every` for other programs, a single one."""
+
+    def table(places: Sequence[int]) -> Table:
+        some = [results[place] for place in places]
+        if rows == "image":
+            return image_table(some, keys=keys)
+        if rows == "threshold":
+            return threshold_table(some, digits=digits, keys=keys, every=every)
+        drawn = [intervals[place] for place in places] if intervals else []
+        if rows == "class":
+            return class_table(class_results(some, intervals=drawn), keys=keys, every=every)
+        return method_table(some, intervals=drawn, keys=keys, every=every)
+
+    whole = every or rows == "class"
+    return [table(places) for places in ([range(len(results))] if whole else by_protocol(results).values())]
 
 
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
@@ -69,124 +167,265 @@ def method_table(
     results: Sequence[Result],
     *,
     intervals: Sequence[Intervals] = (),
-    digits: int = DIGITS,
-    remarks: bool = True,
-) -> TextTable:
-    """Give a line a method, for results of one protocol.
+    keys: Sequence[str] | None = None,
+    every: bool = False,
+) -> Table:
+    """Give one row per method, with intervals, one per result, if there are any.
 
-    Intervals, one a result, stand behind the figure: ``.8123 [.7901, .8302]``. Where methods were not counted on the
-    same images, the last column is the number of images. With `remarks` the notes of the summaries are among its notes.
+    The columns are the metrics with a title, where methods were not counted on the same images also their number; or
+    those of `keys`. With `every` they are all metrics, numbers of images, and the signature; where a run stopped
+    half-way, a column ``partial`` says how many images of how many were counted.
     """
-    metrics = columns(results[0].rules.metrics())
-    names = names_of(results)
-    rows = [[name] for name in names]
-    marks: dict[tuple[int, int], Mark] = {}
-    for place, metric in enumerate(metrics, start=1):
-        for row, (result, mark) in enumerate(zip(results, column_marks(results, metric, digits=digits), strict=True)):
-            text = number(result.summary[metric.key], result.summary.bounds.get(metric.key), digits=digits)
-            ends = intervals[row].get(metric.key, (math.nan, math.nan)) if intervals else (math.nan, math.nan)
-            if not math.isnan(ends[0]):
-                text += " [{}, {}]".format(*(number(end, digits=digits) for end in ends))
-            rows[row].append(text)
-            marks[row, place] = mark
-    header = ["method", *(metric.title for metric in metrics)]
-    apart = set_notes(results, names)
-    if apart:
-        header.append("images")
-        rows = [[*cells, images_of(result)] for cells, result in zip(rows, results, strict=True)]
-    said = summary_notes(results, names) if remarks else ()
-    notes = (*optimistic_notes(metrics), *bin_notes(results, names), *said, *failure_notes(results, names), *apart)
-    # Columns without any figure go first, as those of areas do where all predictions are two-valued.
-    empty = [all(math.isnan(result.summary[metric.key]) for result in results) for metric in metrics]
-    spare = sorted(
-        (not empty[place - 1], metric.priority, place)
-        for place, metric in enumerate(metrics, start=1)
-        if metric.priority or (empty[place - 1] and not all(empty))
-    )
-    return TextTable(header, rows, marks=marks, notes=notes, spare=tuple(place for *_, place in spare))
+    names, sets = names_of(results), image_sets(results)
+    if every:
+        stopped = any(result.partial for result in results)
+        titles = ["images", "failed", "signature", *(["partial"] if stopped else [])]
+    else:
+        titles = ["images"] if len(sets) > 1 else []
 
+    def texts(result: Result) -> dict[str, str]:
+        return {
+            "images": str(len(result.counts)) if every else images_of(result),
+            "failed": str(len(result.failed)),
+            "signature": result.signature,
+            "partial": partial_text(result.partial) if result.partial else "",
+        }
 
-def exact_methods(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> TextTable:
-    """Give a line a method: every key of the summary, ends of intervals and of bounds, number of images, signature.
-
-    Bounds have the columns ``KEY_bound_low`` and ``KEY_bound_high``, only where a value is not exact. The column
-    ``partial`` says how many images of how many were counted, only where a run stopped half-way.
-    """
-    stopped = any(result.partial for result in results)
-    keys = list(dict.fromkeys(key for result in results for key in result.summary))
-    uncertain = _bounded([result.summary for result in results])
-    bounded = [key for key in keys if any(key in drawn for drawn in intervals)]
-    ends = [f"{key}_{end}" for key in bounded for end in ("low", "high")]
-    rows = []
-    for place, result in enumerate(results):
-        figures = [exact(result.summary.get(key, math.nan)) for key in keys]
-        limits = [exact(end) for key in bounded for end in intervals[place].get(key, (math.nan, math.nan))]
-        totals = [str(len(result.counts)), str(len(result.failed)), result.signature]
-        partial = [partial_text(result.partial) if result.partial else ""] if stopped else []
-        rows.append([result.method, *figures, *limits, *_bound_cells(result.summary, uncertain), *totals, *partial])
-    titles = ["images", "failed", "signature", *(["partial"] if stopped else [])]
-    return TextTable(["method", *keys, *ends, *_bound_titles(uncertain), *titles], rows)
-
-
-def image_table(results: Sequence[Result], *, digits: int = DIGITS) -> TextTable:
-    """Give a line an image and method, for results of one protocol; notes say why figures are undefined."""
-    keys = _image_keys(results[0])
-    rows: list[list[str]] = []
-    remarks: dict[str, list[str]] = {}
-    bounded = False
-    for method, result in zip(names_of(results), results, strict=True):
-        undefined: Counter[tuple[str, str]] = Counter()
-        for name, figures in result.per_image.items():
-            bounded |= bool(figures.bounds)
-            rows.append([method, name, *(number(figures[key], figures.bounds.get(key), digits=digits) for key in keys)])
-            for reason in dict.fromkeys(figures.undefined.values()):
-                without = [key for key in keys if figures.undefined.get(key) == reason]
-                undefined.update([(reason, ", ".join(without))] if without else [])
-        for (reason, named), images in undefined.items():
-            said = f"{named} undefined ({reason}): {images} of {len(result.counts)} images"
-            remarks.setdefault(said, []).append(method)
+    rows = [
+        Row(
+            (names[k],),
+            result.summary,
+            intervals[k] if intervals else {},
+            tuple(texts(result)[one] for one in titles),
+            k,
+        )
+        for k, result in enumerate(results)
+    ]
+    shown = _method_columns(results, keys, every=every)
     notes = (
-        *([BINS_NOTE] if bounded else []),
-        *(f"{few_names(methods, len(results))}: {said}" for said, methods in remarks.items()),
+        *optimistic_notes(shown),
+        *(remark.text for remark in remarks(results, keys=keys) if remark.kind != "run"),
     )
-    spare = tuple(range(len(keys) + 1, 2, -1))
-    return TextTable(["method", "image", *keys], rows, names=2, notes=notes, spare=spare)
+    competing = [[place for place in places if results[place].competes] for places in sets]
+    return Table(("method",), shown, rows, tuple(titles), competing, notes=notes)
 
 
-def _image_keys(result: Result) -> list[str]:
-    return [metric.image_key for metric in image_columns(result.rules.metrics())]
+def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
+    """Give the keys that a table can have, by what a row is: method, class, image or threshold."""
+    if rows == "image":
+        return list(_image_metrics(results))
+    if rows == "threshold":
+        return list(dict.fromkeys(key for curve in threshold_columns(results) for key in curve))
+    if rows == "class":
+        results = [one.result for one in class_results(results)]
+    return [metric.key for metric in _method_columns(results, None, every=True)]
 
 
-def exact_images(results: Sequence[Result]) -> TextTable:
-    """Give a line an image and method; bounds have columns as those of `exact_methods`."""
-    keys = list(dict.fromkeys(key for result in results for key in _image_keys(result)))
-    images = [
-        (method, name, summary)
-        for method, result in zip(names_of(results), results, strict=True)
+def _method_columns(
+    results: Sequence[Result], keys: Sequence[str] | None, *, every: bool = False
+) -> tuple[Metric, ...]:
+    """Choose the metrics of a table of methods."""
+    known = {metric.key: metric for result in results for metric in result.rules.metrics() if metric.key}
+    if keys is not None:
+        return _chosen(known, keys)
+    if not every:
+        return columns(results[0].rules.metrics())
+    return tuple(
+        known.get(key) or Metric(key=key) for key in dict.fromkeys(key for one in results for key in one.summary)
+    )
+
+
+def _chosen(known: Mapping[str, Metric], keys: Sequence[str]) -> tuple[Metric, ...]:
+    """Give the metrics of some keys in their order, none of which a narrow terminal leaves out."""
+    return tuple(replace(known[key], priority=0) for key in keys if key in known)
+
+
+def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None) -> Table:
+    """Give one row per image and method; notes say why metrics are undefined."""
+    known = _image_metrics(results)
+    chosen = tuple(known.values()) if keys is None else _chosen(known, keys)
+    names = names_of(results)
+    rows = [
+        Row((names[place], name), summary, method=place)
+        for place, result in enumerate(results)
         for name, summary in result.per_image.items()
     ]
-    uncertain = [key for key in _bounded([summary for _, _, summary in images]) if key in keys]
-    rows = [
-        [
-            method,
-            name,
-            *(exact(summary.get(key, math.nan)) for key in keys),
-            *_bound_cells(summary, uncertain),
-        ]
-        for method, name, summary in images
+    keys = [metric.key for metric in chosen]
+    undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
+    noted = grouped(
+        (f"{text}: {count} of {len(results[place].counts)} images", names[place])
+        for (text, place), count in undefined.items()
+    )
+    notes = [f"{few_names(methods, len(names))}: {text}" for text, methods in noted.items()]
+    published = [result.method for result in results if result.published]
+    notes += [f"{', '.join(published)}: known from print, there are no metrics of images"] if published else []
+    bounded = [BINS_NOTE] if any(row.summary.bounds for row in rows) else []
+    return Table(("method", "image"), chosen, rows, notes=(*bounded, *notes))
+
+
+def _image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
+    """Give the metrics of single images by their keys there; a narrow terminal leaves out the last ones first."""
+    found: dict[str, Metric] = {}
+    for metric in (metric for result in results for metric in image_columns(result.rules.metrics())):
+        found.setdefault(metric.image_key, metric)
+    return {
+        key: replace(
+            metric,
+            key=key,
+            title=key,
+            image_title=metric.name_for_images,
+            priority=len(found) - place if place else 0,
+        )
+        for place, (key, metric) in enumerate(found.items())
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class ClassResult:
+    """One class of one method, with its intervals where drawn; `run` is the method's place among the results."""
+
+    run: int
+    method: str
+    name: str
+    result: Result
+    intervals: Intervals | None = None
+
+
+def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> list[ClassResult]:
+    """Give each class of each method; intervals of them are drawn as those given of the whole were."""
+    if not any(result.classes for result in results):
+        found = ", ".join(by_protocol(results))
+        raise ArgumentError(f"results of {found} have no classes; run segbench pixels GT PRED --classes 0-18")
+
+    def drawn(result: Result, run: int) -> Intervals | None:
+        if not intervals:
+            return None
+        one = intervals[run]
+        return result.intervals(level=one.level, method=one.method, replicates=one.replicates, seed=one.seed)
+
+    return [
+        ClassResult(run, method, name, of_class, drawn(of_class, run))
+        for run, (method, result) in enumerate(zip(names_of(results), results, strict=True))
+        for name, of_class in result.classes.items()
     ]
-    return TextTable(["method", "image", *keys, *_bound_titles(uncertain)], rows, names=2)
 
 
-def _bounded(summaries: Sequence[Summary]) -> list[str]:
-    """Name the metrics that have bounds in any of some summaries."""
-    bounded = {key for summary in summaries for key in summary.bounds}
-    return [key for key in dict.fromkeys(key for summary in summaries for key in summary) if key in bounded]
+def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None = None, every: bool = False) -> Table:
+    """Give one row per class and method, the methods of a class one below the other; with `every` as `method_table`."""
+    names = dict.fromkeys(one.name for one in classes)
+    groups = [list(classes)] if every else [[one for one in classes if one.name == name] for name in names]
+    rows: list[Row] = []
+    sets: list[list[int]] = []
+    for group in groups:
+        drawn = [one.intervals for one in group if one.intervals is not None]
+        table = method_table([one.result for one in group], intervals=drawn, keys=keys, every=every)
+        sets += [[place + len(rows) for place in places] for places in table.sets]
+        rows += [row._replace(labels=(one.name, one.method)) for one, row in zip(group, table.rows, strict=True)]
+    noted = grouped(((one.method, note), one.name) for one in classes for note in one.result.summary.notes)
+    undefined = grouped(
+        ((one.method, reason), one.name) for one in classes for reason in one.result.summary.undefined.values()
+    )
+    notes = [f"{method}, {', '.join(of)}: {note}" for (method, note), of in noted.items()]
+    notes += [f"{method}: undefined ({reason}) of {', '.join(of)}" for (method, reason), of in undefined.items()]
+    bins = [BINS_NOTE] if any(row.summary.bounds for row in rows) else []
+    return replace(
+        table, labels=("class", "method"), rows=rows, sets=sets, notes=(*optimistic_notes(table.columns), *bins, *notes)
+    )
 
 
-def _bound_titles(keys: Sequence[str]) -> list[str]:
-    return [f"{key}_bound_{end}" for key in keys for end in ("low", "high")]
+def threshold_columns(results: Sequence[Result]) -> list[Mapping[str, NDArray[Any]]]:
+    """Give the rows of each pooled curve by column, ``threshold`` first; nothing for a result without a curve.
+
+    Of pixels the first row is where nothing is predicted, at an infinite threshold; two-valued predictions have one
+    row, that of the mask. A published curve has no counts, and each protocol has its own columns.
+    """
+    tables = [{} if result.drawn is None else result.drawn.columns for result in results]
+    if results and not any(tables):
+        protocols = " and ".join(by_protocol(results))
+        raise ArgumentError(
+            f"results of {protocols} have no curve, so there are no thresholds to list; leave out --per-threshold, or "
+            "choose other methods with --only"
+        )
+    return tables
 
 
-def _bound_cells(summary: Summary, keys: Sequence[str]) -> list[str]:
-    return [exact(end) for key in keys for end in summary.bounds.get(key, (math.nan, math.nan))]
+def threshold_table(
+    results: Sequence[Result],
+    *,
+    digits: int = DIGITS,
+    keys: Sequence[str] | None = None,
+    every: bool = False,
+    named: bool = True,
+) -> Table:
+    """Give one row per threshold and method; for readers some `SHOWN_THRESHOLDS`, and the best, which is marked.
+
+    Notes say how many were left out, and whether thresholds are rounded. Those of pixels are spaced evenly half by
+    threshold and half by recall, those of other protocols by their place.
+    """
+    curves = threshold_columns(results)
+    # A published curve lacks the counts: for readers the longest list of columns comes first. tpr is recall once more.
+    sources = curves if every else sorted(curves, key=len, reverse=True)
+    known = [key for key in dict.fromkeys(key for curve in sources for key in curve) if every or key != "tpr"]
+    chosen = ["threshold", *(key for key in keys if key in known and key != "threshold")] if keys else known
+    rows: list[Row] = []
+    best = set()
+    notes = []
+    for name, curve, result in zip(names_of(results), curves, results, strict=True):
+        if result.drawn is None:
+            notes.append(f"{name}: no curve is known")
+            continue
+        values, measure = curve[result.drawn.measure], result.drawn.measure
+        highest = None if np.isnan(values).all() else int(np.nanargmax(values))
+        kept = range(values.size) if every else _few(curve, highest)
+        undecided = _undecided(result, digits)
+        notes += [f"{name}: {undecided}"] if undecided else []
+        if len(kept) < values.size:
+            points = f", at {result.chosen_points}" if result.chosen_points else ""
+            notes.append(f"{name}: {len(kept)} of {values.size} thresholds{points}; --format csv and json list all")
+        if highest is not None and not undecided:
+            best |= {(len(rows) + place, measure) for place, at in enumerate(kept) if at == highest}
+        lists = {key: curve[key].tolist() for key in chosen if key in curve}
+        labels = (name,) if named else ()
+        rows += [Row(labels, Summary({key: column[at] for key, column in lists.items()})) for at in kept]
+    thresholds = [row.summary["threshold"] for row in rows]
+    if any(math.isfinite(one) and float(number(one, digits=digits)) != one for one in thresholds):
+        notes.append("thresholds are rounded here; --format csv and json list them in all digits")
+    columns = tuple(Metric(key=key, title=key) for key in chosen)
+    return Table(("method",) if named else (), columns, rows, best=frozenset(best), notes=tuple(notes))
+
+
+def _undecided(result: Result, digits: int) -> str:
+    """Say where the best F can be, if bins leave that open; empty where they do not."""
+    if result.classes:
+        return _undecided(result.micro, digits)
+    bounds, best = result.summary.bounds, result.rules.best_threshold
+    if best is None or best.key not in bounds:
+        return ""
+    f, threshold = (
+        number(result.summary[key], bounds.get(key), digits=digits) for key in (result.rules.headline.key, best.key)
+    )
+    return f"rows are edges of bins; the exact best F is {f}, at a threshold of {threshold}"
+
+
+def _few(columns: Mapping[str, NDArray[Any]], best: int | None) -> list[int]:
+    """Choose the thresholds that readers see."""
+    thresholds = columns["threshold"]
+    total = thresholds.size
+    if total <= SHOWN_THRESHOLDS:
+        return list(range(total))
+    if np.isinf(thresholds[0]) and "recall" in columns:
+        # These thresholds are scores that occur, most of which may lie where nothing happens any more.
+        kept = {0, total - 1, *_spaced(-thresholds[1:], 1), *_spaced(columns["recall"], 0)}
+    else:
+        kept = set(np.rint(np.linspace(0, total - 1, SHOWN_THRESHOLDS)).astype(int).tolist())
+    return sorted({*kept, *([] if best is None else [best])})
+
+
+def _spaced(rising: NDArray[Any], start: int) -> list[int]:
+    """Give the places, counted from `start`, at which rising values reach half of the rows' even steps."""
+    if np.isnan(rising).any():
+        return []
+    steps = np.linspace(rising[0], rising[-1], SHOWN_THRESHOLDS // 2 + 1)
+    # A step that a value meets but for its last bit is met.
+    places: list[int] = (start + np.searchsorted(rising, steps - 1e-9 * np.ptp(rising))).tolist()
+    return [min(place, start + rising.size - 1) for place in places]

@@ -1,172 +1,165 @@
-"""What the terminal shows of results: a table, what failed, what was noted, the signatures."""
+"""Tables in the terminal: columns aligned, no digit cut, as many columns as fit; and what belongs below them."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 
 from segbench.aggregator.result import Result
-from segbench.core.metric import Metric, columns, footnotes, optimistic_notes
+from segbench.core.metric import footnotes, optimistic_notes
+from segbench.core.names import one_line
 from segbench.core.numbers import DIGITS, number
 from segbench.core.text_table import TextTable
-from segbench.report.classes import ClassResult, class_table
-from segbench.report.grids import say, show_table
-from segbench.report.image_sets import in_sets, set_notes
-from segbench.report.ranking import bin_notes
-from segbench.report.tables import by_protocol, image_table, method_table, names_of
-from segbench.report.threshold_tables import threshold_table
-from segbench.report.whose import few_names, with_names
+from segbench.report.ranking import by_headline
+from segbench.report.remarks import remarks
+from segbench.report.tables import RowKind, Table, by_protocol, method_table, tables_of
 from segbench.statistics.intervals import Intervals
 
-_SHOWN_FAILURES = 20
+_MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
+_STYLES: Mapping[str, str] = {"table": "dim", "run": "dim", "note": "dim", "undefined": "yellow", "failed": "red"}
+
+
+def show(
+    results: Sequence[Result],
+    console: Console,
+    *,
+    rows: RowKind = "method",
+    intervals: Sequence[Intervals] = (),
+    digits: int = DIGITS,
+    keys: Sequence[str] | None = None,
+) -> None:
+    """Print results, one row per method, image, class or threshold: metrics with a title, or those of `keys`."""
+    if rows == "method":
+        show_results(results, console, intervals=intervals, digits=digits, keys=keys)
+        return
+    for table in tables_of(results, rows, intervals=intervals, digits=digits, keys=keys):
+        if rows == "class":
+            _show_explained(table, table.text(digits=digits), console)
+        else:
+            show_table(table.text(digits=digits), console)
 
 
 def show_results(
-    results: Sequence[Result], console: Console, *, intervals: Sequence[Intervals] = (), digits: int = DIGITS
+    results: Sequence[Result],
+    console: Console,
+    *,
+    intervals: Sequence[Intervals] = (),
+    digits: int = DIGITS,
+    keys: Sequence[str] | None = None,
 ) -> None:
-    """Print a table a protocol, the best figure of each column in bold, then all that must be known about it.
+    """Print a table per protocol, the best value of each column in bold, then all that must be known about it.
 
-    With intervals, one a result, each method's lower and upper ends stand below its figures.
+    With intervals, one per result, each method's lower and upper ends are below its values.
     """
-    drawn = dict(zip(map(id, results), intervals, strict=False))
-    for _, group in groupby(sorted(results, key=lambda result: result.protocol), lambda result: result.protocol):
-        _show_protocol(list(group), console, drawn, digits)
-
-
-def show_images(results: Sequence[Result], console: Console, *, digits: int = DIGITS) -> None:
-    """Print a table a protocol, with a line an image and method."""
-    for places in by_protocol(results).values():
-        some = [results[place] for place in places]
-        show_table(image_table(some, digits=digits), console)
-        published = [result.method for result in some if result.published]
-        if published:
-            say(console, f"{', '.join(published)}: known from print, there are no figures of images", "yellow")
-
-
-def show_classes(classes: Sequence[ClassResult], console: Console, *, digits: int = DIGITS) -> None:
-    """Print a table with a line a class and method, and what is undefined."""
-    _show_explained(class_table(classes, digits=digits), classes[0].result, console)
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for one in classes:
-        for reason in dict.fromkeys(one.result.summary.undefined.values()):
-            reasons.setdefault((one.method, reason), []).append(one.name)
-    for (method, reason), names in reasons.items():
-        say(console, f"{method}: undefined ({reason}) of {', '.join(names)}", "yellow")
-
-
-def show_thresholds(results: Sequence[Result], console: Console, *, digits: int = DIGITS) -> None:
-    """Print a table a protocol, with a line a threshold and method; not every threshold where there are many."""
-    for places in by_protocol(results).values():
-        show_table(threshold_table([results[place] for place in places], digits=digits), console)
+    of_result = dict(zip(map(id, results), intervals, strict=False))
+    for _, places in sorted(by_protocol(results).items()):
+        some = by_headline([results[place] for place in places])
+        drawn = [of_result[id(result)] for result in some if id(result) in of_result]
+        table = method_table(some, intervals=drawn, keys=keys)
+        found = remarks(some, drawn, keys=keys)
+        noted = tuple(remark.text for remark in found if remark.kind == "table")
+        ends = {place: _ends(table, row.intervals, digits) for place, row in enumerate(table.rows)}
+        text = table.text(digits=digits, intervals=False)
+        _show_explained(replace(table, notes=noted), text, console, below=ends)
+        for remark in sorted(found, key=lambda remark: remark.kind == "failed"):
+            if remark.kind != "table":
+                say(console, f"{remark.text}{':' if remark.details else ''}", _STYLES[remark.kind])
+            for line in remark.details:
+                say(console, f"  {line}", "red")
+        signed = [f"|{of_result[id(result)].signature}" if intervals else "" for result in some]
+        for signature in dict.fromkeys(result.signature + end for result, end in zip(some, signed, strict=True)):
+            say(console, signature, "dim")
 
 
 def _show_explained(
-    table: TextTable,
-    first: Result,
-    console: Console,
-    *,
-    below: Mapping[int, Sequence[Sequence[str]]] | None = None,
+    table: Table, text: TextTable, console: Console, *, below: Mapping[int, Sequence[Sequence[str]]] | None = None
 ) -> None:
     """Print a table with the footnotes of those columns that are shown."""
-    places = show_table(replace(table, notes=()), console, below=below)
-    metrics = first.rules.metrics()
-    keys = [metric.key for place, metric in enumerate(columns(metrics), start=table.names) if place in places]
-    own = [note for note in table.notes if note not in optimistic_notes(metrics)]
-    for note in (*footnotes(metrics, keys), *own):
+    kept = show_table(replace(text, notes=()), console, below=below)
+    shown = [metric for place, metric in enumerate(table.columns, start=len(table.labels)) if place in kept]
+    own = [note for note in table.notes if note not in optimistic_notes(table.columns)]
+    for note in (*footnotes(shown), *own):
         say(console, note, "dim")
 
 
-def _show_protocol(results: list[Result], console: Console, drawn: Mapping[int, Intervals], digits: int) -> None:
-    results = in_sets(results, key=_by_headline)
-    ends = {
-        row: _ends(columns(result.rules.metrics()), drawn[id(result)], digits)
-        for row, result in enumerate(results)
-        if id(result) in drawn
-    }
-    # What its other notes say of images is printed below with more detail.
-    table = replace(method_table(results, digits=digits), notes=bin_notes(results, names_of(results)))
-    _show_explained(table, results[0], console, below=ends)
-    for note in set_notes(results, names_of(results)):
-        say(console, note, "yellow")
-    _show_remarks(results, console)
-    shown = [result for result in results if id(result) in drawn]
-    for note in with_names([drawn[id(result)].notes for result in shown], names_of(shown)):
-        say(console, note, "yellow")
-    for signature in dict.fromkeys(_full_signature(result, drawn) for result in results):
-        say(console, signature, "dim")
-
-
-def _show_remarks(results: Sequence[Result], console: Console) -> None:
-    """Say what was noted, what is undefined, and what failed; the same remark on several methods once."""
-    remarks: dict[tuple[str, str], list[str]] = {}
-    for name, result in zip(names_of(results), results, strict=True):
-        reasons: dict[str, list[str]] = {}
-        for key, reason in result.summary.undefined.items():
-            reasons.setdefault(reason, []).append(key)
-        undefined = [(f"undefined ({reason}): {', '.join(keys)}", "yellow") for reason, keys in reasons.items()]
-        noted = (*result.notes, *result.summary.notes)
-        for remark in [*((note, "dim") for note in noted), *undefined]:
-            remarks.setdefault(remark, []).append(name)
-    for (text, style), names in remarks.items():
-        say(console, f"{few_names(names, len(results))}: {text}", style)
-    for name, result in zip(names_of(results), results, strict=True):
-        _show_failures(name, result, console)
-
-
-def grouped_failures(failed: Mapping[str, str]) -> list[str]:
-    """Give a line a reason: that of a single image as it is, of several with their number and the first.
-
-    A reason begins with the file at fault, ``gt/a.png: ...``; what follows says whether two are the same.
-    """
-    groups: dict[str, list[str]] = {}
-    for failure in failed.values():
-        _, separator, reason = failure.partition(": ")
-        groups.setdefault(reason if separator else failure, []).append(failure)
+def _ends(table: Table, intervals: Mapping[str, tuple[float, float]], digits: int) -> list[list[str]]:
+    """Give the rows of the lower and the upper ends of a method's intervals."""
+    if not isinstance(intervals, Intervals):
+        return []
+    pairs = [intervals.get(metric.key, (math.nan, math.nan)) for metric in table.columns]
     return [
-        failures[0] if len(failures) == 1 else f"{len(failures)} images: {reason} (first: {failures[0].split(': ')[0]})"
-        for reason, failures in groups.items()
+        [f"  {100 * intervals.level:g} % {title}", *(number(pair[side], digits=digits) for pair in pairs)]
+        for side, title in enumerate(("low", "high"))
     ]
 
 
-def _mends_apart(reasons: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Part reasons from what mends several of them, which is then said once."""
-    parted = [reason.partition("; ")[::2] for reason in reasons]
-    often = [mend for mend, count in Counter(mend for _, mend in parted).items() if mend and count > 1]
-    return [what if mend in often else reason for reason, (what, mend) in zip(reasons, parted, strict=True)], often
+def show_table(
+    table: TextTable, console: Console, *, below: Mapping[int, Sequence[Sequence[str]]] | None = None
+) -> list[int]:
+    """Print a table, the best in bold, the second best underlined, its notes below; lines `below` a row are dim.
+
+    A terminal too narrow for it gets fewer columns, if that is enough, and a line that names those left out. Returns
+    the columns that are shown.
+    """
+    kept = _print_rows(table, console, below or {}) if table.rows else list(range(len(table.header)))
+    for note in table.notes:
+        say(console, note, "dim")
+    return kept
 
 
-def _show_failures(name: str, result: Result, console: Console) -> None:
-    if not result.failed:
-        return
-    say(console, f"{name}: {len(result.failed)} image{'s'[: len(result.failed) > 1]} failed, in no figure:", "red")
-    reasons = grouped_failures(result.failed)
-    lines, mends = _mends_apart(reasons[:_SHOWN_FAILURES])
-    for line in (*lines, *(f"-> {mend}" for mend in mends)):
-        say(console, f"  {line}", "red")
-    if len(reasons) > _SHOWN_FAILURES:
-        more = len(reasons) - _SHOWN_FAILURES
-        say(console, f"{name}: ... and {more} reasons more, all listed by --format json", "red")
+def say(console: Console, text: str, style: str) -> None:
+    """Print a line as it is, however long."""
+    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
-def _ends(metrics: Sequence[Metric], intervals: Intervals, digits: int) -> list[list[str]]:
-    rows = []
-    for side, title in enumerate(("low", "high")):
-        ends = [intervals.get(metric.key, (math.nan, math.nan))[side] for metric in metrics]
-        rows.append([f"  {100 * intervals.level:g} % {title}", *(number(end, digits=digits) for end in ends)])
-    return rows
+def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence[Sequence[str]]]) -> list[int]:
+    lines = [table.header, *table.rows, *(more for several in below.values() for more in several)]
+    widths = [
+        max(cell_len(one_line(cells[place])) for cells in lines if place < len(cells))
+        for place in range(len(table.header))
+    ]
+    kept = _kept(widths, table.spare, console.width) if console.is_terminal else list(range(len(widths)))
+
+    def line(cells: Sequence[str], styles: Sequence[str] = ()) -> Text:
+        text = Text()
+        for place in kept:
+            cell = one_line(cells[place]) if place < len(cells) else ""
+            blank = " " * (widths[place] - cell_len(cell))
+            # A style is that of the text alone: an underline would go on below blanks.
+            text.append("" if place < table.names else blank)
+            text.append(cell, style=styles[place] if styles else "")
+            text.append(blank + " " if place < table.names else " ")
+        text.rstrip()
+        return text
+
+    def show(text: Text, style: str = "") -> None:
+        console.print(text, style=style, highlight=False, soft_wrap=True)
+
+    show(line(table.header), "bold")
+    for row, cells in enumerate(table.rows):
+        show(line(cells, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]))
+        for more in below.get(row, ()):
+            show(line(more), "dim")
+    if len(kept) < len(widths):
+        left_out = ", ".join(title for place, title in enumerate(table.header) if place not in kept)
+        hint = f"widen the terminal to {_total(widths)} columns, or add --format markdown"
+        say(console, f"left out: {left_out}; to see all, {hint}", "dim")
+    return kept
 
 
-def _full_signature(result: Result, drawn: Mapping[int, Intervals]) -> str:
-    return result.signature + (f"|{drawn[id(result)].signature}" if id(result) in drawn else "")
+def _kept(widths: Sequence[int], spare: Sequence[int], room: int) -> list[int]:
+    """Give the columns that fit, without as few of those to spare as that takes; all where nothing helps."""
+    for count in range(len(spare) + 1):
+        kept = [place for place in range(len(widths)) if place not in spare[:count]]
+        if _total([widths[place] for place in kept]) <= room:
+            return kept
+    return list(range(len(widths)))
 
 
-def _by_headline(result: Result) -> tuple[bool, float, str]:
-    metric = result.rules.headline
-    value = result.summary[metric.key]
-    rank = math.inf if math.isnan(value) else value if metric.better == "lower" else -value
-    return (result.partial is not None, rank, result.method)
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + len(widths) - 1

@@ -183,22 +183,22 @@ def rank_table(comparison: Comparison, figure: str) -> TextTable:
     return TextTable([figure, *(f"rank {k + 1}" for k in range(len(shares)))], rows, notes=(note,))
 
 
-def significance_table(comparison: Comparison, figure: str) -> TextTable:
+def significance_table(comparison: Comparison, key: str) -> TextTable:
     """Give Holm's p-value of each method, in rows, against each other, in columns, and which of them is better."""
     methods = list(comparison.intervals)
     least = 1 - comparison.level
-    lower = any(metric.key == figure and metric.better == "lower" for metric in comparison.metrics)
+    lower = any(metric.key == key and metric.better == "lower" for metric in comparison.metrics)
     cells = {}
     for row in comparison.differences:
-        if row.figure == figure:
+        if row.key == key:
             found = row.p_holm <= least + _TIED
             better = "" if not found else "better " if (row.difference > 0) != lower else "worse "
             worse = {"better ": "worse ", "worse ": "better "}.get(better, "")
             cells[row.a, row.b] = f"{better}{number(row.p_holm)}"
             cells[row.b, row.a] = f"{worse}{number(row.p_holm)}"
     rows = [[name, *(cells.get((name, other), "") for other in methods)] for name in methods]
-    note = f"p (Holm) by {figure}, row against column; better, worse: of the row, where p is at most {least:.2g}"
-    return TextTable([figure, *methods], rows, notes=(note,))
+    note = f"p (Holm) by {key}, row against column; better, worse: of the row, where p is at most {least:.2g}"
+    return TextTable([key, *methods], rows, notes=(note,))
 
 
 def _with_interval(row: Difference, digits: int) -> str:

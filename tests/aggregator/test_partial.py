@@ -8,9 +8,8 @@ import pytest
 from methods import write_methods
 
 from segbench import ArgumentError, DataError, compare_results, evaluate, export_report, load_results
-from segbench.report.documents import json_document
-from segbench.report.table_text import csv_table, latex_table, markdown_table
-from segbench.report.tables import exact_methods, method_table
+from segbench.report.documents import document, json_document, latex_table, markdown_table
+from segbench.report.tables import method_table
 
 MARK = "partial: 4 of 9 images"
 
@@ -82,13 +81,13 @@ def test_they_are_marked_wherever_they_are_shown(file, tmp_path):
     results = load_results(file, partial=True)
     assert repr(results[2]).startswith(f"Result('a', pixels, {MARK}, ods_f 0.")
     assert results[2].notes == ("the run stopped after 4 of 9 images; repeat it to count the rest",)
-    table = method_table(results)
+    table = method_table(results).text()
     assert [row[0] for row in table.rows] == ["b", "c", f"a ({MARK})"]
     assert MARK in markdown_table(table)
     assert MARK in latex_table(table)
-    rows = list(csv.DictReader(csv_table(exact_methods(results)).splitlines()))
+    rows = list(csv.DictReader(document(results, "csv").splitlines()))
     assert [row["partial"] for row in rows] == ["", "", "4 of 9"]
-    assert "partial" not in exact_methods(results[:2]).header
+    assert "partial" not in document(results[:2], "csv").splitlines()[0]
     assert [run["partial"] for run in json.loads(json_document(results))["runs"]] == [None, None, [4, 9]]
     export_report(results, tmp_path / "page.html", most_panels=0, replicates=10)
     page = (tmp_path / "page.html").read_text()
@@ -98,12 +97,12 @@ def test_they_are_marked_wherever_they_are_shown(file, tmp_path):
 
 def test_they_are_not_ranked(file):
     results = load_results(file, partial=True)
-    table = method_table(results)
+    table = method_table(results).text()
     assert results[2].summary["ods_f"] > results[0].summary["ods_f"]
     assert {row for (row, _), mark in table.marks.items() if mark == "best"} == {0}
     assert all(mark == "" for (row, _), mark in table.marks.items() if row == 2)
-    alone = method_table([results[2], results[2]])
-    assert set(alone.marks.values()) == {""}
+    alone = method_table([results[2], results[2]]).text()
+    assert not alone.marks
 
 
 def test_they_are_compared_on_the_same_images_only(file, folders):

@@ -20,7 +20,7 @@ from segbench import (
     merge_results,
 )
 from segbench.aggregator import counting
-from segbench.report.image_sets import image_sets
+from segbench.report.ranking import image_sets
 
 
 @pytest.fixture

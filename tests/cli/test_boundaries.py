@@ -215,7 +215,7 @@ class TestExportAndImport:
         for form in ("table", "csv", "markdown", "latex"):
             assert "HED" in segbench("show", results, "--format", form).out
         shown = segbench("show", results, "--per-image").out
-        assert "HED: known from print, there are no figures of images" in shown
+        assert "HED: known from print, there are no metrics of images" in shown
         assert "near" in shown
         assert segbench("show", results, "--intervals", 95).code == 0
         assert segbench("plot", results, "-o", tmp_path / "pr.svg").code == 0

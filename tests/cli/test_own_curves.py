@@ -23,8 +23,8 @@ from segbench.report.csv_files import export_csv
 from segbench.report.documents import json_document
 from segbench.report.page.charts import charts
 from segbench.report.page.document import export_report
-from segbench.report.saving import save_plot
-from segbench.report.threshold_tables import exact_thresholds, threshold_table
+from segbench.report.plots.saving import save_plot
+from segbench.report.tables import threshold_table
 
 CUTS = np.array([0.25, 0.5, 0.75])
 
@@ -179,11 +179,11 @@ def test_without_a_curve_plots_say_what_can_be_drawn(counted):
 def test_a_method_without_a_curve_stands_beside_one_with(counted, tmp_path):
     known = counted(AccuracyCurve, method="counted")
     printed = Result("printed", "accuracy", {}, known.signature, {}, published=Printed())
-    table = threshold_table([known, printed])
+    table = threshold_table([known, printed]).text()
     assert len(table.rows) == 3
     assert table.notes == ("printed: no curve is known",)
-    assert len(exact_thresholds([known, printed]).rows) == 3
-    assert '"per_threshold": {}' in json_document([known, printed], per_threshold=True)
+    assert len(threshold_table([known, printed], every=True).rows) == 3
+    assert '"per_threshold": {}' in json_document([known, printed], rows="threshold")
     assert "levels" not in charts([known, printed], ["counted", "printed"], [])["methods"][1]
     export_csv([known, printed], tmp_path / "csv")
     assert not (tmp_path / "csv" / "printed_thresholds.csv").exists()
@@ -191,7 +191,7 @@ def test_a_method_without_a_curve_stands_beside_one_with(counted, tmp_path):
 
 def test_its_own_curve_is_in_tables_plots_and_the_page(counted, tmp_path, capsys):
     result = counted(AccuracyCurve)
-    table = threshold_table([result])
+    table = threshold_table([result]).text()
     assert table.header == ["method", "threshold", "accuracy"]
     assert [row for row, mark in table.marks.items() if mark == "best"] == [(int(result.curve.accuracy.argmax()), 2)]
     print_results([result], Form.CSV, lines=Lines.THRESHOLD)

@@ -66,14 +66,14 @@ class TestRun:
         (papers[1] / "first.npy").write_bytes(b"junk")
         answer = segbench("pixels", *papers)
         assert answer.code == 1
-        assert "1 image failed" in answer.out
+        assert "1 of 2 images failed" in answer.out
         assert "first.npy" in answer.out
 
     def test_what_mends_several_failed_images_is_said_once(self, segbench, papers):
         small = {"first.npy": FIRST_SCORES[::2, ::2], "second.npy": SECOND_SCORES[::2, ::2]}
         write_folder(papers[1], small)
         out = segbench("pixels", *papers, "--no-check").out
-        first, second, mend = out.split("2 images failed, in no figure:\n")[1].splitlines()[:3]
+        first, second, mend = out.split("images failed, left out of all metrics:\n")[1].splitlines()[:3]
         assert "first.npy: 2 x 2" in first
         assert "second.npy: 2 x 2" in second
         assert mend.startswith("  -> --crop cuts off what is too much")

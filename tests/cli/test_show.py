@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 import shlex
 
 import numpy as np
@@ -117,3 +118,31 @@ def test_only_takes_a_method_by_its_name(segbench, tmp_path):
     refused = segbench("show", results, "--only", "three")
     assert refused.code == 2
     assert "which holds one, two" in refused.err
+
+
+class TestMetrics:
+    @pytest.fixture
+    def results(self, segbench, tmp_path):
+        file = tmp_path / "r.segbench"
+        assert segbench("pixels", *write_methods(tmp_path, {"one": 1, "two": 2}), "-o", file).code == 0
+        return file
+
+    def test_are_selected_and_ordered_in_every_format(self, segbench, results):
+        def shown(form):
+            return segbench("show", results, "--metrics", "auc_pr,ods_f", "--format", form).out
+
+        assert shown("table").split()[:3] == ["method", "AUC-PR", "ODS"]
+        assert shown("markdown").split("\n")[0].split() == ["|", "method", "|", "AUC-PR", "|", "ODS", "|"]
+        assert "AUC-PR & ODS" in re.sub(" +", " ", shown("latex"))
+        assert shown("csv").startswith("method,auc_pr,ods_f,images,failed,signature\n")
+        assert list(json.loads(shown("json"))["runs"][0]["summary"]) == ["auc_pr", "ods_f"]
+
+    def test_of_images_and_thresholds(self, segbench, results):
+        words = ("show", results, "--format", "csv", "--metrics", "recall,f")
+        assert segbench(*words, "--per-image").out.startswith("method,image,recall,f\n")
+        assert segbench(*words, "--per-threshold").out.startswith("method,threshold,recall,f\n")
+
+    def test_that_are_unknown_are_named_with_those_there_are(self, segbench, results):
+        shown = segbench("show", results, "--metrics", "ods_f,dice")
+        assert shown.code == 2
+        assert "--metrics dice: expected some of ods_f, " in shown.err

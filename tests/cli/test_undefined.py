@@ -70,8 +70,8 @@ class TestImages:
         shown = segbench("show", kept, "--per-image").out
         assert re.search(r"human +alone +- +- +- +- +-\n", shown)
         assert re.search(r"human +same +1\.0000 +1\.0000 +1\.0000 +1\.0000 +-\n", shown)
-        assert f"human: f, precision, recall, threshold, area_pr undefined ({WHY}): 2 of 4 images" in shown
-        assert f"pred: f, precision, recall, threshold, area_pr undefined ({EMPTY}): 1 of 4 images" in shown
+        assert f"human: undefined ({WHY}): f, precision, recall, threshold, area_pr: 2 of 4 images" in shown
+        assert f"pred: undefined ({EMPTY}): f, precision, recall, threshold, area_pr: 1 of 4 images" in shown
 
     @pytest.mark.parametrize("form", ["markdown", "latex"])
     def test_tables_for_papers(self, segbench, kept, form):

@@ -97,7 +97,7 @@ class TestTables:
         prediction = write_folder(tmp_path / "p", {"a.png": np.arange(9, dtype=np.uint8).reshape(3, 3)})
         page = write_page(tmp_path, [evaluate(gt, prediction, Pixels(positive="255"))]).read_text()
         assert 'data-v="" title="undefined: no negative pixels"><span>-<' in page
-        assert "auc_roc, fpr_at_95_tpr undefined: no negative pixels" in page
+        assert "undefined (no negative pixels): auc_roc, fpr_at_95_tpr" in page
 
     def test_a_run_in_which_every_image_failed(self, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": np.eye(4, dtype=np.uint8)})
@@ -105,7 +105,7 @@ class TestTables:
         with pytest.warns(match="could not be counted"):
             result = evaluate(gt, prediction)
         page = write_page(tmp_path, [result]).read_text()
-        assert "p: every figure undefined: no pixels" in page
+        assert "p: undefined (no pixels): " in page
         assert "no image was counted, so no intervals" in page
 
     def test_methods_on_different_images_are_not_ranked_together(self, tmp_path):
@@ -125,7 +125,7 @@ class TestTables:
         with pytest.warns(match="could not be counted"):
             result = evaluate(gt, one)
         page = write_page(tmp_path, [result]).read_text()
-        assert "one: 1 image could not be counted" in page
+        assert re.search(r"one: 1 of \d+ images failed, left out of all metrics", page)
         assert "on the same images" not in page
         assert html.escape(next(iter(result.failed.values())), quote=False).replace("'", "&#39;") in page
 
@@ -155,7 +155,7 @@ class TestCurves:
         signature = "protocol:boundaries|images:unknown|data:none|segbench:0.1.0"
         result = Result("printed", "boundaries", {}, signature, {}, published=PublishedCurve(rows))
         page = write_page(tmp_path, [result]).read_text()
-        assert "Figures of single images are not known" in page
+        assert "Metrics of single images are not known" in page
         assert "taken from print" in page
         assert embedded(page, "charts-")[0]["methods"][0]["pr"]["y"] == [0.4, 1.0]
 
@@ -197,8 +197,8 @@ class TestPictures:
         at = method["cuts"].index(0.5)
         states = decoded(method["states"][at])
         assert [int(np.sum(states == code)) for code in (1, 2, 3)] == [20, 0, 10]
-        assert method["figures"]["P"][at] == 1.0
-        assert method["figures"]["R"][at] == round(20 / 30, 4)
+        assert method["metrics"]["P"][at] == 1.0
+        assert method["metrics"]["R"][at] == round(20 / 30, 4)
 
     def test_regions(self, tmp_path):
         halves = np.repeat([[1] * 6 + [2] * 6], 8, axis=0).astype(np.uint8)
@@ -207,7 +207,7 @@ class TestPictures:
         page = write_page(tmp_path, [evaluate(gt, prediction, Regions())]).read_text()
         (panel,) = embedded(page, "panel-")
         assert np.all(decoded(panel["methods"][0]["states"][0]) == 1)
-        assert panel["methods"][0]["figures"]["covering"] == [1.0]
+        assert panel["methods"][0]["metrics"]["covering"] == [1.0]
         assert embedded(page, "charts-")[0]["methods"][0]["levels"]["covering"] == [1.0]
 
     def test_a_changed_or_missing_file_is_said_instead(self, papers, tmp_path):

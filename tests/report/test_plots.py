@@ -33,8 +33,8 @@ from segbench import (
 )
 from segbench.drawing.palette import line_style
 from segbench.report.page.charts import charts
-from segbench.report.saving import save_plot
-from segbench.report.threshold_tables import threshold_table
+from segbench.report.plots.saving import save_plot
+from segbench.report.tables import threshold_table
 
 
 @pytest.fixture(autouse=True)
@@ -127,10 +127,10 @@ class TestStyle:
         def inside(curve):
             ax = curve.plot()
             ax.figure.canvas.draw()
-            return ax.get_legend().get_window_extent().x0 < ax.get_window_extent().x1
+            return ax.get_legend().get_window_extent().overlaps(ax.get_window_extent())
 
         assert inside(BoundaryCurve([0.25, 0.75], [1.0, 0.6], [0.6, 1.0]))
-        assert not inside(BoundaryCurve([0.2, 0.5, 0.7], [0.2, 0.8, 0.9], [0.1, 0.15, 0.1]))
+        assert not inside(BoundaryCurve([0.2, 0.5, 0.7], [0.05, 0.8, 0.95], [0.05, 0.06, 0.05]))
 
 
 class TestAgainstTheThreshold:
@@ -230,7 +230,7 @@ def test_annotators_without_a_partner_are_named_and_not_drawn():
     human = Result("human", "boundaries", {"thresholds": "annotators"}, detector.signature, alone)
     for plot in (plot_pr, plot_f_threshold):
         assert labels_of(plot([detector, human]))[1] == "[F=-] human"
-    assert threshold_table([human]).rows == [["human", "1.0000", "0", "0", "0", "0", "-", "-", "-"]]
+    assert threshold_table([human]).text().rows == [["human", "1.0000", "0", "0", "0", "0", "-", "-", "-"]]
 
 
 class TestComparison:

@@ -13,12 +13,23 @@ from rich.console import Console
 
 from segbench import Boundaries, BoundaryCurve, Classes, Pixels, PublishedCurve, Result, ScoreCounts, evaluate
 from segbench.core.numbers import number
-from segbench.report.classes import class_results
+from segbench.report import tables
+from segbench.report.documents import latex_table, markdown_table
 from segbench.report.ranking import ranked
-from segbench.report.table_text import latex_table, markdown_table
-from segbench.report.tables import exact_images, exact_methods, method_table, names_of
-from segbench.report.terminal import show_classes, show_results
-from segbench.report.threshold_tables import exact_thresholds, threshold_table
+from segbench.report.remarks import names_of
+from segbench.report.terminal import show, show_results
+
+
+def method_table(results, *, digits=4):
+    return tables.method_table(results).text(digits=digits)
+
+
+def threshold_table(results, *, digits=4):
+    return tables.threshold_table(results, digits=digits).text(digits=digits)
+
+
+def exact_thresholds(results, **options):
+    return tables.threshold_table(results, every=True, **options).exact()
 
 
 def shown(results, width, **console):
@@ -110,7 +121,7 @@ class TestNarrowTerminals:
         result = evaluate(gt, pred, Classes(labels=range(2)))
         for width, told in ((200, True), (60, False)):
             console = Console(width=width, file=io.StringIO(), force_terminal=True)
-            show_classes(class_results([result]), console)
+            show([result], console, rows="class")
             assert ("optimistic" in console.file.getvalue()) is told
 
     def test_leave_out_nothing_where_that_would_not_help(self):
@@ -153,11 +164,13 @@ class TestRunsOfOneName:
         assert names_of(results[1:2]) == ["a"]
 
     def test_csv_leaves_empty_what_is_of_another_protocol(self, results):
-        exact = exact_methods(results, intervals=[run.intervals(replicates=9) for run in results])
+        exact = tables.method_table(
+            results, intervals=[run.intervals(replicates=9) for run in results], every=True
+        ).exact()
         table = [dict(zip(exact.header, row, strict=True)) for row in exact.rows]
         assert [row["auc_pr"] == "" for row in table] == [False, False, True]
         assert [row["area_pr_low"] == "" for row in table] == [True, True, False]
-        exact = exact_images(results)
+        exact = tables.image_table(results).exact()
         assert exact.header.count("f") == 1
         assert {row[0] for row in exact.rows} == set(names_of(results))
 
@@ -191,7 +204,7 @@ class TestBest:
     def test_annotators_do_not_compete(self):
         detector, human = boundary_results()
         table = method_table([detector, replace(detector, method="other"), human])
-        assert [table.marks[row, 1] for row in range(3)] == ["best", "best", ""]
+        assert [table.marks.get((row, 1), "") for row in range(3)] == ["best", "best", ""]
 
     def test_only_among_methods_on_the_same_images(self):
         high, middle, low = pixel_results(3)
@@ -199,17 +212,17 @@ class TestBest:
         alone = replace(high, counts=few, failed={"im7": "pred/im7.png: has another size"})
         elsewhere = replace(middle, method="elsewhere", signature="protocol:pixels|data:1")
         table = method_table([alone, middle, low])
-        assert [table.marks[row, 1] for row in range(3)] == ["", "best", ""]
+        assert [table.marks.get((row, 1), "") for row in range(3)] == ["", "best", ""]
         assert (table.header[-1], [row[-1] for row in table.rows]) == ("images", ["3", "8", "8"])
         for text in (markdown_table(table), latex_table(table)):
             plain = text.replace("\\", "")
-            assert "method 0: 1 of 4 images failed, in no figure" in plain
+            assert "method 0: 1 of 4 images failed, left out of all metrics" in plain
             assert "method 1, method 2 (8 images, data:0); method 0 (3 images, data:0)" in plain
         text = shown([alone, middle, low], 200)
         assert text.index("method 1") < text.index("method 2") < text.index("method 0")
         assert text.count("not all on the same images") == 1
         marks = method_table([middle, low, elsewhere]).marks
-        assert [marks[row, 1] for row in range(3)] == ["best", "", ""]
+        assert [marks.get((row, 1), "") for row in range(3)] == ["best", "", ""]
         assert "images" not in method_table([high, middle, low]).header
 
     def test_imported_counts_and_printed_curves_compete_where_images_are_the_same(self):
@@ -221,7 +234,7 @@ class TestBest:
         printed = Result("HED", "boundaries", {}, "data:3", {}, published=curve)
         table = method_table([printed, detector, imported, human])
         assert "images" not in table.header
-        assert "best" in {table.marks[row, 1] for row in range(3)}
+        assert "best" in {table.marks.get((row, 1), "") for row in range(3)}
         fewer = replace(imported, counts={"im0": imported.counts["im0"]})
         assert [row[-1] for row in method_table([printed, detector, fewer]).rows] == ["-", "4", "1"]
 

@@ -4,7 +4,7 @@ const literal = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").repl
 const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 const nameOf = (method) => literal(short(method.name, 44));
 const skip = { hoverinfo: "skip", showlegend: false };
-const figures = ":.4f";
+const digits = ":.4f";
 const cut = (threshold) => (threshold === null ? "not known" : String(Number(threshold.toPrecision(5))));
 
 function frame(x, y, more = {}) {
@@ -70,7 +70,7 @@ function curveTraces(method, space, hover, shaded) {
 
 function prChart(methods) {
   const iso = equalF();
-  const hover = `%{fullData.name}<br>threshold %{customdata[0]}<br>precision %{y${figures}}<br>recall %{x${figures}}<br>F %{customdata[1]${figures}}<extra></extra>`;
+  const hover = `%{fullData.name}<br>threshold %{customdata[0]}<br>precision %{y${digits}}<br>recall %{x${digits}}<br>F %{customdata[1]${digits}}<extra></extra>`;
   const drawn = methods.filter((method) => method.pr);
   const rates = [...new Set(drawn.map((method) => method.pr.prevalence).filter(Boolean))];
   const base = rates.map((rate) => ({ x: [0, 1], y: [rate, rate], mode: "lines", line: { color: colour("--quiet"), width: 1, dash: "dot" }, ...skip }));
@@ -79,24 +79,24 @@ function prChart(methods) {
 }
 
 function rocChart(methods) {
-  const hover = `%{fullData.name}<br>threshold %{customdata[0]}<br>true positive rate %{y${figures}}<br>false positive rate %{x${figures}}<extra></extra>`;
+  const hover = `%{fullData.name}<br>threshold %{customdata[0]}<br>true positive rate %{y${digits}}<br>false positive rate %{x${digits}}<extra></extra>`;
   const diagonal = { x: [0, 1], y: [0, 1], mode: "lines", line: { color: colour("--quiet"), width: 1, dash: "dot" }, ...skip };
   const drawn = methods.filter((method) => method.roc);
   return [[diagonal, ...drawn.flatMap((method) => curveTraces(method, "roc", hover, drawn.length <= MOST_SHADED))], frame("False positive rate", "True positive rate", { xaxis: unit, yaxis: unit })];
 }
 
-const levelChart = (figure) => (methods) => {
-  const drawn = methods.filter((method) => method.levels?.[figure]?.some((value) => value !== null));
+const levelChart = (metric) => (methods) => {
+  const drawn = methods.filter((method) => method.levels?.[metric]?.some((value) => value !== null));
   const traces = drawn.map((method) => ({
     x: method.levels.thresholds,
-    y: method.levels[figure],
+    y: method.levels[metric],
     name: nameOf(method),
     mode: method.levels.thresholds.length > 1 ? "lines" : "markers",
     line: { color: colour(`--c${method.colour}`), dash: method.dash, width: 2 },
     marker: { color: colour(`--c${method.colour}`), size: 9 },
-    hovertemplate: `%{fullData.name}<br>threshold %{x}<br>${figure} %{y${figures}}<extra></extra>`,
+    hovertemplate: `%{fullData.name}<br>threshold %{x}<br>${metric} %{y${digits}}<extra></extra>`,
   }));
-  return [traces, frame("Threshold", figure, { yaxis: { rangemode: "tozero" } })];
+  return [traces, frame("Threshold", metric, { yaxis: { rangemode: "tozero" } })];
 };
 
 function imageChart(methods, places, headline, width) {
@@ -104,7 +104,7 @@ function imageChart(methods, places, headline, width) {
     const look = { orientation: "h", name: nameOf(method), line: { color: colour(`--c${method.colour}`), width: 1.5 }, marker: { color: colour(`--c${method.colour}`), size: 5, opacity: 0.55 }, fillcolor: "rgba(128,128,128,.10)", width: 0.62 };
     const { box, values, names } = method.images;
     if (box) return { type: "box", y: [row], lowerfence: [box[0]], q1: [box[1]], median: [box[2]], q3: [box[3]], upperfence: [box[4]], ...look };
-    return { type: "box", x: values, y: values.map(() => row), text: names.map(literal), customdata: names.map((name) => [name, places[row]]), boxpoints: "all", jitter: 0.5, pointpos: 0, hoveron: "points", hovertemplate: `%{text}<br>${headline} %{x${figures}}<extra>%{fullData.name}</extra>`, ...look };
+    return { type: "box", x: values, y: values.map(() => row), text: names.map(literal), customdata: names.map((name) => [name, places[row]]), boxpoints: "all", jitter: 0.5, pointpos: 0, hoveron: "points", hovertemplate: `%{text}<br>${headline} %{x${digits}}<extra>%{fullData.name}</extra>`, ...look };
   });
   const most = width < 600 ? 14 : 34;
   const longest = Math.max(0, ...methods.map((method) => Math.min(most, method.name.length)));
@@ -136,7 +136,7 @@ for (const section of all("main > section")) {
     const node = figure.appendChild(document.createElement("div"));
     node.className = "chart";
     node.setAttribute("role", "img");
-    node.setAttribute("aria-label", `${caption}: ${methods.map((method) => method.name).join(", ")}; the figures are in the table of methods`);
+    node.setAttribute("aria-label", `${caption}: ${methods.map((method) => method.name).join(", ")}; the values are in the table of methods`);
     charts.push([node, (chosen) => build(chosen)]);
   }
   if (!charts.length) {
@@ -148,7 +148,7 @@ for (const section of all("main > section")) {
   if (strip) strip.hidden = !known;
   if (strip && known) {
     strip.setAttribute("role", "img");
-    strip.setAttribute("aria-label", "Distribution of the figure of each image, a row a method; the figures are in the table below");
+    strip.setAttribute("aria-label", "Distribution of the metric over images, one row per method; the values are in the table below");
     charts.push([strip, (chosen, places) => {
       strip.style.height = `${112 + 44 * Math.max(1, chosen.length)}px`;
       const kept = chosen.map((method, row) => [method, places[row]]).filter(([method]) => method.images.box || method.images.values.length);

@@ -112,10 +112,10 @@ def _outline(at: FloatArray, low: FloatArray, high: FloatArray) -> list[list[flo
 
 
 def _images(result: Result) -> dict[str, Any]:
-    """Give the figure of each image; of very many, their quartiles and the ends of the whiskers instead."""
+    """Give the metric of each image; of very many, their quartiles and the ends of the whiskers instead."""
     key = result.rules.image_headline.image_key
-    figures = {name: float(summary[key]) for name, summary in result.per_image.items()}
-    known = {name: figure for name, figure in figures.items() if not np.isnan(figure)}
+    values_of = {name: float(summary[key]) for name, summary in result.per_image.items()}
+    known = {name: value for name, value in values_of.items() if not np.isnan(value)}
     if len(known) <= _IMAGES_AS_POINTS:
         return {"names": list(known), "values": rounded(list(known.values()))}
     values = np.array(list(known.values()))

@@ -22,7 +22,7 @@ _REPAIRS: Mapping[str, Callable[[str], list[str]]] = {
 
 @dataclass(frozen=True)
 class Repetition:
-    """How to get a run's figures again.
+    """How to repeat a run.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from os import PathLike
@@ -18,18 +18,19 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
-from segbench.core.metric import footnotes
+from segbench.core.metric import Metric, footnotes
+from segbench.core.numbers import exact, number
 from segbench.drawing import palette
 from segbench.loaders.decoded import shown
 from segbench.report import overlays
 from segbench.report.page.charts import charts, style
-from segbench.report.page.commands import Repetition, repetitions
+from segbench.report.page.commands import repetitions
 from segbench.report.page.embedding import inline_script, security_policy
-from segbench.report.page.figures import Table, by_headline, image_table, method_names, method_table
 from segbench.report.page.panels import Panels, panels
-from segbench.report.page.photos import photographs
-from segbench.report.page.remarks import Remark, remarks
-from segbench.report.tables import by_protocol
+from segbench.report.page.pictures import photographs
+from segbench.report.ranking import by_headline
+from segbench.report.remarks import names_of, remarks
+from segbench.report.tables import Row, Table, by_protocol, image_table, method_table
 from segbench.statistics.intervals import Intervals
 from segbench.statistics.replicates import as_draws, as_level
 
@@ -39,32 +40,10 @@ if TYPE_CHECKING:
 PICTURES = 17_000_000
 """Characters that pictures may take, of all protocols together, so that a page stays below 25 MB."""
 
+_IMAGE_ROWS = 3_000
+"""Rows of the table of images; a browser sorts so many without a pause."""
+
 _SCRIPTS = ("page.js", "charts.js", "pictures.js", "panels.js")
-
-
-@dataclass(frozen=True)
-class Section:
-    """What the page shows of one protocol."""
-
-    protocol: str
-    lead: str
-    names: tuple[str, ...]
-    styles: tuple[Mapping[str, Any], ...]
-    results: tuple[Result, ...]
-    methods: Table
-    images: Table
-    footnotes: tuple[str, ...]
-    level: str
-    shaded: str
-    remarks: tuple[Remark, ...]
-    charts: Mapping[str, Any]
-    panels: Panels
-    repetitions: tuple[Repetition, ...]
-
-    @property
-    def places(self) -> dict[str, int]:
-        """The place of each image that has pictures."""
-        return {name: place for place, name in enumerate(self.panels.by_image)}
 
 
 def export_report(
@@ -107,7 +86,7 @@ def export_report(
     Returns
     -------
     tuple of str
-        Where pictures could not be drawn, how many and why, a line a protocol; the page says it, too.
+        Where pictures could not be drawn, how many and why, one line per protocol; the page says it, too.
 
     Raises
     ------
@@ -115,8 +94,8 @@ def export_report(
         For an unknown ending, a path that is a results file, without results, for results of many classes, or a
         number out of range.
     DataError
-        If the photographs cannot be found, or the page cannot be written; an older page is then unchanged. Pictures
-        whose files are gone or have changed since they were counted are replaced by a sentence that says so.
+        If the photographs cannot be found, or the page cannot be written; an older page is then unchanged. Where
+        files are gone or have changed since they were counted, a sentence says so instead of their pictures.
 
     Notes
     -----
@@ -141,7 +120,7 @@ def export_report(
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
     groups = [by_headline([results[place] for place in places]) for places in by_protocol(results).values()]
-    sections = []
+    sections, missing = [], []
     for group in groups:
         drawn = []
         if intervals is not None:
@@ -155,38 +134,55 @@ def export_report(
             progress=progress,
         )
         sections.append(_section(group, drawn, pictures))
+        missing += [pictures.missing] if pictures.missing else []
     page = _html(sections, title or _title(results))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
-    return tuple(filter(None, (section.panels.missing for section in sections)))
+    return tuple(missing)
 
 
-def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Panels) -> Section:
-    rules, names = results[0].rules, method_names(results)
+def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Panels) -> dict[str, Any]:
+    """Give what the template shows of one protocol."""
+    rules, names = results[0].rules, names_of(results)
+    methods, images = method_table(results, intervals=drawn), image_table(results)
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
     level = f"{100 * defined[0].level:g} %" if defined else ""
     loose = any(result.summary.bounds for result in results)
     bands = f"{level} of {defined[0].replicates} replicates over images, point by point" if defined else ""
     areas = (bands, "what bins of scores leave open" if loose else "")
     plotted = charts(results, names, drawn)
-    return Section(
-        protocol=rules.name,
-        lead=rules.title,
-        names=tuple(names),
-        styles=tuple(style(place) for place in range(len(results))),
-        results=tuple(results),
-        methods=method_table(results, drawn),
-        images=image_table(results),
-        footnotes=footnotes(rules.metrics()),
-        level=f"{level} bootstrap intervals over images, {defined[0].replicates} replicates" if defined else "",
-        shaded="; ".join(filter(None, areas)) if any("pr" in method for method in plotted["methods"]) else "",
-        remarks=tuple(remarks(results, names, drawn)),
-        charts=plotted,
-        panels=pictures,
-        repetitions=tuple(repetitions(results)),
-    )
+    return {
+        "protocol": rules.name,
+        "lead": rules.title,
+        "names": names,
+        "styles": [style(place) for place in range(len(results))],
+        "results": results,
+        "methods": methods,
+        "marks": {metric.key: methods.marks(metric.key) for metric in methods.columns},
+        "images": replace(images, rows=_worst_first(images, rules.image_headline)[:_IMAGE_ROWS]),
+        "left_out": max(0, len(images.rows) - _IMAGE_ROWS),
+        "footnotes": footnotes(rules.metrics()),
+        "level": f"{level} bootstrap intervals over images, {defined[0].replicates} replicates" if defined else "",
+        "shaded": "; ".join(filter(None, areas)) if any("pr" in method for method in plotted["methods"]) else "",
+        "remarks": sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed"),
+        "charts": plotted,
+        "panels": pictures,
+        "places": {name: place for place, name in enumerate(pictures.by_image)},
+        "repetitions": repetitions(results),
+    }
 
 
-def _html(sections: Sequence[Section], title: str) -> str:
+def _worst_first(images: Table, headline: Metric) -> list[Row]:
+    """Sort images by the metric that ranks methods, undefined ones last."""
+    key, sign = headline.image_key, -1 if headline.better == "lower" else 1
+
+    def rank(row: Row) -> tuple[float, str, int]:
+        value = row.summary[key]
+        return math.inf if math.isnan(value) else sign * value, row.labels[1], row.method
+
+    return sorted(images.rows, key=rank)
+
+
+def _html(sections: Sequence[Mapping[str, Any]], title: str) -> str:
     from plotly.offline import get_plotlyjs
 
     scripts = [inline_script(code) for code in (get_plotlyjs(), *map(_part, _SCRIPTS))]
@@ -221,4 +217,5 @@ def _template() -> Template:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    environment.globals |= {"number": number, "exact": exact}
     return environment.from_string(_part("template.html"))

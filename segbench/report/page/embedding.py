@@ -11,7 +11,7 @@ _CLOSES = re.compile(r"</script|<!--", re.IGNORECASE)
 
 
 def inline_script(code: str) -> str:
-    """Give a script as it may stand between tags, with line ends as a browser reads them."""
+    """Give a script as it may be between tags, with line ends as a browser reads them."""
     text = code.replace("\r\n", "\n").replace("\r", "\n")
     if _CLOSES.search(text):
         raise ValueError("the script holds </script or <!--, which would end it in a page")
@@ -21,7 +21,7 @@ def inline_script(code: str) -> str:
 def security_policy(scripts: Sequence[str]) -> str:
     """Write a content-security policy: only these scripts run, pictures are data, nothing is loaded or sent.
 
-    Styles may stand in the page, for plotly writes its own there; pictures may be blobs, of which it makes PNGs.
+    Styles may be in the page, for plotly writes its own there; pictures may be blobs, of which it makes PNGs.
     """
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)

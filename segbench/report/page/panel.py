@@ -1,6 +1,6 @@
 """Pictures of one image: what each method made of it, at thresholds one can slide through.
 
-Pixels: the page gets the labels, and for each pixel how many thresholds its score reaches, from which it tells true,
+Pixels: the page gets the labels, and for each pixel how many thresholds its score reaches, from which it finds true,
 false and missed pixels at any of them, exactly. Boundaries and regions: matching is done here, at a few thresholds.
 """
 
@@ -20,8 +20,7 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.source import Source
 from segbench.protocols.states import State
 from segbench.report.page.charts import rounded
-from segbench.report.page.photos import read_photograph
-from segbench.report.page.pictures import block_side, photograph, picked, png
+from segbench.report.page.pictures import block_side, photograph, picked, png, read_photograph
 
 FloatArray = NDArray[np.float64]
 MOST_CUTS = 255
@@ -109,7 +108,7 @@ def _packed(pictures: Pictures, side: int, longest: int) -> dict[str, Any]:
         return {"levels": reached, "note": pictures.note, **pictures.counts}
     packed: dict[str, Any] = {
         "states": [_states(states, side) for states in pictures.states],
-        "figures": {name: rounded(values) for name, values in pictures.metrics.items()},
+        "metrics": {name: rounded(values) for name, values in pictures.metrics.items()},
     }
     if pictures.outlines:
         packed["outlines"] = [png(edges.ravel()[picked(edges, side)]) for edges in pictures.outlines]

@@ -26,7 +26,7 @@ function counted(method, at) {
 }
 
 function bestOfImage(method) {
-  const scores = method.tp ? method.tp.map((_, at) => counted(method, at).F) : method.figures.F ?? method.figures.covering;
+  const scores = method.tp ? method.tp.map((_, at) => counted(method, at).F) : method.metrics.F ?? method.metrics.covering;
   return scores.indexOf(Math.max(...scores.filter((score) => score !== null)));
 }
 
@@ -48,7 +48,7 @@ async function slide() {
     states = await decodePng(method.states[at]);
     if (method.outlines) paint(maps.outline, await decodePng(method.outlines[at]), SHADES);
     if (current !== open || at !== Number(slider.value)) return;
-    find("#reading").textContent = alone(method) + Object.entries(method.figures).map(([name, values]) => `${name} ${written(values[at])}`).join(" · ");
+    find("#reading").textContent = alone(method) + Object.entries(method.metrics).map(([name, values]) => `${name} ${written(values[at])}`).join(" · ");
   }
   paint(maps.states, states, STATES.map((name) => rgba(`--${name}`)));
   const seen = new Set(states.levels);

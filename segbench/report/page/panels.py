@@ -77,10 +77,15 @@ def panels(
         return Panels({})
     looks = [_looks(result) for result in results]
     tasks = [Task(name, tuple(look(name) for look in looks), photos.get(name), LONGEST_SIDES[0]) for name in wanted]
-    trial = _trial(tasks, budget)
-    drawn: dict[str, Mapping[str, Any]] = {**trial.drawn}
-    tasks = tasks if most else tasks[: trial.fitting]
-    missing = [replace(task, longest=trial.longest) for task in tasks if task.name not in drawn]
+    # A few images are drawn smaller and smaller until all would fit.
+    some = [tasks[place] for place in sorted({0, len(tasks) // 2, len(tasks) - 1})]
+    for longest in LONGEST_SIDES:
+        drawn: dict[str, Mapping[str, Any]] = dict(draw(replace(task, longest=longest)) for task in some)
+        mean = sum(map(_size, drawn.values())) / len(some)
+        if mean * len(tasks) <= budget:
+            break
+    tasks = tasks if most else tasks[: max(1, int(budget / mean))]
+    missing = [replace(task, longest=longest) for task in tasks if task.name not in drawn]
     for batch in answers(executor, _draw, ([task] for task in missing), lost=_worker_died):
         drawn |= batch
         if progress:
@@ -91,7 +96,8 @@ def panels(
         room -= _size(drawn[task.name])
         if room >= 0 or most or not kept:
             kept[task.name] = drawn[task.name]
-    return Panels(kept, _remark(len(kept), len(names)))
+    few = f"{len(kept)} of {len(names)} images have pictures, to keep the page small"
+    return Panels(kept, "" if len(kept) == len(names) else few)
 
 
 def _draw(tasks: Sequence[Task]) -> list[tuple[str, dict[str, Any]]]:
@@ -106,15 +112,15 @@ def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
 def _in_order(results: Sequence[Result]) -> list[str]:
     """Name the images: three of the worst, then one of the best, and so on; by the method that does worst.
 
-    Those whose figure no method has defined, having nothing to find, come last.
+    Images for which no method has a defined metric, having nothing to find, come last.
     """
     metric = results[0].rules.image_headline
     key, sign = metric.image_key, -1 if metric.better == "lower" else 1
     worst: dict[str, float] = {}
     for result in results:
-        for name, figures in result.per_image.items():
-            figure = math.inf if math.isnan(figures[key]) else sign * float(figures[key])
-            worst[name] = min(worst.get(name, math.inf), figure)
+        for name, summary in result.per_image.items():
+            value = math.inf if math.isnan(summary[key]) else sign * float(summary[key])
+            worst[name] = min(worst.get(name, math.inf), value)
     waiting = sorted((name for name in worst if worst[name] < math.inf), key=lambda name: (worst[name], name))
     ordered: list[str] = []
     while waiting:
@@ -172,29 +178,5 @@ def _nearest(values: FloatArray, wanted: float) -> int:
     return 0 if math.isnan(wanted) else int(np.argmin(np.abs(values - wanted)))
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """The longest side that was settled on, how many images fit into the budget then, and those drawn already."""
-
-    longest: int
-    fitting: int
-    drawn: Mapping[str, Mapping[str, Any]]
-
-
-def _trial(tasks: Sequence[Task], budget: int) -> _Trial:
-    """Draw a few images, smaller and smaller until all would fit into the budget."""
-    some = [tasks[place] for place in sorted({0, len(tasks) // 2, len(tasks) - 1})]
-    for longest in LONGEST_SIDES:
-        drawn = dict(draw(replace(task, longest=longest)) for task in some)
-        mean = sum(map(_size, drawn.values())) / len(some)
-        if mean * len(tasks) <= budget:
-            break
-    return _Trial(longest, max(1, int(budget / mean)), drawn)
-
-
 def _size(panel: Mapping[str, Any]) -> int:
     return len(json.dumps(panel))
-
-
-def _remark(kept: int, count: int) -> str:
-    return "" if kept == count else f"{kept} of {count} images have pictures, to keep the page small"

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any
 
-from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.errors import ArgumentError
 from segbench.drawing.axes import fit_height
-from segbench.report.comparison_plots import plot_comparison
-from segbench.report.given import named_by_class
-from segbench.report.image_plots import plot_images
-from segbench.report.plots import plot_achievable, plot_pr, plot_roc
-from segbench.report.threshold_plots import plot_f_threshold
+from segbench.report.plots.kinds import KINDS
+from segbench.report.plots.methods import Kind
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Kind = Literal["pr", "roc", "f", "images", "achievable", "comparison"]
 FORMATS = (".pdf", ".svg", ".png")
-_WITH_LEVEL = ("pr", "roc", "comparison")
-_OF_ROWS = ("images", "comparison")
 _DPI = 200
 _FONTS: Mapping[str, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}
 _NARROW = 4.5
@@ -36,7 +26,7 @@ def save_plot(
     results: Sequence[Result],
     path: Path,
     *,
-    kind: Kind | None = None,
+    kind: str | None = None,
     level: float | None = None,
     replicates: int = 2000,
     seed: int = 0,
@@ -47,11 +37,13 @@ def save_plot(
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends so")
     refuse_results_file(path)
     chosen = kind or _usual_kind(results)
-    if chosen not in get_args(Kind):
-        raise ArgumentError(f"kind is {chosen!r}; expected one of {', '.join(get_args(Kind))}")
-    if level is not None and chosen not in _WITH_LEVEL:
+    if chosen not in KINDS:
+        raise ArgumentError(f"kind is {chosen!r}; expected one of {', '.join(KINDS)}")
+    plot: Kind = import_module(f"segbench.report.plots.{chosen}").KIND
+    if level is not None and not plot.level:
         raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out --intervals (level=None)")
-    draw = _drawing(results, chosen, level, replicates, seed)
+    options: dict[str, Any] = {"replicates": replicates, "seed": seed} if plot.level else {}
+    options |= {} if level is None else {plot.level: level}
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -59,8 +51,8 @@ def save_plot(
     with mpl.rc_context(settings):
         # Not pyplot: what is only written must neither stay in memory nor ask for a window.
         figure = Figure(figsize=size, layout="constrained")
-        ax = draw(ax=figure.subplots())
-        if size is None and chosen in _OF_ROWS:
+        ax = plot.draw(results, ax=figure.subplots(), **options)
+        if size is None and plot.rows:
             fit_height(ax)
         undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower())
         drawn = io.BytesIO()
@@ -69,7 +61,7 @@ def save_plot(
     write_file(path, drawn.getvalue(), hint="give another place")
 
 
-def _usual_kind(results: Sequence[Result]) -> Kind:
+def _usual_kind(results: Sequence[Result]) -> str:
     curves = [result.drawn for result in results]
     if all(curve is not None and "pr" in curve.spaces for curve in curves):
         return "pr"
@@ -83,15 +75,3 @@ def _column_settings() -> dict[str, Any]:
     chosen: dict[Any, Any] = dict(mpl.rcParams)
     defaults: dict[Any, Any] = dict(mpl.rcParamsDefault)
     return {key: value for key, value in _COLUMN.items() if chosen[key] == defaults[key]}
-
-
-def _drawing(
-    results: Sequence[Result], kind: Kind, level: float | None, replicates: int, seed: int
-) -> Callable[..., Axes]:
-    if kind == "comparison":
-        comparison = compare_results(named_by_class(results), level=level or 0.95, replicates=replicates, seed=seed)
-        return partial(plot_comparison, comparison)
-    if kind in ("pr", "roc"):
-        return partial(plot_pr if kind == "pr" else plot_roc, results, band=level, replicates=replicates, seed=seed)
-    others = {"f": plot_f_threshold, "images": plot_images, "achievable": plot_achievable}
-    return partial(others[kind], results)

@@ -1,4 +1,4 @@
-"""Plots against the threshold: F of pixels and boundaries, covering of regions."""
+"""F of pixels and boundaries, and covering of regions, against the threshold."""
 
 from __future__ import annotations
 
@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from segbench.aggregator.result import Result
-from segbench.drawing.axes import CURVE_LAYER, dot_size, new_axes, short_names, three_digits
-from segbench.drawing.palette import line_style
+from segbench.drawing.axes import CURVE_LAYER, dot_size, new_axes
 from segbench.drawing.series import draw_against_threshold, finish_threshold, frame_threshold
-from segbench.report.given import curves_in, of_one_protocol
-from segbench.report.plots import best_first
-from segbench.report.tables import names_of
+from segbench.report.plots.methods import Kind, methods_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
-    """Draw F of the pool against the threshold, a line a method; a dot marks the ODS.
+    """Draw F of the pool against the threshold, one line per method; a dot marks the ODS.
 
     A broad top means that the threshold hardly matters, a narrow one that it must be known.
 
@@ -47,27 +44,21 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
     F of pixels changes at scores that occur and is level between them. That of boundaries is drawn straight between the
     measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
     """
-    results = of_one_protocol(results)
-    rules = results[0].rules
-    key, measure = rules.headline.key, rules.image_headline.name_for_images
-    curves = curves_in(results, None, "curve")
+    methods = methods_in(results, None, "curve")
+    rules = methods[0].result.rules
     ax = ax or new_axes()
-    frame_threshold(ax, measure)
-    names = short_names(names_of(results))
-    for k in best_first(results, key):
-        result, curve, style = results[k], curves[k], line_style(k)
-        label = f"[{measure}={three_digits(result.summary[key], result.summary.bounds.get(key))}] {names[k]}"
+    frame_threshold(ax, rules.image_headline.name_for_images)
+    for result, curve, style, label in methods:
         if curve is not None and curve.against_threshold()[1].size == curve.columns["threshold"].size == 1:
-            ax.axhline(
-                curve.against_threshold()[1].item(),
-                color=style.colour,
-                linestyle=style.dashes,
-                label=label,
-                zorder=CURVE_LAYER,
-            )
+            level = curve.against_threshold()[1].item()
+            ax.axhline(level, color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
             continue
         draw_against_threshold(ax, curve, style, label)
-        best = result.summary[rules.best_threshold.key] if rules.best_threshold else np.nan, result.summary[key]
+        threshold = result.summary[rules.best_threshold.key] if rules.best_threshold else np.nan
+        best = threshold, result.summary[rules.headline.key]
         ax.plot(*best, "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
     finish_threshold(ax)
     return ax
+
+
+KIND = Kind(plot_f_threshold)

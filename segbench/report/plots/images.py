@@ -16,8 +16,8 @@ from segbench.core.metric import image_columns
 from segbench.curves.masks import AT_THE_MASK
 from segbench.drawing.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
 from segbench.drawing.palette import GUIDE, line_style
-from segbench.report.given import of_one_protocol
-from segbench.report.tables import names_of
+from segbench.report.plots.methods import Kind, of_one_protocol
+from segbench.report.remarks import names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ _DOTS_AS_VECTORS = 5_000
 def plot_images(results: Result | Sequence[Result], *, metric: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw a dot for each image in a row for each method, the best median on top.
 
-    The tall mark is the median, the bar goes from quartile to quartile. An image stands at the same height in every
+    The tall mark is the median, the bar goes from quartile to quartile. An image is at the same height in every
     row, and up to 200 images thin lines join its dots from row to row: what all methods find hard lies left in all.
 
     Parameters
@@ -46,7 +46,7 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     Returns
     -------
     matplotlib Axes
-        Images on which the metric is undefined are left out, and their number stands beside the method.
+        Images on which the metric is undefined are left out, and their number is beside the method.
 
     Raises
     ------
@@ -81,6 +81,9 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     if own:
         fit_height(ax)
     return ax
+
+
+KIND = Kind(plot_images, rows=True)
 
 
 def _median(values: dict[str, float]) -> float:

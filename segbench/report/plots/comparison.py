@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from segbench.aggregator.comparing import compare_results
+from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
 from segbench.drawing.axes import as_text, dot_size, fit_height, guide_width, new_axes, open_frame, short_names
 from segbench.drawing.palette import COLOURS, GUIDE
+from segbench.report.plots.methods import Kind, named_by_class
 from segbench.statistics.comparison import Comparison, Difference
 
 if TYPE_CHECKING:
@@ -78,6 +82,15 @@ def plot_comparison(
     if own:
         fit_height(ax)
     return ax
+
+
+def _draw(results: Sequence[Result], *, level: float = 0.95, replicates: int = 2000, seed: int = 0, ax: Axes) -> Axes:
+    """Compare results, and draw the comparison."""
+    comparison = compare_results(named_by_class(results), level=level, replicates=replicates, seed=seed)
+    return plot_comparison(comparison, ax=ax)
+
+
+KIND = Kind(_draw, level="level", rows=True)
 
 
 def _best(comparison: Comparison, metric: str) -> str:

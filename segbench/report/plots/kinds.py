@@ -1,0 +1,15 @@
+"""The kinds of plots: each is the module of that name, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+KINDS: Mapping[str, str] = {
+    "pr": "precision and recall",
+    "roc": "ROC",
+    "f": "F against threshold",
+    "images": "each image's F",
+    "achievable": "the achievable curve beside the raw one",
+    "comparison": "paired differences",
+}
+"""What each kind draws, for help texts."""

@@ -1,0 +1,152 @@
+"""What the kinds of plots share: the methods to draw, their styles and labels, bands, and lines of prevalence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from segbench.aggregator.result import Result
+from segbench.core.errors import ArgumentError
+from segbench.core.series import Series, Space
+from segbench.curves.masks import TWO_VALUED
+from segbench.drawing.axes import guide_width, short_names, three_digits
+from segbench.drawing.palette import GUIDE, LineStyle, line_style
+from segbench.report.ranking import best_first
+from segbench.report.remarks import names_of
+from segbench.statistics.bands import curve_band
+from segbench.statistics.replicates import as_draws, as_level
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of plot.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws a list of results on ``ax``.
+    level : str
+        Its keyword for a confidence level, if it has one; then it takes ``replicates`` and ``seed``, too.
+    rows : bool
+        Whether it has one row per method or pair, so that its height follows from their number.
+    """
+
+    draw: Callable[..., Axes]
+    level: str = ""
+    rows: bool = False
+
+
+class Method(NamedTuple):
+    """A method as curves show it."""
+
+    result: Result
+    curve: Series | None
+    style: LineStyle
+    label: str
+
+
+def methods_in(
+    results: object, space: Space | None, what: str, *, key: str | None = None, title: str | None = None
+) -> list[Method]:
+    """Take results to be drawn in a space, or against the threshold for None: the best by a metric first.
+
+    Labels are as the field writes them, ``[F=.788] HED``; without a key they are of the metric that ranks methods. A
+    method has the style of its place in the results. Masks have no area: ``[mask] HED``.
+    """
+    taken = of_one_protocol(results)
+    rules, names, curves = taken[0].rules, short_names(names_of(taken)), _curves_in(taken, space, what)
+    key, title = key or rules.headline.key, title or rules.image_headline.name_for_images
+
+    def label(place: int) -> str:
+        masks = taken[place].summary.undefined.get(key) == TWO_VALUED
+        return f"[{'mask' if masks else f'{title}={in_legend(taken[place], key)}'}] {names[place]}"
+
+    return [Method(taken[k], curves[k], line_style(k), label(k)) for k in best_first(taken, key)]
+
+
+def in_legend(result: Result, key: str) -> str:
+    """Write a metric for a legend."""
+    return three_digits(result.summary.get(key, math.nan), result.summary.bounds.get(key))
+
+
+def band_settings(band: float | None, replicates: int, seed: int) -> tuple[float | None, int, int]:
+    """Check the arguments of bands."""
+    return None if band is None else as_level(band, "band"), *as_draws(replicates, seed)
+
+
+def draw_band(ax: Axes, method: Method, space: Space, *, level: float | None, replicates: int, seed: int) -> None:
+    """Draw the bootstrap band of a curve, if a level is given and it has images."""
+    result = method.result
+    several = result.drawn is not None and result.drawn.columns["threshold"].size > 1
+    if level is not None and result.counts and not result.unnamed and several:
+        ends = curve_band(result.table, space=space, level=level, replicates=replicates, seed=seed)
+        ax.fill_between(ends.at, ends.low, ends.high, color=method.style.colour, alpha=0.15, linewidth=0, zorder=2)
+
+
+def draw_prevalences(ax: Axes, methods: Sequence[Method]) -> None:
+    """Draw the precision of random scores as dotted lines."""
+    known = {round(method.curve.prevalence, 4) for method in methods if method.curve is not None}
+    prevalences = sorted(prevalence for prevalence in known if not math.isnan(prevalence))
+    for rank, prevalence in enumerate(prevalences):
+        label = None if rank else f"prevalence {three_digits(prevalence)}" if len(prevalences) == 1 else "prevalences"
+        ax.axhline(prevalence, color=GUIDE, linewidth=guide_width(), linestyle=(0, (1, 2)), zorder=2, label=label)
+
+
+def _as_results(given: object) -> list[Result]:
+    """Give a result, or several, as a list."""
+    if isinstance(given, Result):
+        return [given]
+    if isinstance(given, Mapping):
+        raise ArgumentError("results is a mapping, expected a list: give list(results.values())")
+    results = []
+    for each in given if isinstance(given, Iterable) else [given]:
+        if not isinstance(each, Result):
+            raise ArgumentError(f"expected results, as segbench.evaluate gives them, got {type(each).__name__}")
+        results.append(each)
+    return results
+
+
+def of_one_protocol(given: object) -> list[Result]:
+    """Take results to be drawn in one picture: several classes as all of them added up."""
+    results = _as_results(given)
+    protocols = sorted({result.protocol for result in results})
+    if not protocols:
+        raise ArgumentError("no results to draw")
+    if len(protocols) > 1:
+        raise ArgumentError(
+            f"curves of {' and '.join(protocols)} are not comparable; draw results of one protocol (--only)"
+        )
+    return named_by_class(
+        [
+            replace(result.micro, method=f"{result.method}, classes added up") if result.classes else result
+            for result in results
+        ]
+    )
+
+
+def named_by_class(results: Sequence[Result]) -> list[Result]:
+    """Put the class into the names of methods where all results are of the same one; the names of others have it."""
+    classes = {result.settings.get("class", "micro") for result in results}
+    if len(classes) != 1 or "micro" in classes:
+        return list(results)
+    return [replace(result, method=f"{result.method}, class {result.settings['class']}") for result in results]
+
+
+def _curves_in(results: Sequence[Result], space: Space | None, what: str) -> list[Series | None]:
+    """Give the curves of results of one protocol, to be drawn in a space, or against the threshold for None."""
+    curves = [result.drawn for result in results]
+    known = next((curve for curve in curves if curve is not None), None)
+    if known is not None and (space is None or space in known.spaces):
+        return curves
+    if known is None:
+        instead = "each image: --kind images (plot_images)"
+    elif known.spaces:
+        instead = "its precision-recall curve: --kind pr (plot_pr)"
+    else:
+        instead = f"its {known.measure} against the threshold: --kind f (plot_f_threshold)"
+    raise ArgumentError(f"the {results[0].protocol} protocol has no {what}; draw {instead}")

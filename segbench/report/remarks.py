@@ -1,0 +1,172 @@
+"""What must be known beside the metrics of several methods, each remark once, with the methods it is about."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from segbench.aggregator.result import Result, partial_text
+from segbench.core.summary import Summary
+from segbench.report.ranking import image_sets
+from segbench.statistics.intervals import Intervals
+
+BINS_NOTE = "±: certain bounds of the exact value; scores were counted in bins"
+_SHOWN_NAMES = 4
+_SHOWN_FAILURES = 20
+
+Said = TypeVar("Said", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One remark; a note of the run is not for tables in papers; `details` are lines below it."""
+
+    text: str
+    kind: Literal["table", "run", "note", "undefined", "failed"] = "note"
+    details: tuple[str, ...] = ()
+
+
+def names_of(results: Sequence[Result]) -> list[str]:
+    """Name the method of each result; of runs that share a name, with the settings in which they differ.
+
+    A partial result says so in its name.
+    """
+    names = []
+    for result in results:
+        namesakes = [other for other in results if other.method == result.method]
+        alike = [other.settings for other in namesakes if other.protocol == result.protocol]
+        keys = dict.fromkeys(key for settings in alike for key in settings if key != "partial")
+        differing = [key for key in keys if len({settings.get(key) for settings in alike}) > 1]
+        added = [result.protocol] if len(alike) < len(namesakes) else []
+        added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
+        added += [f"partial: {partial_text(result.partial)} images"] if result.partial else []
+        names.append(f"{result.method} ({', '.join(added)})" if added else result.method)
+    return names
+
+
+def few_names(names: Sequence[str], total: int) -> str:
+    """Name methods; of many the first few, or that they are all."""
+    if len(names) <= _SHOWN_NAMES:
+        return ", ".join(names)
+    if len(names) == total:
+        return f"all {total} methods"
+    return f"{', '.join(names[:_SHOWN_NAMES])} and {len(names) - _SHOWN_NAMES} more"
+
+
+def grouped(said: Iterable[tuple[Said, str]]) -> dict[Said, list[str]]:
+    """Give the names that each is said of, in order, each once."""
+    groups: dict[Said, dict[str, None]] = {}
+    for each, name in said:
+        groups.setdefault(each, {})[name] = None
+    return {each: list(names) for each, names in groups.items()}
+
+
+def remarks(
+    results: Sequence[Result], intervals: Sequence[Intervals] = (), *, keys: Sequence[str] | None = None
+) -> list[Remark]:
+    """Give the remarks on results of one protocol and on the intervals of each; `keys` are the metrics shown."""
+    names = names_of(results)
+    of_each = [
+        (remark, name) for name, result in zip(names, results, strict=True) for remark in _remarks_on(result, keys)
+    ]
+    found = [*_on_bins(results, names), *_on_images(results, names)]
+    found += [
+        Remark(f"{few_names(methods, len(names))}: {remark.text}", remark.kind, remark.details)
+        for remark, methods in grouped(of_each).items()
+    ]
+    drawn = [(note, name) for name, one in zip(names, intervals, strict=False) for note in one.notes]
+    for note, methods in grouped(drawn).items():
+        said = note if len(methods) == len(names) else f"{few_names(methods, len(names))}: {note}"
+        found.append(Remark(said, "undefined"))
+    return found
+
+
+def undefined_metrics(summary: Summary, keys: Iterable[str] | None = None) -> list[str]:
+    """Say which metrics are undefined, and why; all metrics, or those of some keys."""
+    reasons = grouped((summary.undefined[key], key) for key in keys or summary if key in summary.undefined)
+    return [f"undefined ({reason}): {', '.join(without)}" for reason, without in reasons.items()]
+
+
+def images_of(result: Result) -> str:
+    """Write the number of images; a dash where it is not known."""
+    return "-" if result.published or result.unnamed else str(len(result.counts))
+
+
+def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
+    """Give the remarks on one result."""
+    yield from (Remark(note, "run") for note in result.notes)
+    yield from (Remark(note) for note in result.summary.notes)
+    yield from (Remark(text, "undefined") for text in undefined_metrics(result.summary, keys))
+    if result.failed:
+        total = len(result.failed) + len(result.counts)
+        text = f"{len(result.failed)} of {total} image{'s'[: total != 1]} failed, left out of all metrics"
+        yield Remark(text, "failed", tuple(_failures(result.failed)))
+
+
+def _failures(failed: Mapping[str, str]) -> Iterable[str]:
+    """Give one line per reason: that of a single image as it is, of several with their number and the first.
+
+    A reason begins with the file at fault, ``gt/a.png: ...``; what follows says whether two are the same, and ends with
+    a remedy, which is said once where it fits several.
+    """
+    groups: dict[str, list[str]] = {}
+    for failure in failed.values():
+        _, separator, reason = failure.partition(": ")
+        groups.setdefault(reason if separator else failure, []).append(failure)
+    reasons = [
+        failures[0] if len(failures) == 1 else f"{len(failures)} images: {reason} (first: {failures[0].split(': ')[0]})"
+        for reason, failures in groups.items()
+    ]
+    parts = [reason.partition("; ")[::2] for reason in reasons[:_SHOWN_FAILURES]]
+    shared = [remedy for remedy, count in Counter(remedy for _, remedy in parts).items() if remedy and count > 1]
+    yield from (what if remedy in shared else reason for reason, (what, remedy) in zip(reasons, parts, strict=False))
+    yield from (f"-> {remedy}" for remedy in shared)
+    if len(reasons) > _SHOWN_FAILURES:
+        yield f"... and {len(reasons) - _SHOWN_FAILURES} reasons more, all listed by --format json"
+
+
+def _on_images(results: Sequence[Result], names: Sequence[str]) -> Iterable[Remark]:
+    """Say which methods were counted on which images, where they were not all counted on the same."""
+    sets = image_sets(results)
+    if len(sets) > 1:
+        named = [
+            f"{few_names([names[k] for k in places], len(names))} ({_images(results[places[0]])})" for places in sets
+        ]
+        yield Remark(f"not all on the same images, best only among those that are: {'; '.join(named)}", "undefined")
+
+
+def _images(result: Result) -> str:
+    if result.published:
+        return "known from print"
+    count = len(result.counts)
+    return f"{count} image{'s'[: count != 1]}, data:{result.data}" if not result.unnamed else "images without names"
+
+
+def _on_bins(results: Sequence[Result], names: Sequence[str]) -> Iterable[Remark]:
+    """Explain bounds where results have any, and say which methods they leave in no certain order."""
+    if not any(result.summary.bounds for result in results):
+        return
+    yield Remark(BINS_NOTE, "table")
+    key = results[0].rules.headline.key
+    undecided: set[int] = set()
+    for places in image_sets(results):
+        known = [place for place in places if not math.isnan(results[place].summary[key])]
+        for one, other in itertools.combinations(known, 2):
+            if _overlap(results[one].summary, results[other].summary, key):
+                undecided |= {one, other}
+    if undecided:
+        order = few_names(sorted(names[place] for place in undecided), len(names))
+        yield Remark(f"bins leave the order by {key} open: {order}; count without bins", "table")
+
+
+def _overlap(one: Summary, other: Summary, key: str) -> bool:
+    if key not in one.bounds and key not in other.bounds:
+        return False
+    (low, high), (other_low, other_high) = (
+        summary.bounds.get(key, (summary[key], summary[key])) for summary in (one, other)
+    )
+    return low <= other_high and other_low <= high
