@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -15,7 +15,10 @@ from segbench.core.errors import ArgumentError
 from segbench.report.plots.kinds import KINDS
 
 _COMPARISON = "comparison"
-PlotKind = StrEnum("PlotKind", {kind: kind for kind in KINDS})  # type: ignore[misc]  # made of the kinds there are
+if TYPE_CHECKING:
+    PlotKind: TypeAlias = str
+else:
+    PlotKind = StrEnum("PlotKind", {kind: kind for kind in KINDS})
 
 
 def plot(

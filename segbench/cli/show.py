@@ -51,7 +51,7 @@ def show(
         raise ArgumentError(f"--per-{lines} has no intervals, they are of metrics over all images; ask for one of both")
     loaded = chosen_results(results, only, class_name, partial=True)
     keys = metrics.split(",") if metrics else None
-    if keys and (unknown := sorted(set(keys) - set(known := metric_keys(loaded, lines)))):
+    if keys and (unknown := sorted(set(keys) - set(known := metric_keys(loaded, lines.value)))):
         raise ArgumentError(f"--metrics {', '.join(unknown)}: expected some of {', '.join(known)}")
     drawn = []
     if intervals is not None:

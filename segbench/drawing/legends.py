@@ -32,7 +32,7 @@ def place_legend(ax: Axes, corners: Sequence[str]) -> None:
     ax.get_figure(root=True).draw_without_rendering()  # type: ignore[union-attr]  # lays out the axes
     legend = ax.legend()
     for corner in corners if entries <= _MANY else ():
-        legend.set_loc(corner)
+        legend.set_loc(corner)  # type: ignore[arg-type]  # one of Matplotlib's names
         if _is_free(ax, legend):
             return
     place = _outside(ax, legend, entries)
@@ -69,7 +69,7 @@ def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
         left_wide, left_high = beside if is_beside else below
         if left_wide >= _LEAST_LEFT * wide and left_high >= _LEAST_LEFT * high:
             break
-    letters = size * legend.get_texts()[0].get_fontsize()
+    letters = size * legend.prop.get_size_in_points()
     # Beyond the numbers and names of the axes, whose letters do not shrink.
     taken = around.x1 - frame.x1 if is_beside else frame.y0 - around.y0
     gap = {"fontsize": letters, "borderaxespad": _GAP + taken * 72 / figure.dpi / letters}

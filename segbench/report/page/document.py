@@ -120,7 +120,8 @@ def export_report(
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
     groups = [by_headline([results[place] for place in places]) for places in by_protocol(results).values()]
-    sections, missing = [], []
+    sections: list[dict[str, Any]] = []
+    missing: list[str] = []
     for group in groups:
         drawn = []
         if intervals is not None:
