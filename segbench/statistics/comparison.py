@@ -174,13 +174,13 @@ def comparison_table(comparison: Comparison, *, metrics: Sequence[str], digits: 
     return TextTable(header, cells, names=3, notes=tuple(notes))
 
 
-def rank_table(comparison: Comparison, figure: str) -> TextTable:
+def rank_table(comparison: Comparison, key: str) -> TextTable:
     """Give one row per method, with the share of resamples in which it is first, second, ... by a metric."""
-    shares = sorted(comparison.rank_shares[figure].items(), key=lambda item: [-share for share in item[1]])
+    shares = sorted(comparison.rank_shares[key].items(), key=lambda item: [-share for share in item[1]])
     rows = [[name, *("-" if math.isnan(share) else f"{share:.1%}" for share in ranks)] for name, ranks in shares]
     drawn = next(iter(comparison.intervals.values())).replicates
-    note = f"rank by {figure} in {drawn} resamples of the images; equals share the better rank"
-    return TextTable([figure, *(f"rank {k + 1}" for k in range(len(shares)))], rows, notes=(note,))
+    note = f"rank by {key} in {drawn} resamples of the images; equals share the better rank"
+    return TextTable([key, *(f"rank {k + 1}" for k in range(len(shares)))], rows, notes=(note,))
 
 
 def significance_table(comparison: Comparison, key: str) -> TextTable:
@@ -190,7 +190,7 @@ def significance_table(comparison: Comparison, key: str) -> TextTable:
     lower = any(metric.key == key and metric.better == "lower" for metric in comparison.metrics)
     cells = {}
     for row in comparison.differences:
-        if row.key == key:
+        if row.metric == key:
             found = row.p_holm <= least + _TIED
             better = "" if not found else "better " if (row.difference > 0) != lower else "worse "
             worse = {"better ": "worse ", "worse ": "better "}.get(better, "")
