@@ -14,13 +14,12 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 
 import imageio.v3 as iio
 import numpy as np
+from measuring import median_seconds
 from scipy.ndimage import gaussian_filter
 
 import segbench
@@ -62,16 +61,6 @@ def write_pairs(folder: Path, count: int) -> tuple[Path, Path]:
         for place, png in zip(places, made[number % PICTURES], strict=True):
             (place / f"image_{number:06}.png").write_bytes(labelled(png, number))
     return places
-
-
-def median_seconds(function: Callable[[], object], rounds: int) -> float:
-    """Time a call several times."""
-    taken = []
-    for _ in range(rounds):
-        started = time.perf_counter()
-        function()
-        taken.append(time.perf_counter() - started)
-    return statistics.median(taken)
 
 
 def command(*words: str) -> None:

@@ -14,10 +14,10 @@ import argparse
 import random
 import tarfile
 import tempfile
-import time
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
+
+from measuring import processor_seconds as seconds
 
 from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
@@ -25,13 +25,6 @@ from segbench.loaders.images import read_bytes
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder
 from segbench.loaders.pairing import pair
-
-
-def seconds(function: Callable[[], object]) -> float:
-    """Time one call, in seconds of this process and of the system for it: what others do meanwhile does not count."""
-    started = time.process_time()
-    function()
-    return time.process_time() - started
 
 
 def make(root: Path, images: int) -> None:
