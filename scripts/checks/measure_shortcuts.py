@@ -1,6 +1,6 @@
 """What shortcuts of other boundary benchmarks are worth, on images of BSDS500 with the maps of gPb-owt-ucm.
 
-    python scripts/measure_shortcuts.py [FOLDER]
+    python scripts/checks/measure_shortcuts.py [FOLDER]
 
 FOLDER holds groundTruth and ucm2; without it the environment variable SEGBENCH_BSDS500 says where it is. Prints ODS,
 OIS and Area_PR of the protocol, and of the same maps where a pixel counts as matched as soon as any pixel of the other
@@ -10,14 +10,18 @@ side lies within the tolerance, as after a dilation, instead of one to one.
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
-from bsds500 import boundaries, options_with_folder, soft_map
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
 import segbench
 from segbench import BoundaryCounts
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # which hold what scripts share
+from bsds500 import boundaries, options_with_folder, soft_map
 
 THRESHOLDS = np.arange(1, 100) / 100
 MAX_DIST = 0.0075

@@ -1,6 +1,6 @@
 """segbench beside other people's programs: the same work in the same run, numbers compared before times.
 
-    python scripts/bench_peers.py [pixels] [boundaries] [saliency] [regions] [--quick]
+    python scripts/benchmarks/bench_peers.py [pixels] [boundaries] [saliency] [regions] [--quick]
 
 Prints Markdown tables (`docs/benchmarks.md` holds those of one run). Without a subject all four are measured:
 

@@ -2,7 +2,7 @@
 
 `bench_peers.py` has it beside scikit-image's own figures.
 
-    python scripts/bench_regions.py [FOLDER] [--repeats N]
+    python scripts/benchmarks/bench_regions.py [FOLDER] [--repeats N]
 
 FOLDER holds groundTruth and ucm2 as published for BSDS500; without it the environment variable SEGBENCH_BSDS500 says
 where it is. Directly computed, every threshold is segmented anew and every contingency table counted from the pixels

@@ -1,6 +1,6 @@
 """What looking before counting costs: ``segbench check`` on ten thousand pairs, and its quick form beside a run.
 
-    python scripts/bench_check.py [--pairs 10000] [--images 200] [--rounds 3]
+    python scripts/benchmarks/bench_check.py [--pairs 10000] [--images 200] [--rounds 3]
 
 Prints medians against the goal of each. Files are PNGs of 481x321, every one different: a few pictures, and a chunk
 of text of its own in each file; so thousands have one length, as NPY files would, and their pieces are compared.

@@ -1,6 +1,6 @@
 """How fast images are decoded: our loader beside Pillow, imageio, imagecodecs and OpenCV, and whether pixels agree.
 
-    python scripts/bench_decoding.py [--quick]
+    python scripts/benchmarks/bench_decoding.py [--quick]
 
 Bytes are in memory; an edge-like map (mostly dark, noisy) and a photograph-like one, of 481x321 and of 2 megapixels,
 in each format. Each ratio is our loader's time over the other's, the median of pairs taken side by side: above 1 the

@@ -1,6 +1,6 @@
 """One worker, two processes, two threads, Dask with two processes: times side by side, and what handing out costs.
 
-    python scripts/bench_scaling.py [--images 400] [--rounds 5] [--no-dask]
+    python scripts/benchmarks/bench_scaling.py [--images 400] [--rounds 5] [--no-dask]
 
 For pixels (8-bit PNGs of 481x321) and boundaries (the same, 99 thresholds): medians over rounds in which every way is
 taken once, in turn, with workers already warm, and the ratio of the best times, which a busy machine disturbs less.

@@ -1,6 +1,6 @@
 """A run over very many images: memory of the parent, time and bytes an image.
 
-    python scripts/check_many_images.py [--images 100000] [--jobs 2]
+    python scripts/checks/check_many_images.py [--images 100000] [--jobs 2]
 
 Writes that many pairs of names, hard links to 200 distinct pairs of small images (every one is decoded and counted),
 runs ``segbench pixels -o`` over them, then ``segbench show``, and prints the peak memory of each process, the seconds,
@@ -20,6 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # which hold what scripts share
 from image_pairs import write_curves
 
 DISTINCT = 200

@@ -1,6 +1,6 @@
 """Time the boundary benchmark, and where the time goes; `bench_peers.py` has it beside other programs.
 
-    python scripts/bench_boundaries.py [FOLDER] [--kind ucm2|hed] [--repeats N]
+    python scripts/benchmarks/bench_boundaries.py [FOLDER] [--kind ucm2|hed] [--repeats N]
 
 FOLDER holds groundTruth, ucm2 and hed as published for BSDS500; without it the environment variable SEGBENCH_BSDS500
 says where it is. Prints the median over repeats of the seconds an image, and where they go.

@@ -1,6 +1,6 @@
 """What counting costs beyond decoding: ratios taken in one run; `bench_peers.py` has curves beside other programs.
 
-    python scripts/bench_pixels.py [--quick]
+    python scripts/benchmarks/bench_pixels.py [--quick]
 
 Prints, against the goal of each: the time of ``evaluate`` over the time of decoding the same bytes with the same
 decoder, for 8-bit PNGs of 481x321 and of 8 megapixels; twice the images; two processes; memory; average precision from

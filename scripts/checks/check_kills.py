@@ -1,6 +1,6 @@
 """Kill a run again and again at random moments: the results file stays whole, the end is the same to the last byte.
 
-    python scripts/check_kills.py [--kills 20] [--images 400] [--seed 0]
+    python scripts/checks/check_kills.py [--kills 20] [--images 400] [--seed 0]
 
 For pixels and boundaries: ``segbench pixels -j 2`` is started and killed (SIGKILL to the parent alone, or to one worker
 alone, by turns) until it has been killed so often, going on with the same results file; when it finishes first, it is
@@ -21,6 +21,8 @@ import time
 from pathlib import Path
 
 import psutil
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # which hold what scripts share
 from image_pairs import write_curves
 
 SHAPES = {"pixels": (321, 481), "boundaries": (80, 120)}

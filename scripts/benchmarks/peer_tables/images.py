@@ -10,7 +10,7 @@ import imageio.v3 as iio
 import numpy as np
 from numpy.typing import NDArray
 
-SHIPPED = Path(__file__).resolve().parents[2] / "datasets" / "demo"
+SHIPPED = Path(__file__).resolve().parents[3] / "datasets" / "demo"
 
 
 @dataclass(frozen=True, eq=False)

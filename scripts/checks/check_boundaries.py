@@ -1,6 +1,6 @@
 """Check the boundary benchmark on whole images of BSDS500: against SciPy's matcher and the official results.
 
-    python scripts/check_boundaries.py [FOLDER] [--scipy-every N]
+    python scripts/checks/check_boundaries.py [FOLDER] [--scipy-every N]
 
 FOLDER holds groundTruth, ucm2, hed, bench_png, bench_segs, official and reference_counts.csv; without it the
 environment variable SEGBENCH_BSDS500 says where it is. SciPy is asked at every N-th threshold (1: all; 0: none).
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bsds500 import boundaries, options_with_folder, soft_map
 from scipy.io import loadmat
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
@@ -34,6 +33,9 @@ from segbench.protocols.boundaries.levels import levels_of
 from segbench.protocols.boundaries.matching import match_boundaries
 from segbench.protocols.boundaries.sweep import sweep
 from segbench.protocols.boundaries.thinning import thin_levels
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # which hold what scripts share
+from bsds500 import boundaries, options_with_folder, soft_map
 
 MAX_DIST = 0.0075
 THRESHOLDS = np.arange(1, 100) / 100

@@ -1,6 +1,6 @@
 """How long it takes to find the files of many images, before the first is read.
 
-    python scripts/bench_listing.py [--images 100000] [--half]
+    python scripts/benchmarks/bench_listing.py [--images 100000] [--half]
 
 Makes folders of that many small files in 100 sub-folders, and the same as archives, and prints the seconds of the
 processor to list and to pair them, to find the flag that mends names, and to read every member of each kind of archive
