@@ -18,8 +18,9 @@ from hypothesis import settings
 for library in ("OPENBLAS", "MKL", "OMP"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-# The first use of a compiled loop takes as long as compiling it does; tests assert no times.
-settings.register_profile("segbench", deadline=None)
+# The first use of a compiled loop takes as long as compiling it does; tests assert no times. Every run draws other
+# examples, so few of them in each run are many in a week.
+settings.register_profile("segbench", deadline=None, max_examples=40)
 settings.load_profile("segbench")
 
 

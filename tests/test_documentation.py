@@ -30,7 +30,7 @@ def test_every_public_name_is_in_the_reference():
 
 
 def test_every_picture_is_drawn_by_the_script_and_shown():
-    drawn = {f"{name}.png" for name in runpy.run_path(str(ROOT / "scripts" / "docs_pictures.py"))["PICTURES"]}
+    drawn = {f"{name}.png" for name in runpy.run_path(str(ROOT / "scripts" / "data" / "docs_pictures.py"))["PICTURES"]}
     shown = {name for page in (ROOT / "docs").glob("*.md") for name in PICTURE.findall(page.read_text("utf-8"))}
     assert {path.name for path in (ROOT / "docs" / "images").iterdir()} == drawn | {"report.png"} == shown
 

@@ -29,7 +29,7 @@ from segbench.core.series import Envelope, FloatArray, Space
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.imagewise import BestFs
 from segbench.curves.points import Points, best_point, cumulate, first_reaching, hull_points, inexact
-from segbench.drawing.points import visible
+from segbench.drawing.series import visible
 
 Interval = tuple[float, float]
 

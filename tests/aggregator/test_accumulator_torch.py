@@ -43,7 +43,7 @@ def same(accumulator, other):
 @given(
     st.integers(0, 1000), st.sampled_from(LABELS), st.sampled_from(SCORES), st.sampled_from(PROTOCOLS), st.booleans()
 )
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_torch_operations_count_what_numpy_counts(seed, label_type, score_type, protocol, masked):
     labels, scores, valid = tensors(seed, label_type, score_type)
     by_torch, on_host, by_numpy = (

@@ -37,7 +37,7 @@ def in_bins(images):
     return {name: counts.in_bins() for name, counts in images.items()}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 2**32),
     st.lists(st.tuples(st.integers(1, 60), st.sampled_from([0, 0.1, 0.5, 1])), min_size=1, max_size=5),
@@ -185,7 +185,7 @@ def test_resampling_starts_from_the_same_values(counted, seed, shapes):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 12))
 def test_bounds_of_the_best_point_are_reached(counted, seed, pixels):
     """Of every order inside the bins, the extremes lie no further than one pixel inside the bounds of the best F."""

@@ -64,7 +64,7 @@ def test_the_perfect_prediction():
 
 
 @given(st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_every_threshold_equal_to_scipy_alone(data):
     shape = data.draw(st.sampled_from([(1, 12), (10, 10), (8, 68)]))
     scores = data.draw(arrays(np.uint8, shape, elements=st.integers(0, 5), fill=st.just(0)))

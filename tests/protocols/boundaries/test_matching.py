@@ -108,7 +108,7 @@ def test_distance_is_weighed_against_pairs(pixels, pairs):
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_cost_and_every_pixel_equal_to_scipy(data):
     shape = data.draw(st.sampled_from([(1, 20), (9, 9), (14, 14), (6, 70)]))
     prediction, truth = (data.draw(arrays(bool, shape, elements=st.booleans(), fill=st.just(False))) for _ in range(2))

@@ -1,6 +1,6 @@
 """What a batch costs an Accumulator, beside NumPy's histogram and torchmetrics: ratios taken in one run.
 
-    python scripts/bench_accumulator.py [--quick]
+    python scripts/benchmarks/bench_accumulator.py [--quick]
 
 A batch is 8 images of 512x512 with float32 scores; the same in 8 bits is timed, too. torchmetrics is timed where it is
 installed: binned (200 thresholds), and exact, which keeps every score and computes at the end. Each ratio is the median

@@ -1,6 +1,6 @@
 """What shortcuts of other boundary benchmarks are worth, on images of BSDS500 with the maps of gPb-owt-ucm.
 
-    python scripts/measure_shortcuts.py [FOLDER]
+    python scripts/checks/measure_shortcuts.py [FOLDER]
 
 FOLDER holds groundTruth and ucm2; without it the environment variable SEGBENCH_BSDS500 says where it is. Prints ODS,
 OIS and Area_PR of the protocol, and of the same maps where a pixel counts as matched as soon as any pixel of the other
@@ -10,16 +10,18 @@ side lies within the tolerance, as after a dilation, instead of one to one.
 from __future__ import annotations
 
 import argparse
-import os
+import sys
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.io import loadmat
 from scipy.ndimage import distance_transform_edt
 
 import segbench
 from segbench import BoundaryCounts
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # which hold what scripts share
+from bsds500 import boundaries, options_with_folder, soft_map
 
 THRESHOLDS = np.arange(1, 100) / 100
 MAX_DIST = 0.0075
@@ -47,16 +49,10 @@ def by_dilation(scores: NDArray[np.float64], truths: list[NDArray[np.bool_]]) ->
 def main() -> None:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", default=os.environ.get("SEGBENCH_BSDS500"))
-    options = parser.parse_args()
-    if not options.folder:
-        parser.error("no folder given, and SEGBENCH_BSDS500 is not set")
-    root = Path(options.folder)
+    root = options_with_folder(parser).folder
     ways: dict[str, dict[str, BoundaryCounts]] = {"one to one": {}, "dilation": {}}
     for path in sorted((root / "ucm2").glob("*.mat")):
-        scores = segbench.sample_ucm2(loadmat(path)["ucm2"])
-        cells = loadmat(root / "groundTruth" / path.name)["groundTruth"].ravel()
-        truths = [cell["Boundaries"][0, 0] != 0 for cell in cells]
+        scores, truths = soft_map(root, path.stem, "ucm2"), boundaries(root, path.stem)
         ways["one to one"][path.stem] = segbench.count_boundaries(scores, truths)
         ways["dilation"][path.stem] = by_dilation(scores, truths)
     for name, images in ways.items():

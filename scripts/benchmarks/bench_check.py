@@ -1,6 +1,6 @@
 """What looking before counting costs: ``segbench check`` on ten thousand pairs, and its quick form beside a run.
 
-    python scripts/bench_check.py [--pairs 10000] [--images 200] [--rounds 3]
+    python scripts/benchmarks/bench_check.py [--pairs 10000] [--images 200] [--rounds 3]
 
 Prints medians against the goal of each. Files are PNGs of 481x321, every one different: a few pictures, and a chunk
 of text of its own in each file; so thousands have one length, as NPY files would, and their pieces are compared.
@@ -14,13 +14,12 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 
 import imageio.v3 as iio
 import numpy as np
+from measuring import median_seconds
 from scipy.ndimage import gaussian_filter
 
 import segbench
@@ -63,16 +62,6 @@ def write_pairs(folder: Path, count: int) -> tuple[Path, Path]:
         for place, png in zip(places, made[number % PICTURES], strict=True):
             (place / f"image_{number:06}.png").write_bytes(labelled(png, number))
     return places
-
-
-def median_seconds(function: Callable[[], object], rounds: int) -> float:
-    """Time a call several times."""
-    taken = []
-    for _ in range(rounds):
-        started = time.perf_counter()
-        function()
-        taken.append(time.perf_counter() - started)
-    return statistics.median(taken)
 
 
 def command(*words: str) -> None:

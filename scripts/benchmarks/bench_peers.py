@@ -1,6 +1,6 @@
 """segbench beside other people's programs: the same work in the same run, numbers compared before times.
 
-    python scripts/bench_peers.py [pixels] [boundaries] [saliency] [regions] [--quick]
+    python scripts/benchmarks/bench_peers.py [pixels] [boundaries] [saliency] [regions] [--quick]
 
 Prints Markdown tables (`docs/benchmarks.md` holds those of one run). Without a subject all four are measured:
 
@@ -20,9 +20,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import bsds500
 import measuring
 from peer_tables import boundaries, pixels, regions, saliency
-from peer_tables.images import bsds_edges, bsds_folder, shipped_edges, shipped_masks
+from peer_tables.images import bsds_edges, shipped_edges, shipped_masks
 from peer_tables.pixel_programs import WORKS
 from peer_tables.programs import PACKAGES, PEERS
 from peer_tables.workers import Limits
@@ -75,7 +76,7 @@ def subject(word: str) -> str:
 def tables(about: str, *, images: int, quick: bool) -> Iterator[tuple[str, str]]:
     """Give headings and tables of a subject about whole images."""
     most = 1 if quick else None
-    folder = bsds_folder()
+    folder = bsds500.folder()
     if about == "saliency":
         masks = shipped_masks(most=most)
         yield f"F at 256 levels, {len(masks)} images that ship", saliency.report(masks)

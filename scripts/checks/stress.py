@@ -1,9 +1,10 @@
 """What segbench must stand: hostile commands, kills, full disks, read-only places, large images, many pixels.
 
-    python scripts/stress.py [commands kills disk readonly boundaries curves] [--seconds 120] [--kills 20] [--seed 0]
+    python scripts/checks/stress.py [PART...] [--seconds 120] [--kills 20] [--seed 0]
 
-Runs the parts named, or all, in a temporary folder; prints figures and every finding; exit code 1 if there is one.
-``commands`` takes ``--seconds``. ``disk`` uses a small tmpfs where one may mount it (root), else limits on file size.
+Runs the parts named (commands, kills, disk, readonly, boundaries, curves), or all, in a temporary folder; prints
+figures and every finding; exit code 1 if there is one. ``commands`` takes ``--seconds``. ``disk`` uses a small tmpfs
+where one may mount it (root), else limits on file size.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def tool(name: str) -> str:
     return shutil.which(name) or name
 
 
-SCRIPTS = Path(__file__).parent
+HERE = Path(__file__).parent
 PROGRAM = [sys.executable, "-m", "segbench"]
 MEGABYTE = 2**20
 WITHOUT_RIGHTS = [tool("setpriv"), "--bounding-set=-dac_override,-dac_read_search,-fowner"]
@@ -123,7 +124,7 @@ def readonly(root: Path) -> int:
     shutil.copytree(root / "good", here / "good")
     shutil.copy(root / "good.segbench", here / "r.segbench")
     installed = root / "installed"
-    shutil.copytree(SCRIPTS.parent / "segbench", installed / "segbench", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(HERE.parents[1] / "segbench", installed / "segbench", ignore=shutil.ignore_patterns("__pycache__"))
     for folder in (here, installed):
         subprocess.run([tool("chmod"), "-R", "a-w", folder], check=True)
     for verb, words in writers(root, here).items():
@@ -152,7 +153,7 @@ def prepare(root: Path) -> None:
 
 def kills(root: Path, number: int, seed: int) -> int:
     """Kill runs again and again, by `check_kills.py`."""
-    words = [str(SCRIPTS / "check_kills.py"), "--kills", str(number), "--images", "120", "--seed", str(seed)]
+    words = [str(HERE / "check_kills.py"), "--kills", str(number), "--images", "120", "--seed", str(seed)]
     answer = subprocess.run([sys.executable, *words], check=False, text=True, env=os.environ | {"TMPDIR": str(root)})
     return int(answer.returncode != 0)
 

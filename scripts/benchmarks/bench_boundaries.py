@@ -1,6 +1,6 @@
 """Time the boundary benchmark, and where the time goes; `bench_peers.py` has it beside other programs.
 
-    python scripts/bench_boundaries.py [FOLDER] [--kind ucm2|hed] [--repeats N]
+    python scripts/benchmarks/bench_boundaries.py [FOLDER] [--kind ucm2|hed] [--repeats N]
 
 FOLDER holds groundTruth, ucm2 and hed as published for BSDS500; without it the environment variable SEGBENCH_BSDS500
 says where it is. Prints the median over repeats of the seconds an image, and where they go.
@@ -11,22 +11,18 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-import os
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
-import imageio.v3 as iio
 import numpy as np
+from bsds500 import boundaries, options_with_folder, soft_map
 from measuring import machine, seconds
-from scipy.io import loadmat
 
 from segbench.protocols.boundaries.bits import levels_of, pack
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counting import compile_kernels, count_boundaries, kernels_cached
 from segbench.protocols.boundaries.inputs import as_scores, as_thresholds
-from segbench.protocols.boundaries.label_maps import sample_ucm2
 from segbench.protocols.boundaries.search import side
 from segbench.protocols.boundaries.sweep import reached, sweep
 from segbench.protocols.boundaries.thinning import thin_levels
@@ -37,20 +33,17 @@ MAX_DIST = 0.0075
 def main() -> int:
     """Time it."""
     parser = argparse.ArgumentParser(description="Time the boundary benchmark.")
-    parser.add_argument("folder", nargs="?", default=os.environ.get("SEGBENCH_BSDS500"))
     parser.add_argument("--kind", choices=("ucm2", "hed"), default="ucm2")
     parser.add_argument("--repeats", type=int, default=7)
-    options = parser.parse_args()
-    if not options.folder:
-        parser.error("no folder given, and SEGBENCH_BSDS500 is not set")
-    root = Path(options.folder)
+    options = options_with_folder(parser)
+    root = options.folder
     cached = kernels_cached()
     start = time.perf_counter()
     compile_kernels()
     print(f"kernels {'loaded' if cached else 'compiled'} in {time.perf_counter() - start:.1f} s")
     with (root / "reference_counts.csv").open() as file:
         names = sorted({row["image"] for row in csv.DictReader(file)})
-    images = [(soft_map(root, name, options.kind), ground_truths(root, name)) for name in names]
+    images = [(soft_map(root, name, options.kind), boundaries(root, name)) for name in names]
 
     def count() -> None:
         for scores, truths in images:
@@ -70,19 +63,6 @@ def main() -> int:
         print(f"  {name:>14} {share * 1e3:6.2f} ms")
     print(machine())
     return 0
-
-
-def ground_truths(root: Path, name: str) -> list[Any]:
-    """Read the annotators' boundary maps."""
-    cells = loadmat(root / "groundTruth" / f"{name}.mat")["groundTruth"].ravel()
-    return [cell["Boundaries"][0, 0] != 0 for cell in cells]
-
-
-def soft_map(root: Path, name: str, kind: str) -> Any:  # noqa: ANN401 - levels or floats
-    """Read a soft map."""
-    if kind == "ucm2":
-        return sample_ucm2(loadmat(root / kind / f"{name}.mat")["ucm2"])
-    return iio.imread(root / kind / f"{name}.png")
 
 
 def split(scores: Any, truths: list[Any]) -> list[float]:  # noqa: ANN401 - levels or floats

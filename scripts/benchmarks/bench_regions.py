@@ -2,7 +2,7 @@
 
 `bench_peers.py` has it beside scikit-image's own figures.
 
-    python scripts/bench_regions.py [FOLDER] [--repeats N]
+    python scripts/benchmarks/bench_regions.py [FOLDER] [--repeats N]
 
 FOLDER holds groundTruth and ucm2 as published for BSDS500; without it the environment variable SEGBENCH_BSDS500 says
 where it is. Directly computed, every threshold is segmented anew and every contingency table counted from the pixels
@@ -13,13 +13,12 @@ over repeats of the seconds an image, the ratio, and whether the figures agree.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bsds500 import annotators, options_with_folder
 from measuring import seconds
 from numpy.typing import NDArray
 from scipy import ndimage
@@ -34,13 +33,10 @@ from segbench.protocols.regions.settings import compile_kernels
 def main() -> int:
     """Time both."""
     parser = argparse.ArgumentParser(description="Time the region benchmark.")
-    parser.add_argument("folder", nargs="?", default=os.environ.get("SEGBENCH_BSDS500"))
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--images", type=int, default=3)
-    options = parser.parse_args()
-    if not options.folder:
-        parser.error("no folder given, and SEGBENCH_BSDS500 is not set")
-    root = Path(options.folder)
+    options = options_with_folder(parser)
+    root = options.folder
     start = time.perf_counter()
     compile_kernels()
     print(f"kernels ready in {time.perf_counter() - start:.1f} s")
@@ -49,8 +45,7 @@ def main() -> int:
     furthest = 0.0
     for path in sorted((root / "ucm2").glob("*.mat"))[: options.images]:
         ucm2 = loadmat(path)["ucm2"]
-        cell = loadmat(root / "groundTruth" / path.name)["groundTruth"].ravel()
-        truths = [annotator["Segmentation"][0, 0] for annotator in cell]
+        truths = annotators(root, path.stem, "Segmentation")
         taken = [seconds(lambda u=ucm2, t=truths: count_regions(u, t)) for _ in range(options.repeats)]
         counts = count_regions(ucm2, truths)
         start = time.perf_counter()

@@ -1,6 +1,6 @@
 """Do intervals over images hold what they promise: coverage and p-values by simulation.
 
-    python scripts/check_intervals.py [--repeats 1000] [--images 50] [--protocol boundaries] [--coverage-only]
+    python scripts/checks/check_intervals.py [--repeats 1000] [--images 50] [--protocol boundaries] [--coverage-only]
 
 Images are drawn from a known population: each has a difficulty and a size of its own, so that pixels of one image are
 alike. Boundary counts are drawn the same way, every pixel matched by one. The figures of a very large set stand for

@@ -1,6 +1,6 @@
 """Check the boundary benchmark on whole images of BSDS500: against SciPy's matcher and the official results.
 
-    python scripts/check_boundaries.py [FOLDER] [--scipy-every N]
+    python scripts/checks/check_boundaries.py [FOLDER] [--scipy-every N]
 
 FOLDER holds groundTruth, ucm2, hed, bench_png, bench_segs, official and reference_counts.csv; without it the
 environment variable SEGBENCH_BSDS500 says where it is. SciPy is asked at every N-th threshold (1: all; 0: none).
@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import imageio.v3 as iio
 import numpy as np
 from scipy.io import loadmat
 from scipy.sparse import csr_array
@@ -29,10 +27,13 @@ from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.inputs import as_scores
-from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
+from segbench.protocols.boundaries.label_maps import label_boundaries
 from segbench.protocols.boundaries.matching import match_boundaries
 from segbench.protocols.boundaries.sweep import sweep
 from segbench.protocols.boundaries.thinning import thin_levels
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # which hold what scripts share
+from bsds500 import boundaries, options_with_folder, soft_map
 
 MAX_DIST = 0.0075
 THRESHOLDS = np.arange(1, 100) / 100
@@ -43,31 +44,15 @@ Images = dict[str, BoundaryCounts]
 def main() -> int:
     """Run all checks."""
     parser = argparse.ArgumentParser(description="Check the boundary benchmark on whole images.")
-    parser.add_argument("folder", nargs="?", default=os.environ.get("SEGBENCH_BSDS500"))
     parser.add_argument("--scipy-every", type=int, default=1, metavar="N")
-    options = parser.parse_args()
-    if not options.folder:
-        parser.error("no folder given, and SEGBENCH_BSDS500 is not set")
-    root = Path(options.folder)
+    options = options_with_folder(parser)
+    root = options.folder
     problems = [*against_reference(root), *against_official(root)]
     if options.scipy_every:
         for kind in ("ucm2", "hed"):
             problems += against_scipy(root, kind, options.scipy_every)
     print(*(f"OFF: {problem}" for problem in problems), "all within bounds" if not problems else "", sep="\n")
     return bool(problems)
-
-
-def ground_truths(root: Path, name: str) -> list[Any]:
-    """Read the annotators' boundary maps."""
-    cells = loadmat(root / "groundTruth" / f"{name}.mat")["groundTruth"].ravel()
-    return [cell["Boundaries"][0, 0] for cell in cells]
-
-
-def soft_map(root: Path, name: str, kind: str) -> Any:  # noqa: ANN401 - levels or floats
-    """Read a soft map: ``ucm2``, ``hed`` or ``bench_png``."""
-    if kind == "ucm2":
-        return sample_ucm2(loadmat(root / kind / f"{name}.mat")["ucm2"])
-    return iio.imread(root / kind / f"{name}.png")
 
 
 def read_reference(root: Path) -> Images:
@@ -87,7 +72,7 @@ def read_reference(root: Path) -> Images:
 def against_reference(root: Path) -> list[str]:
     """Compare 12 images at 99 thresholds with the official matcher's counts."""
     reference = read_reference(root)
-    ours = {name: count_boundaries(soft_map(root, name, "ucm2"), ground_truths(root, name)) for name in reference}
+    ours = {name: count_boundaries(soft_map(root, name, "ucm2"), boundaries(root, name)) for name in reference}
     problems = []
     for name, theirs in reference.items():
         mine = ours[name]
@@ -113,11 +98,11 @@ def against_official(root: Path) -> list[str]:
     names = sorted(path.stem for path in (root / "bench_png").glob("*.png"))
 
     def of_soft(kind: str) -> Callable[[str], BoundaryCounts]:
-        return lambda name: count_boundaries(soft_map(root, name, kind), ground_truths(root, name), thresholds=5)
+        return lambda name: count_boundaries(soft_map(root, name, kind), boundaries(root, name), thresholds=5)
 
     def of_segmentations(name: str) -> BoundaryCounts:
         cells = loadmat(root / "bench_segs" / f"{name}.mat")["segs"].ravel()
-        return count_boundary_maps([label_boundaries(cell) for cell in cells], ground_truths(root, name))
+        return count_boundary_maps([label_boundaries(cell) for cell in cells], boundaries(root, name))
 
     problems = []
     ways = {
@@ -144,7 +129,7 @@ def against_scipy(root: Path, kind: str, every_nth: int) -> list[str]:
     for name in sorted(path.stem for path in (root / "groundTruth").glob("*.mat")):
         maps = thin_levels(levels_of(as_scores(soft_map(root, name, kind), name), THRESHOLDS), THRESHOLDS.size)
         every = np.bitwise_or.reduce(maps, axis=0)
-        for annotator, drawn in enumerate(ground_truths(root, name)):
+        for annotator, drawn in enumerate(boundaries(root, name)):
             truth = np.ascontiguousarray(drawn != 0)
             pixels = int(truth.sum())
             table = costs(truth.shape, MAX_DIST * float(np.hypot(*truth.shape)), pixels, annotator)

@@ -1,6 +1,6 @@
 """How long it takes to find the files of many images, before the first is read.
 
-    python scripts/bench_listing.py [--images 100000] [--half]
+    python scripts/benchmarks/bench_listing.py [--images 100000] [--half]
 
 Makes folders of that many small files in 100 sub-folders, and the same as archives, and prints the seconds of the
 processor to list and to pair them, to find the flag that mends names, and to read every member of each kind of archive
@@ -14,10 +14,10 @@ import argparse
 import random
 import tarfile
 import tempfile
-import time
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
+
+from measuring import processor_seconds as seconds
 
 from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
@@ -25,13 +25,6 @@ from segbench.loaders.images import read_bytes
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder
 from segbench.loaders.pairing import pair
-
-
-def seconds(function: Callable[[], object]) -> float:
-    """Time one call, in seconds of this process and of the system for it: what others do meanwhile does not count."""
-    started = time.process_time()
-    function()
-    return time.process_time() - started
 
 
 def make(root: Path, images: int) -> None:

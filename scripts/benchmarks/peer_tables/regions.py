@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bsds500 import annotators
 from measuring import duration, factor, in_turn, markdown, times_as_long
 from numpy.typing import NDArray
 from scipy import ndimage
@@ -19,7 +20,7 @@ from scipy.io import loadmat
 from skimage.metrics import adapted_rand_error, variation_of_information
 
 import segbench
-from peer_tables.images import bsds_annotators, shipped_edges
+from peer_tables.images import shipped_edges
 from segbench.protocols.regions.settings import compile_kernels
 
 _ROUNDS = 3
@@ -52,7 +53,7 @@ def bsds_label_maps(folder: Path, most: int, thresholds: int = 99) -> list[Label
     return [
         LabelMaps(
             [ndimage.label(ucm2 <= cut, _CONNECTED)[0][1::2, 1::2] for cut in cuts],
-            bsds_annotators(folder, path.stem, "Segmentation"),
+            annotators(folder, path.stem, "Segmentation"),
         )
         for path in sorted((folder / "ucm2").glob("*.mat"))[:most]
         for ucm2 in [loadmat(path)["ucm2"]]

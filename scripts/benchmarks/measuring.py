@@ -44,6 +44,11 @@ def paired(ours: Callable[[], object], other: Callable[[], object], rounds: int)
     )
 
 
+def median_seconds(function: Callable[[], object], rounds: int) -> float:
+    """Time a call several times."""
+    return statistics.median(seconds(function) for _ in range(rounds))
+
+
 def processor_seconds(function: Callable[[], object]) -> float:
     """Take the processor time of one call in this process, which others on the machine lengthen little."""
     gc.collect()

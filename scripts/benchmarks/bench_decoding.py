@@ -1,6 +1,6 @@
 """How fast images are decoded: our loader beside Pillow, imageio, imagecodecs and OpenCV, and whether pixels agree.
 
-    python scripts/bench_decoding.py [--quick]
+    python scripts/benchmarks/bench_decoding.py [--quick]
 
 Bytes are in memory; an edge-like map (mostly dark, noisy) and a photograph-like one, of 481x321 and of 2 megapixels,
 in each format. Each ratio is our loader's time over the other's, the median of pairs taken side by side: above 1 the
@@ -13,16 +13,15 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
-import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tifffile
+from measuring import paired
 from numpy.typing import NDArray
 from PIL import Image
 from scipy.ndimage import gaussian_filter
@@ -87,18 +86,6 @@ def decoders(extension: str) -> dict[str, Decoder]:
     return found
 
 
-def times(ours: Callable[[], object], other: Callable[[], object], rounds: int) -> tuple[float, float]:
-    """Give our median time, and the median ratio of ours to the other's, pair by pair."""
-    pairs = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        ours()
-        middle = time.perf_counter()
-        other()
-        pairs.append((middle - start, time.perf_counter() - middle))
-    return statistics.median(a for a, _ in pairs), statistics.median(a / b for a, b in pairs)
-
-
 def bench_formats(rounds: int) -> None:
     """Print a row for each format, picture and size."""
     for size, shape in SIZES.items():
@@ -112,9 +99,9 @@ def bench_formats(rounds: int) -> None:
                 cells = []
                 for name, decoder in decoders(extension).items():
                     same = np.array_equal(ours(), decoder(data))
-                    milliseconds, ratio = times(ours, lambda d=decoder, data=data: d(data), rounds)
+                    seconds, _, ratio = paired(ours, lambda d=decoder, data=data: d(data), rounds)
                     cells.append(f"{name} {ratio:5.2f}{' ' if same else '*'}")
-                print(f"{size:>9} {kind:<10} {form:<12} ours {milliseconds * 1000:7.2f} ms   {'  '.join(cells)}")
+                print(f"{size:>9} {kind:<10} {form:<12} ours {seconds * 1000:7.2f} ms   {'  '.join(cells)}")
     print("* other pixels")
 
 
@@ -138,8 +125,8 @@ def bench_share(rounds: int) -> None:
             return segbench.evaluate(root / "gt", root / "pred")
 
         evaluate()
-        _, ratio = times(decode_all, evaluate, rounds)
-        print(f"decoding / evaluate, 100 pairs of 481x321 (8-bit PNG): {ratio:.2f}")
+        share = paired(decode_all, evaluate, rounds).ratio
+        print(f"decoding / evaluate, 100 pairs of 481x321 (8-bit PNG): {share:.2f}")
 
 
 def main() -> None:

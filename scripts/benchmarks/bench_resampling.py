@@ -1,7 +1,7 @@
 """What intervals cost, beside scipy.stats.bootstrap doing the same work: times and ratios of one run.
 
-    python scripts/bench_resampling.py
-    python scripts/bench_resampling.py floats [IMAGES]
+    python scripts/benchmarks/bench_resampling.py
+    python scripts/benchmarks/bench_resampling.py floats [IMAGES]
 
 Keep it to one core (OPENBLAS_NUM_THREADS=1) for the goals: 2000 replicates of all pixel figures over 200 images of 256
 levels in under 1 s, and 10000 of all boundary figures over 200 images of 99 thresholds. SciPy is given the same

@@ -1,6 +1,6 @@
 """A run over very many images: memory of the parent, time and bytes an image.
 
-    python scripts/check_many_images.py [--images 100000] [--jobs 2]
+    python scripts/checks/check_many_images.py [--images 100000] [--jobs 2]
 
 Writes that many pairs of names, hard links to 200 distinct pairs of small images (every one is decoded and counted),
 runs ``segbench pixels -o`` over them, then ``segbench show``, and prints the peak memory of each process, the seconds,
@@ -20,24 +20,10 @@ import tempfile
 import time
 from pathlib import Path
 
-import imageio.v3 as iio
-import numpy as np
-from scipy.ndimage import gaussian_filter
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # which hold what scripts share
+from image_pairs import write_curves
 
 DISTINCT = 200
-
-
-def write_distinct(folder: Path, count: int, shape: tuple[int, int]) -> None:
-    """Write masks of thin curves and soft maps that resemble them."""
-    for kind in ("gt", "pred"):
-        (folder / kind).mkdir(parents=True)
-    for number in range(count):
-        rng = np.random.default_rng(number)
-        field = gaussian_filter(rng.normal(size=shape), 4 if shape[0] > 100 else 2)
-        mask = np.abs(field / field.std()) < 0.05
-        soft = np.clip(255 * gaussian_filter(mask.astype(float), 1) * 2 + rng.gamma(1, 12, shape), 0, 255)
-        iio.imwrite(folder / "gt" / f"{number:06}.png", mask.astype(np.uint8) * 255)
-        iio.imwrite(folder / "pred" / f"{number:06}.png", soft.astype(np.uint8))
 
 
 def link(source: Path, folder: Path, count: int) -> None:
@@ -83,7 +69,7 @@ def many(source: Path, root: Path, count: int, jobs: int) -> None:
 def real_sizes(root: Path) -> None:
     """Measure the results file on maps of the size of BSDS500."""
     folder = root / "large"
-    write_distinct(folder, 60, (321, 481))
+    write_curves(folder, 60, (321, 481))
     for protocol in ("pixels", "boundaries"):
         file = root / f"{protocol}.segbench"
         measured(protocol, str(folder / "gt"), str(folder / "pred"), "-o", str(file), "-j", "2")
@@ -99,7 +85,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         real_sizes(root)
-        write_distinct(root / "small", DISTINCT, (32, 48))
+        write_curves(root / "small", DISTINCT, (32, 48), smoothing=2)
         for count in (options.images // 10, options.images):
             many(root / "small", root, count, options.jobs)
     print(f"this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")

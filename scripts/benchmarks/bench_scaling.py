@@ -1,6 +1,6 @@
 """One worker, two processes, two threads, Dask with two processes: times side by side, and what handing out costs.
 
-    python scripts/bench_scaling.py [--images 400] [--rounds 5] [--no-dask]
+    python scripts/benchmarks/bench_scaling.py [--images 400] [--rounds 5] [--no-dask]
 
 For pixels (8-bit PNGs of 481x321) and boundaries (the same, 99 thresholds): medians over rounds in which every way is
 taken once, in turn, with workers already warm, and the ratio of the best times, which a busy machine disturbs less.
@@ -13,15 +13,13 @@ import argparse
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from pathlib import Path
 
-import imageio.v3 as iio
 import numpy as np
-from scipy.ndimage import gaussian_filter
+from image_pairs import write_curves
+from measuring import seconds
 
 import segbench
 from segbench.aggregator.executors import answers
@@ -34,26 +32,6 @@ from segbench.protocols.boundaries.counting import compile_kernels
 
 SHAPE = (321, 481)
 ALONE = "one process"
-
-
-def write_pairs(folder: Path, count: int) -> None:
-    """Write thin curves and soft maps that resemble what an edge detector gives."""
-    for kind in ("gt", "pred"):
-        (folder / kind).mkdir(parents=True)
-    for number in range(count):
-        rng = np.random.default_rng(number)
-        field = gaussian_filter(rng.normal(size=SHAPE), 5)
-        mask = np.abs(field / field.std()) < 0.04
-        soft = 255 * np.clip(gaussian_filter(mask.astype(float), 1) * 1.5 + rng.gamma(1, 0.02, SHAPE), 0, 1)
-        iio.imwrite(folder / "gt" / f"{number:05}.png", mask.astype(np.uint8) * 255)
-        iio.imwrite(folder / "pred" / f"{number:05}.png", soft.astype(np.uint8))
-
-
-def seconds(function: Callable[[], object]) -> float:
-    """Time one call."""
-    started = time.perf_counter()
-    function()
-    return time.perf_counter() - started
 
 
 def compare(folder: Path, protocol: Protocol, ways: dict[str, Executor | None], *, rounds: int, images: int) -> None:
@@ -105,7 +83,7 @@ def main() -> None:
     compile_kernels()
     with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
         folder = Path(place)
-        write_pairs(folder, options.images)
+        write_curves(folder, options.images, SHAPE)
         ways: dict[str, Executor | None] = {
             ALONE: None,
             "two processes": stack.enter_context(process_pool(2)),

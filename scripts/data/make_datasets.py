@@ -1,6 +1,6 @@
 """Make `datasets/`: the papers' small examples and the demo set. Needs no network.
 
-Usage: python scripts/make_datasets.py [FOLDER]
+Usage: python scripts/data/make_datasets.py [FOLDER]
 """
 
 import argparse
@@ -13,7 +13,7 @@ from demo_data.papers import make_papers
 def main() -> None:
     """Write both data sets into the folder that the command line names."""
     parser = argparse.ArgumentParser(description="Make the data sets that ship with segbench.")
-    default = Path(__file__).resolve().parent.parent / "datasets"
+    default = Path(__file__).resolve().parents[2] / "datasets"
     parser.add_argument("folder", type=Path, nargs="?", default=default, help="default: datasets/ of this repository")
     folder = parser.parse_args().folder
     make_papers(folder / "papers")

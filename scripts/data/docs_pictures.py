@@ -1,6 +1,6 @@
 """Draw the pictures of the documentation with segbench itself, from the data that ship and from printed examples.
 
-    python scripts/docs_pictures.py [NAME...]      # all of them, or those named, into docs/images
+    python scripts/data/docs_pictures.py [NAME...]      # all of them, or those named, into docs/images
 
 Only report.png is none of these: it is what a browser shows of a report page.
 """
@@ -23,7 +23,7 @@ from segbench import Result, ScoreCounts
 from segbench.core.numbers import number
 from segbench.report.plots.saving import save_plot
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "datasets" / "demo"
 WRONG = {"color": "0.45", "linestyle": "--", "linewidth": 1.4}
 

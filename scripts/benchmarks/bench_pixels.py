@@ -1,6 +1,6 @@
 """What counting costs beyond decoding: ratios taken in one run; `bench_peers.py` has curves beside other programs.
 
-    python scripts/bench_pixels.py [--quick]
+    python scripts/benchmarks/bench_pixels.py [--quick]
 
 Prints, against the goal of each: the time of ``evaluate`` over the time of decoding the same bytes with the same
 decoder, for 8-bit PNGs of 481x321 and of 8 megapixels; twice the images; two processes; memory; average precision from
@@ -16,31 +16,16 @@ import tempfile
 import tracemalloc
 from pathlib import Path
 
-import imageio.v3 as iio
 import numpy as np
+from image_pairs import write_blobs
 from measuring import machine, paired, versions
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter, zoom
 
 import segbench
 from segbench.aggregator.pools import process_pool
 from segbench.loaders.images import decode
 
 SMALL, LARGE = (321, 481), (2448, 3264)
-
-
-def write_pairs(folder: Path, count: int, shape: tuple[int, int]) -> None:
-    """Write masks of blobs and soft predictions with an edge detector's look: mostly dark, smooth, noisy."""
-    for kind in ("gt", "pred"):
-        (folder / kind).mkdir(parents=True)
-    for i in range(count):
-        rng = np.random.default_rng(i)
-        coarse = gaussian_filter(rng.normal(size=(shape[0] // 8 + 1, shape[1] // 8 + 1)), 2)
-        field = zoom(coarse, 8, order=1)[: shape[0], : shape[1]]
-        mask = field > field.std()
-        soft = np.clip(255 * np.exp(-((field / field.std() - 1) ** 2) * 4) + rng.normal(0, 6, shape) - 8, 0, 255)
-        iio.imwrite(folder / "gt" / f"{i:04}.png", (mask * 255).astype(np.uint8))
-        iio.imwrite(folder / "pred" / f"{i:04}.png", soft.astype(np.uint8))
 
 
 def decode_all(folder: Path) -> None:
@@ -63,7 +48,7 @@ def report(what: str, ratio: float, goal: str, detail: str) -> None:
 def bench_folders(root: Path, count: int, shape: tuple[int, int], goal: str, rounds: int) -> None:
     """Compare evaluate with bare decoding."""
     folder = root / f"{count}x{shape[0]}"
-    write_pairs(folder, count, shape)
+    write_blobs(folder, count, shape)
     ours, bare, ratio = paired(
         lambda: segbench.evaluate(folder / "gt", folder / "pred"), lambda: decode_all(folder), rounds
     )
@@ -74,7 +59,7 @@ def bench_folders(root: Path, count: int, shape: tuple[int, int], goal: str, rou
 def bench_growth(root: Path, count: int, rounds: int) -> None:
     """Compare twice the images with once, in time and memory, and two processes with one."""
     once, twice = root / f"{count}x{SMALL[0]}", root / "twice"
-    write_pairs(twice, 2 * count, SMALL)
+    write_blobs(twice, 2 * count, SMALL)
     segbench.evaluate(once / "gt", once / "pred")
     before = peak_megabytes()
     double, single, ratio = paired(
@@ -144,7 +129,7 @@ def main() -> None:
     count, large, size, rounds = (40, 2, 10**6, 3) if quick else (400, 20, 10**7, 7)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        write_pairs(root / "warm", 2, SMALL)
+        write_blobs(root / "warm", 2, SMALL)
         segbench.evaluate(root / "warm" / "gt", root / "warm" / "pred")
         bench_folders(root, count, SMALL, "<= 1.5", rounds)
         bench_growth(root, count, rounds)

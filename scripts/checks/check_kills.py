@@ -1,6 +1,6 @@
 """Kill a run again and again at random moments: the results file stays whole, the end is the same to the last byte.
 
-    python scripts/check_kills.py [--kills 20] [--images 400] [--seed 0]
+    python scripts/checks/check_kills.py [--kills 20] [--images 400] [--seed 0]
 
 For pixels and boundaries: ``segbench pixels -j 2`` is started and killed (SIGKILL to the parent alone, or to one worker
 alone, by turns) until it has been killed so often, going on with the same results file; when it finishes first, it is
@@ -20,24 +20,17 @@ import tempfile
 import time
 from pathlib import Path
 
-import imageio.v3 as iio
-import numpy as np
 import psutil
-from scipy.ndimage import gaussian_filter
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # which hold what scripts share
+from image_pairs import write_curves
 
 SHAPES = {"pixels": (321, 481), "boundaries": (80, 120)}
 
 
-def write_images(folder: Path, count: int, shape: tuple[int, int]) -> None:
-    """Write masks and soft maps; names go on from what is there."""
-    for kind in ("gt", "pred"):
-        (folder / kind).mkdir(parents=True, exist_ok=True)
-    start = len(list((folder / "gt").iterdir()))
-    for number in range(start, start + count):
-        field = gaussian_filter(np.random.default_rng(number).normal(size=shape), 3)
-        soft = np.exp(-((field / field.std()) ** 2))
-        iio.imwrite(folder / "gt" / f"{number:05}.png", (soft > 0.95).astype(np.uint8) * 255)
-        iio.imwrite(folder / "pred" / f"{number:05}.png", (soft * 255).astype(np.uint8))
+def add_images(folder: Path, count: int, protocol: str) -> None:
+    """Write images beside those that are there."""
+    write_curves(folder, count, SHAPES[protocol], smoothing=3, start=len(list(folder.glob("gt/*"))))
 
 
 def command(folder: Path, protocol: str, *options: str) -> list[str]:
@@ -96,7 +89,7 @@ def check(protocol: str, kills: int, images: int) -> None:
     """Kill runs of one protocol, and compare the end."""
     with tempfile.TemporaryDirectory() as place:
         folder, file = Path(place), Path(place) / "r.segbench"
-        write_images(folder, images, SHAPES[protocol])
+        add_images(folder, images, protocol)
         subprocess.run(command(folder, protocol), check=True, stdout=subprocess.DEVNULL)
         done, held, of_workers = 0, 0, 0
         while done < kills:
@@ -109,7 +102,7 @@ def check(protocol: str, kills: int, images: int) -> None:
                 wait_for_workers(process)
             time.sleep(random.uniform(0.1, 0.6) if worker else random.uniform(0.2, 2.5))  # noqa: S311  no secret
             if process.poll() is not None:
-                write_images(folder, images, SHAPES[protocol])
+                add_images(folder, images, protocol)
                 continue
             killed = kill_one(process, worker=worker)
             if worker:
@@ -123,7 +116,7 @@ def check(protocol: str, kills: int, images: int) -> None:
             if killed:
                 print(f"  {'worker' if worker else 'parent'} killed, {held} images kept", flush=True)
             if worker:
-                write_images(folder, images // 4, SHAPES[protocol])
+                add_images(folder, images // 4, protocol)
         total = len(list((folder / "gt").iterdir()))
         resumed = subprocess.run(command(folder, protocol, "-o", str(file)), check=True, capture_output=True)
         whole = subprocess.run(command(folder, protocol), check=True, capture_output=True)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import bsds500
 import imageio.v3 as iio
 import numpy as np
 from numpy.typing import NDArray
-from scipy.io import loadmat
 
-SHIPPED = Path(__file__).resolve().parents[2] / "datasets" / "demo"
+SHIPPED = Path(__file__).resolve().parents[3] / "datasets" / "demo"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,22 +51,9 @@ def shipped_masks(method: str = "soft_otsu", *, most: int | None = None) -> list
     ]
 
 
-def bsds_folder() -> Path | None:
-    """Give the folder of BSDS500, where the environment names one."""
-    named = os.environ.get("SEGBENCH_BSDS500")
-    return Path(named) if named else None
-
-
-def bsds_annotators(folder: Path, name: str, field: str) -> list[NDArray[Any]]:
-    """Read "Boundaries" or "Segmentation" of every annotator."""
-    return [cell[field][0, 0] for cell in loadmat(folder / "groundTruth" / f"{name}.mat")["groundTruth"].ravel()]
-
-
 def bsds_edges(folder: Path, most: int) -> list[EdgeImage]:
     """Read soft edge maps (HED's) of the first images."""
     return [
-        EdgeImage(
-            path.stem, iio.imread(path), [drawn != 0 for drawn in bsds_annotators(folder, path.stem, "Boundaries")]
-        )
+        EdgeImage(path.stem, iio.imread(path), bsds500.boundaries(folder, path.stem))
         for path in sorted((folder / "hed").glob("*.png"))[:most]
     ]

@@ -1,6 +1,6 @@
 """What many classes cost: one image of 1024 x 2048 pixels and 19 classes in every form of prediction.
 
-    python scripts/bench_classes.py
+    python scripts/benchmarks/bench_classes.py
 
 Prints for each form the seconds of reading (with digests), decoding, counting and packing, medians of several, and the
 bytes that a results file keeps of the image; that all forms of 8-bit scores give the same counts; then the time of the

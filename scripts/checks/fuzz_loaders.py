@@ -1,7 +1,7 @@
 """Fuzz whatever reads files, guided by coverage: nothing but our own errors may leave, in bounded memory and time.
 
     pip install atheris
-    python scripts/fuzz_loaders.py [--seconds 60 | --runs 20000] [--target png ...] [--keep FOLDER] [--list]
+    python scripts/checks/fuzz_loaders.py [--seconds 60 | --runs 20000] [--target png ...] [--keep FOLDER] [--list]
 
 Every target begins with sound small files of its kind and runs in a process of its own for so many seconds or inputs.
 An exception other than `DataError` or `ArgumentError`, a warning, more than ``--memory`` megabytes or more than
@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).parent.parent / "tests"))  # which hold the sound files
+sys.path.append(str(Path(__file__).parents[2] / "tests"))  # which hold the sound files
 
 HERE = Path(tempfile.gettempdir() if not Path("/dev/shm").is_dir() else "/dev/shm")  # noqa: S108  folders in it are ours
 ROLES = ("prediction", "ground truth", "field")

@@ -5,7 +5,7 @@ For several numbers of images and differences, this prints the share of repeats 
 difference of the population, the same of plain bootstrap quantiles, the share of p-values of at most .05, and in how
 many repeats interval and p-value contradict each other.
 
-    python scripts/check_differences.py [REPEATS]
+    python scripts/checks/check_differences.py [REPEATS]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Benchmark one method with MPI: rank 0 hands out images, the others count.
 
-    mpiexec -n 3 python -m mpi4py.futures scripts/evaluate_mpi.py GROUND_TRUTH PREDICTION [-p boundaries] [-o FILE]
+    mpiexec -n 3 python -m mpi4py.futures evaluate_mpi.py GROUND_TRUTH PREDICTION [-p boundaries] [-o FILE]
 
 Under SLURM ``srun`` takes the place of ``mpiexec -n 3``. A job that is cut short goes on with the same command where
 ``-o`` names a results file, which rank 0 alone writes.
@@ -18,7 +18,7 @@ PROTOCOLS = {"pixels": segbench.Pixels, "boundaries": segbench.Boundaries, "regi
 
 
 def main() -> None:
-    """Count, and print the figures."""
+    """Count, and print the metrics."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ground_truth")
     parser.add_argument("prediction")
@@ -34,8 +34,8 @@ def main() -> None:
             results=options.output,
             executor=executor,
         )
-    for name, figure in result.summary.items():
-        print(f"{name:<20} {figure:.6g}")
+    for name, value in result.summary.items():
+        print(f"{name:<20} {value:.6g}")
     print(result.signature)
 
 
