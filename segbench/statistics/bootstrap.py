@@ -91,7 +91,7 @@ def bootstrap(
         intervals[name] = math.nan, math.nan
         drawn = draws[:, k][~np.isnan(draws[:, k])]
         if math.isnan(estimates[k]):
-            undefined[name] = "the metric is undefined"
+            undefined[name] = table.why_undefined(metric)
         elif table.images == 1:
             undefined[name] = _ONE_IMAGE
         else:
