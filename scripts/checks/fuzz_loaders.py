@@ -113,7 +113,7 @@ def decode_mat_truth(data: bytes) -> None:
     """Read a MAT file as the ground truth of one of the protocols."""
     from loaders.encoders import GREY8, npy
 
-    from segbench.loaders.load import Digests, RawFiles, decode_sample
+    from segbench.loaders.load import RawFiles, decode_sample
     from segbench.loaders.pairing import SampleFiles
 
     reads: Any = chosen(data, READS)
@@ -121,7 +121,7 @@ def decode_mat_truth(data: bytes) -> None:
         found = {"a.npy": npy(GREY8), "b.npy": npy(GREY8), "a.mat": data, "b.mat": data}
         files = SampleFiles("a", (Path(truth),), Path(prediction))
         with suppress(*ours()):
-            decode_sample(RawFiles(files, (found[truth],), found[prediction], None, Digests(("",), "")), reads)
+            decode_sample(RawFiles(files, (found[truth],), found[prediction]), reads)
 
 
 def archive(extension: str, data: bytes) -> None:

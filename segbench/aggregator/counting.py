@@ -5,7 +5,6 @@ A worker reads an image's files once, counts them, and answers with an `Outcome`
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -18,7 +17,7 @@ from segbench.aggregator.executors import answers, workers_of
 from segbench.aggregator.records import Outcome
 from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
-from segbench.loaders.load import Digests, decode_sample, read
+from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
 
@@ -67,7 +66,7 @@ def _count_image(protocol: Protocol, repairs: Repairs, files: SampleFiles, known
     name = files.name
     try:
         raw = read(files)
-        ground_truth_digest, digest = joint_digests(raw.digests)
+        ground_truth_digest, digest = raw.digests()
         if digest == known:
             return Outcome(name, digest, ground_truth_digest)
         sample = decode_sample(raw, protocol.reads, repairs)
@@ -85,13 +84,3 @@ def _count_image(protocol: Protocol, repairs: Repairs, files: SampleFiles, known
         return Outcome(name, failure=str(error))
     except Exception as error:  # noqa: BLE001  one image's trouble, foreseen or not, must not lose the others
         return Outcome(name, failure=f"{name}: {type(error).__name__}: {error}")
-
-
-def joint_digests(digests: Digests) -> tuple[str, str]:
-    """Give one digest for the ground truth and field of view of an image, and one for all its files."""
-    ground_truth = _joint(*digests.ground_truths, digests.field)
-    return ground_truth, _joint(ground_truth, digests.prediction, *digests.scales)
-
-
-def _joint(*digests: str | None) -> str:
-    return hashlib.sha256(",".join(map(str, digests)).encode()).hexdigest()

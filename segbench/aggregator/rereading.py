@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.counting import joint_digests
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
@@ -69,7 +68,7 @@ def files_of(result: Result) -> dict[str, SampleFiles]:
 def reread(result: Result, files: SampleFiles) -> Sample:
     """Read an image again, and insist that it is the one that was counted."""
     raw = read(files)
-    if joint_digests(raw.digests)[1] != result.digests.get(files.name):
+    if raw.digests()[1] != result.digests.get(files.name):
         raise DataError(shown(files.prediction), "has changed since it was counted, or its ground truth", "run again")
     return decode_sample(raw, full_protocol(result).reads, Repairs.from_fields(result.settings))
 

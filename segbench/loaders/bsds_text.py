@@ -68,7 +68,7 @@ def read_rows(path: Path, widths: tuple[int, ...]) -> NDArray[np.float64]:
             raise DataError(shown(path), f"has {path.stat().st_size} bytes, {expected}", "this is another kind of file")
         lines = path.read_text("ascii").splitlines()
     except UnicodeDecodeError:
-        raise DataError(shown(path), f"is no plain text, {expected}") from None
+        raise DataError(shown(path), f"is not plain text, {expected}") from None
     except OSError as error:
         raise DataError(shown(path), f"cannot be read ({error.strerror})", "check the file") from error
     rows: list[list[float]] = []

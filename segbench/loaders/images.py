@@ -116,16 +116,13 @@ def _guarded(data: bytes, path: Source, decoding: Callable[[], Answer]) -> Answe
 def _damaged(data: bytes, path: Source, error: Exception) -> DataError:
     """Say in one sentence why a decoder gave up."""
     name, extension = shown(path), path.suffix.lower()
-    expected = extension.removeprefix(".").upper()
+    expected, own = extension.removeprefix(".").upper(), BY_EXTENSION[extension]
     form = next((form for form in FORMATS if data.startswith(form.magic)), None)
-    if form is None:
-        looks = next((kind for magic, kind in OTHER_FILES.items() if data.startswith(magic)), "")
-        if not looks:
-            return DataError(name, f"is not a {expected} file (starts with {data[:8]!r})", "write the file again")
-    elif extension not in form.extensions:
-        looks = form.name
-    else:
-        unidentified = type(error).__name__ == "UnidentifiedImageError"  # names an address in memory
-        reason = "header" if unidentified else shown(" ".join(str(error).split()) or type(error).__name__)
-        return DataError(name, f"damaged or truncated {expected} file ({reason})", "write the file again")
-    return DataError(name, f"looks like {looks} although its name says {expected}", "rename or convert it")
+    looks = form.name if form else next((kind for magic, kind in OTHER_FILES.items() if data.startswith(magic)), "")
+    if looks and form is not own:
+        return DataError(name, f"looks like {looks} although its name says {expected}", "rename or convert it")
+    if own.magic and not looks:
+        return DataError(name, f"is not a {expected} file (starts with {data[:8]!r})", "write the file again")
+    unidentified = type(error).__name__ == "UnidentifiedImageError"  # its text names an address in memory
+    reason = "header" if unidentified else shown(" ".join(str(error).split()) or type(error).__name__)
+    return DataError(name, f"damaged or truncated {expected} file ({reason})", "write the file again")

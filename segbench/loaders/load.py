@@ -1,7 +1,4 @@
-"""The files of one image to a Sample: bytes read once, for digests and decoding alike.
-
-`read` gives bytes and digests; a caller that knows the digests already need not go on. `decode_sample` makes arrays.
-"""
+"""The files of one image to a Sample: bytes are read once, for digests and decoding alike."""
 
 from __future__ import annotations
 
@@ -27,16 +24,6 @@ from segbench.loaders.source import Source
 _NO_REPAIRS = Repairs()
 
 
-@dataclass(frozen=True)
-class Digests:
-    """SHA-256 of every file's bytes, as hexadecimal digits; `scales` are the predictions of further scales."""
-
-    ground_truths: tuple[str, ...]
-    prediction: str
-    field: str | None = None
-    scales: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, repr=False)
 class RawFiles:
     """The files of one image, read but not decoded."""
@@ -44,24 +31,25 @@ class RawFiles:
     files: SampleFiles
     ground_truths: tuple[bytes, ...]
     prediction: bytes
-    field: bytes | None
-    digests: Digests
+    field: bytes | None = None
     scales: tuple[bytes, ...] = ()
+
+    def digests(self) -> tuple[str, str]:
+        """Give one digest for the ground truth and field of view of an image, and one for all its files."""
+        field = None if self.field is None else _digest(self.field)
+        ground_truth = _joint(*map(_digest, self.ground_truths), field)
+        return ground_truth, _joint(ground_truth, _digest(self.prediction), *map(_digest, self.scales))
 
 
 def read(files: SampleFiles) -> RawFiles:
     """Read every file of an image once."""
-    ground_truths = tuple(map(read_bytes, files.ground_truths))
-    prediction = read_bytes(files.prediction)
-    scales = tuple(map(read_bytes, files.scales))
-    field = None if files.field is None else read_bytes(files.field)
-    digests = Digests(
-        tuple(map(_digest, ground_truths)),
-        _digest(prediction),
-        None if field is None else _digest(field),
-        tuple(map(_digest, scales)),
+    return RawFiles(
+        files,
+        tuple(map(read_bytes, files.ground_truths)),
+        read_bytes(files.prediction),
+        None if files.field is None else read_bytes(files.field),
+        tuple(map(read_bytes, files.scales)),
     )
-    return RawFiles(files, ground_truths, prediction, field, digests, scales)
 
 
 def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -> Sample:
@@ -98,13 +86,13 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
     if reads == "classes":
         # The axes of a stack are told apart by the protocol, which knows how many classes there are.
         require_same_size([*sizes, *((name, one.shape) for name, one in found.predictions if one.ndim == 2)])
-    mended = found if reads == "classes" else repaired(found, repairs)
+    fitted = found if reads == "classes" else repaired(found, repairs)
     return Sample(
         files.name,
-        tuple(array for _, array in mended.truths),
-        tuple(array for _, array in mended.predictions),
-        mended.field,
-        (*notes, *mended.notes),
+        tuple(array for _, array in fitted.truths),
+        tuple(array for _, array in fitted.predictions),
+        fitted.field,
+        (*notes, *fitted.notes),
         tuple(name for name, _ in truths),
         shown(files.prediction),
         labels_predicted=form == "labels",
@@ -129,3 +117,7 @@ def _ground_truths(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def _joint(*digests: str | None) -> str:
+    return _digest(",".join(map(str, digests)).encode())

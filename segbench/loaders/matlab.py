@@ -63,13 +63,15 @@ def annotators(contents: dict[str, Value], path: Source | str, part: Part) -> tu
 def categories(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], ...]:
     """Give the boundaries of an SBD ground truth ``GTcls``, one map a category."""
     struct = contents.get("GTcls")
-    cell = struct[0].get("Boundaries") if isinstance(struct, list) and isinstance(struct[0], dict) else None
-    maps = [item for item in cell if isinstance(item, np.ndarray)] if isinstance(cell, list) else []
-    if not isinstance(cell, list) or not maps or len(maps) != len(cell):
+    first = struct[0] if isinstance(struct, list) and struct else None
+    cell = first.get("Boundaries") if isinstance(first, dict) else None
+    found = [item for item in cell if isinstance(item, np.ndarray)] if isinstance(cell, list) else []
+    if not isinstance(cell, list) or not found or len(found) != len(cell):
         raise DataError(
             shown(path), "GTcls has no cell Boundaries of one map a category", "expected a struct as in SBD"
         )
-    return _same_size([array != 0 for array in maps], path, "categories")
+    maps = [as_map(one != 0, f"{shown(path)}, category {k}", "ground truth").array for k, one in enumerate(found, 1)]
+    return _same_size(maps, path, "categories")
 
 
 def ucm2(contents: dict[str, Value], path: Source | str) -> NDArray[Any]:
@@ -92,7 +94,7 @@ def segs(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], 
     maps = []
     for number, array in enumerate(cell, start=1):
         if not isinstance(array, np.ndarray):
-            raise DataError(shown(path), f"segs {{{number}}} is no label map", "expected a cell of label maps")
+            raise DataError(shown(path), f"segs {{{number}}} is not a label map", "expected a cell of label maps")
         maps.append(as_map(array, f"{shown(path)}, segmentation {number}", "ground truth").array)
     return _same_size(maps, path, "segmentations")
 

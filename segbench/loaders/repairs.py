@@ -2,7 +2,7 @@
 
 Conventions
 -----------
-1. Scores are scaled first, as stored; then sizes are mended. All of it happens before anything is counted.
+1. Scores are scaled first, as stored; then sizes are changed. All of it happens before anything is counted.
 2. A map that needs no repair is left as it is, to the bit: levels stay levels.
 3. What was repaired is a note of the image; a note ends with what holds for one image alone in brackets.
 4. The field of view and the annotators must agree in size as stored; what cropping cuts off the ground truth it cuts
@@ -35,9 +35,9 @@ _RESIZED, _CROPPED = "prediction resized", "cropped at the lower right"
 
 @dataclass(frozen=True, kw_only=True)
 class Repairs:
-    """What may be done to predictions that do not line up with the ground truth; by default nothing.
+    """What may be done to predictions that do not match the ground truth; by default nothing.
 
-    Each repair asked for stands in the signature, and a note of the result says in how many images it changed anything.
+    Each repair is part of the signature, and a note of the result says in how many images it changed anything.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Repairs:
     scale : float, {"minmax", "sigmoid"}, optional
         How stored values become scores, of any type but bool, which stays 0 or 1. A number divides them: 255 for floats
         from 0 to 255. ``"sigmoid"`` is for logits. ``"minmax"`` stretches each image to its own minimum and maximum, as
-        PySODMetrics does: scores of different images then no longer compare, and pooled figures change.
+        PySODMetrics does: scores of different images then no longer compare, and pooled metrics change.
 
     Raises
     ------
@@ -73,7 +73,7 @@ class Repairs:
             as_resize(self.resize)
             if self.crop:
                 raise ArgumentError(
-                    "--resize-predictions and --crop (Repairs(resize=..., crop=True)) both mend sizes; give one of them"
+                    "--resize-predictions and --crop (Repairs(resize=..., crop=True)) exclude each other; give one"
                 )
         if self.scale is not None:
             object.__setattr__(self, "scale", as_scale(self.scale))
@@ -102,7 +102,7 @@ class Repairs:
         )
 
     def without_truth(self, shape: tuple[int, ...]) -> tuple[str, ...]:
-        """Say that sizes are not mended where there is no ground truth to take them from."""
+        """Say that sizes are not changed where there is no ground truth to take them from."""
         if self.resize is None and not self.crop:
             return ()
         return (f"{_WITHOUT_TRUTH}, so the prediction keeps its own size [{_sides(shape)}]",)
@@ -132,25 +132,13 @@ class Repairs:
 def as_resize(text: str) -> Resize:
     """Read a way of resizing."""
     if text not in get_args(Resize):
-        raise ArgumentError(f"resize={text!r} is no way of resizing; choose nearest or bilinear")
+        raise ArgumentError(f"resize={text!r} is not a way of resizing; choose nearest or bilinear")
     return cast("Resize", text)
 
 
 @dataclass(frozen=True, eq=False)
 class ImageMaps:
-    """The maps of one image on their way to the protocols.
-
-    Parameters
-    ----------
-    truths, predictions : sequence of (str, array)
-        File and map of each annotator, all of one size, and of each prediction.
-    kind : {"soft", "ucm2", "labels"}
-        What the predictions are.
-    field : array of bool, optional
-        Where pixels count, of the size of the ground truth.
-    notes : tuple of str
-        What was repaired.
-    """
+    """The maps of one image with their files on the way to the protocols; `kind` is that of the predictions."""
 
     truths: Named
     predictions: Named
@@ -173,7 +161,7 @@ def repaired(maps: ImageMaps, repairs: Repairs) -> ImageMaps:
 
 
 def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
-    """Name the mending of sizes that stands in a run's settings and of which no note tells."""
+    """Name the changes of sizes in a run's settings that changed no image."""
     said = {"resize": _RESIZED, "crop": _CROPPED}
     blank = any(note.startswith(_WITHOUT_TRUTH) for note in notes)
     why = "each that has a ground truth has its size" if blank else "each has the size of its ground truth"

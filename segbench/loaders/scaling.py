@@ -23,7 +23,7 @@ def as_scale(scale: float | str) -> Scale:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0 < number < math.inf:
-        raise ArgumentError(f"scale={scale!r:.60} is no scale; give a number above 0, as in 255, or minmax or sigmoid")
+        raise ArgumentError(f"scale={scale!r:.60} is not a scale; give a number above 0 (as 255), minmax or sigmoid")
     return number
 
 

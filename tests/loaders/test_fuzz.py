@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from segbench.core.errors import DataError
 from segbench.loaders.images import EXTENSIONS, decode
-from segbench.loaders.load import Digests, RawFiles, decode_sample
+from segbench.loaders.load import RawFiles, decode_sample
 from segbench.loaders.pairing import SampleFiles
 
 from .encoders import GREY8, GREY16, MASK, cell, mat, npy, sound_files
@@ -85,7 +85,7 @@ def test_damaged_mat_files_as_truth_and_prediction(name, choose):
     good = npy(GREY8)
     for truth, prediction in [((data, name), (good, "b.npy")), ((good, "a.npy"), (data, name))]:
         files = SampleFiles("a", (Path(truth[1]),), Path(prediction[1]))
-        raw = RawFiles(files, (truth[0],), prediction[0], None, Digests(("",), ""))
+        raw = RawFiles(files, (truth[0],), prediction[0])
         reads = choose.draw(READS)
         found = outcome(lambda raw=raw, reads=reads: decode_sample(raw, reads))
         if isinstance(found, DataError):

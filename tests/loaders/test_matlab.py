@@ -12,7 +12,7 @@ import scipy.io
 import scipy.sparse
 
 from segbench.core.errors import DataError
-from segbench.loaders.matlab import annotators, one_map, read_mat, segs, ucm2
+from segbench.loaders.matlab import annotators, categories, one_map, read_mat, segs, ucm2
 
 from .encoders import FLOAT32, GREY8, GREY16, MASK, cell, mat
 
@@ -139,6 +139,17 @@ def test_ground_truth_that_is_built_otherwise():
             annotators(contents, HERE, "Segmentation")
 
 
+def test_categories_that_are_built_otherwise():
+    (found,) = categories(read(GTcls={"Boundaries": cell(GREY8 % 2)}), HERE)
+    np.testing.assert_array_equal(found, GREY8 % 2 == 1)
+    empty = np.zeros((0, 0), [("Boundaries", "O")])
+    for built in (empty, GREY8, {"Boundaries": cell()}, {"Boundaries": GREY8}, {"Boundaries": cell(GREY8, "text")}):
+        with pytest.raises(DataError, match="GTcls has no cell Boundaries"):
+            categories(read(GTcls=built), HERE)
+    with pytest.raises(DataError, match="category 1: shape"):
+        categories(read(GTcls={"Boundaries": cell(np.zeros((3, 4, 5)))}), HERE)
+
+
 def test_ultrametric_contour_maps():
     array = np.zeros((39, 47))
     array[3, 4] = 0.25
@@ -155,7 +166,7 @@ def test_sets_of_segmentations():
     for contents, expected in [
         (read(segs=cell()), "has no segs"),
         (read(segs=LABELS), "has no segs"),
-        (read(segs=cell(LABELS, "text")), r"segs \{2\} is no label map"),
+        (read(segs=cell(LABELS, "text")), r"segs \{2\} is not a label map"),
         (read(segs=cell(LABELS, LABELS.T.copy())), "2 segmentations of the sizes"),
     ]:
         with pytest.raises(DataError, match=expected):

@@ -224,7 +224,7 @@ class TestFoldersThatWillNotDo:
     def test_a_damaged_official_file_is_named(self, examples):
         root, layout = examples
         (root / layout["official"] / "test_3" / "eval_bdry_img.txt").write_bytes(b"\xff\xfe")
-        with pytest.raises(DataError, match=r"eval_bdry_img\.txt: is no plain text"):
+        with pytest.raises(DataError, match=r"eval_bdry_img\.txt: is not plain text"):
             checks_of(root)
 
 
