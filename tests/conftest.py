@@ -65,8 +65,9 @@ def install(monkeypatch, tmp_path_factory):
     from segbench.protocols import registry
 
     def forget():
-        for known in (registry.verbs, registry.protocols_of, registry.protocols, registry.counts_types):
-            known.cache_clear()
+        for known in vars(registry).values():
+            if hasattr(known, "cache_clear"):
+                known.cache_clear()
 
     site = tmp_path_factory.mktemp("site")
 

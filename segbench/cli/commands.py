@@ -170,11 +170,10 @@ class Verbs(_Group):
 
     def _look_up(self) -> None:
         """Fill in the commands: verbs of protocols, the ones of other packages first, and the others."""
-        if self.commands:
-            return
         from segbench.cli.benchmark import benchmark_command
         from segbench.protocols.registry import verbs
 
+        self.commands.clear()
         for name, text in verbs().items():
             self.commands[name] = LaterCommand(name, text, benchmark_command, panel="Benchmarks")
         self.commands["run"], self.commands["check"] = RunGroup(), CheckGroup()

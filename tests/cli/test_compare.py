@@ -193,4 +193,4 @@ def test_tables_keep_ranks_p_values_notes_and_signature(segbench, results, form)
 def test_a_difference_and_its_interval_have_the_same_decimal_places(low, cell):
     row = Difference("ods_f", "a", "b", 0.5, 0.4988, 0.0012, low, 0.05, 0.04, 0.04, 3, 0, 1)
     comparison = Comparison((row,), {}, {}, 9, 512, exact=True)
-    assert comparison_table(comparison, figures=["ods_f"]).rows[0][5] == cell
+    assert comparison_table(comparison, metrics=["ods_f"]).rows[0][5] == cell

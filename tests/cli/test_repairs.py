@@ -95,7 +95,7 @@ def test_the_human_point_stands_beside_repaired_predictions(segbench, folders, t
     [
         (["--annotators", "most"], "'most' is not one of 'any', 'all', 'majority', 'each'"),
         (["--resize-predictions", "cubic"], "choose nearest or bilinear"),
-        (["--resize-predictions", "nearest", "--crop"], "give one of them"),
+        (["--resize-predictions", "nearest", "--crop"], "exclude each other; give one"),
         (["--scale", "much"], "minmax or sigmoid"),
         (["--scale", "0"], "a number above 0"),
     ],

@@ -109,6 +109,6 @@ def test_a_choice_of_thresholds_hardly_moves_intervals(monkeypatch):
     for one, other in zip(some.differences, many.differences, strict=True):
         assert one.difference == other.difference == one.estimate_a - one.estimate_b
         assert (one.wins, one.ties, one.losses) == (other.wins, other.ties, other.losses)
-        if one.figure in shown:
-            ends = [(row.low, row.high, *by.intervals["a"][row.figure]) for row, by in ((one, some), (other, many))]
+        if one.metric in shown:
+            ends = [(row.low, row.high, *by.intervals["a"][row.metric]) for row, by in ((one, some), (other, many))]
             assert ends[0] == pytest.approx(ends[1], abs=1e-4)

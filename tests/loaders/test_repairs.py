@@ -229,7 +229,7 @@ class TestSettings:
             ({"scale": float("nan")}, "a number above 0"),
             ({"scale": float("inf")}, "a number above 0"),
             ({"scale": "stretch"}, "minmax or sigmoid"),
-            ({"resize": "nearest", "crop": True}, "give one of them"),
+            ({"resize": "nearest", "crop": True}, "exclude each other; give one"),
         ],
     )
     def test_wrong_ones_are_refused(self, wrong, said):
