@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -186,7 +187,50 @@ def overlay() -> Callable[[Path], None]:
     return write
 
 
+PATH = (
+    ("cli", "Inputs"),
+    ("loaders", "pairs of files"),
+    ("checks", "findings"),
+    ("aggregator", "batches of names"),
+    ("loaders", "bytes, digest"),
+    ("loaders", "Sample"),
+    ("protocols", "ScoreCounts"),
+    ("aggregator", "Outcome"),
+    ("protocols", "Settled"),
+    ("aggregator", "Result"),
+    ("protocols", "PixelTable"),
+    ("report", "ODS"),
+)
+"""The packages that a score map goes through on its way to the ODS, and what each gives; see docs/architecture.md."""
+
+
+def architecture() -> Figure:
+    """Draw the packages as lanes, each above those it imports, and the path of one score map through them."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    lanes = [name.removeprefix("segbench.") for layer in reversed(layers) for name in reversed(layer.split(" | "))]
+    figure = Figure(figsize=(9, 5.6), layout="constrained")
+    ax = figure.subplots()
+    for y in range(len(lanes)):
+        ax.axhspan(y - 0.46, y + 0.46, color="0.94", linewidth=0)
+    steps = [lanes.index(package) for package, _ in PATH]
+    numbers = range(1, len(steps) + 1)
+    ax.plot(numbers, steps, color="C0", linewidth=1.2)
+    for number, y, (_, given) in zip(numbers, steps, PATH, strict=True):
+        ax.plot(number, y, "o", color="C0", markersize=13)
+        ax.annotate(str(number), (number, y), color="white", ha="center", va="center", fontsize=8)
+        box = {"facecolor": "0.94", "edgecolor": "none", "pad": 0.8}
+        ax.annotate(given, (number, y - 0.24), ha="center", va="top", fontsize=8, bbox=box)
+    ax.set_yticks(range(len(lanes)), lanes)
+    ax.set_xticks([])
+    ax.set_xlim(0.3, len(steps) + 0.7)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
+    "architecture": architecture,
     "demo-pr": demo_pr,
     "roc-and-pr": roc_and_pr,
     "interpolation": interpolation,
