@@ -94,10 +94,25 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
     """Do the work of `sweep`: `columns`, `rows`, `scratch` and all that follow are changed in place."""
     live, every, before, mate_of, pixel = columns.live, columns.every, columns.before, columns.mate, columns.pixel
     taken = np.zeros(live.size, np.uint64)
-    changed = np.empty(pixel.size, np.int32)
+    changed, vanishing = np.empty(pixel.size, np.int32), np.empty(pixel.size, np.int32)
     pairs = 0
     for level in range(maps.shape[0] - 1, -1, -1):
-        # New pixels come before old ones go: who loses a partner then finds the one that took its place.
+        # A matched pixel that vanishes keeps its partner, at a pair cost that makes its own price 0, and loses all other
+        # pairs, until those that appeared have searched: they end at its partner soon, where one of them belongs.
+        gone = 0
+        for w in range(live.size):
+            word = live[w] & ~maps[level, w]
+            live[w] ^= word
+            while word != ZERO:
+                bit = ONE << uint64(trailing_zeros(word))
+                word &= word - ONE
+                j = int64(before[w] + popcount(every[w] & (bit - ONE)))
+                if mate_of[j] == FREE:
+                    mate_of[j] = ABSENT
+                else:
+                    columns.price[j] = 0
+                    vanishing[gone] = j
+                    gone += 1
         size = 0
         for w in range(live.size):
             word = maps[level, w] & every[w] & ~live[w]
@@ -112,6 +127,8 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
             # More pixels than they could be matched with: it is quicker to match all of the others again.
             _unmatch(rows, columns, taken)
             pairs = 0
+            for n in range(gone):
+                mate_of[vanishing[n]] = ABSENT
             for i in range(rows.mate.size):
                 found, _ = search(int64(i), rows, columns, costs, scratch)
                 if found >= 0:
@@ -134,21 +151,16 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
                     _flip(taken, pixel[j], costs.width)
                     _flip(taken, pixel[released], costs.width)
         size = 0
-        for w in range(live.size):
-            word = live[w] & ~maps[level, w]
-            live[w] ^= word
-            while word != ZERO:
-                bit = ONE << uint64(trailing_zeros(word))
-                word &= word - ONE
-                j = int64(before[w] + popcount(every[w] & (bit - ONE)))
-                i = int64(mate_of[j])
-                mate_of[j] = ABSENT
-                if i != FREE:
-                    taken[w] ^= bit
-                    rows.mate[i] = FREE
-                    columns.price[j] = rows.price[i] = 0
-                    changed[size] = i
-                    size += 1
+        for n in range(gone):
+            j = int64(vanishing[n])
+            i = int64(mate_of[j])
+            mate_of[j] = ABSENT
+            if i >= 0:
+                _flip(taken, pixel[j], costs.width)
+                rows.mate[i] = FREE
+                rows.price[i] = 0
+                changed[size] = i
+                size += 1
         for n in range(size):
             found, _ = search(int64(changed[n]), rows, columns, costs, scratch)
             if found >= 0:
