@@ -151,7 +151,9 @@ class Accumulator:
             If scores are not finite, or labels do not fit the protocol. Nothing of the batch has been added then.
         """
         if name is not None and names is not None:
-            raise ArgumentError("name and names exclude each other: the arrays are one image, or one image an entry")
+            raise ArgumentError(
+                "name and names exclude each other: the arrays hold either one image, or one image per entry"
+            )
         if isinstance(names, (str, bytes)):
             raise ArgumentError(f"names is {names!r}, expected one name per image; of a single image give name=")
         if self.protocol.reads == "masks":
@@ -186,7 +188,7 @@ class Accumulator:
             If it has another protocol or other settings, or holds the same images; nothing has been added then.
         """
         if other is self:
-            raise ArgumentError("an accumulator is not merged with itself: everything would count twice")
+            raise ArgumentError("an accumulator cannot be merged with itself: everything would count twice")
         if other.protocol != self.protocol:
             raise ArgumentError(
                 f"merge takes counts of one protocol and its settings; {self.protocol!r} here, {other.protocol!r} there"
@@ -341,7 +343,7 @@ def _agreed(part: Counted, settled: Settled) -> Counts:
 
 def _scores(counts: Counts) -> ScoreCounts:
     if not isinstance(counts, ScoreCounts):
-        raise ArgumentError("only pixels can do without names of images")
+        raise ArgumentError("only the pixels protocol counts images without names")
     return counts
 
 

@@ -84,7 +84,11 @@ def _cut(packed: dict[str, bytes], thresholds: Thresholds) -> tuple[dict[str, by
     moved = not np.array_equal(edges.values, thresholds.values)
     lowered = moved and any(_scores_of(data).binned for data in packed.values())
     cuts = edges if lowered else thresholds
-    notes = ("scores are in bins: thresholds of the tuning set moved down to the edges of theirs",) if lowered else ()
+    notes = (
+        ("scores are in bins: thresholds of the tuning set were moved down to the edges of these bins",)
+        if lowered
+        else ()
+    )
     return {name: encode(_scores_of(data).at(cuts)) for name, data in packed.items()}, notes
 
 
@@ -104,7 +108,7 @@ def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Re
     path : path
         The results file.
     partial : bool
-        Give also the results of runs that stopped half-way, on the images counted so far: ``result.partial`` says how
+        Give also the results of runs that stopped early, on the images counted so far: ``result.partial`` says how
         many of how many. A run that repeats a complete one is left out until it is complete itself.
 
     Returns
@@ -121,7 +125,7 @@ def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Re
 
 
 def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result], list[str]]:
-    """Read what `load_results` gives, and name the methods of the runs that stopped half-way and are left out."""
+    """Read what `load_results` gives, and name the methods of the runs that stopped early and are left out."""
     with ResultsFile(Path(path)) as store:
         runs = store.runs(partial=True)
         wanted = [run for run in runs if run.complete or partial]
@@ -129,7 +133,7 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
         results = [result for result in found if result is not None]
     stopped = [] if partial else [run.method for run in runs if not run.complete]
     if not results:
-        hint = "repeat the run; it goes on where it stopped"
+        hint = "repeat the run; it continues where it stopped"
         if stopped:
             hint += "; load_results(path, partial=True) and segbench show give the images counted so far"
         raise DataError(str(path), f"holds no {'run' if partial else 'complete run'}", hint)
@@ -194,7 +198,7 @@ def finish(store: ResultsFile, key: int, run: Run, outcomes: Sequence[Outcome], 
     signature, truths = store.complete(run)
     what = f"{store.path}: the run of {run.method!r}"
     if truths and not result.counts:
-        warnings.warn(f"{what} is kept as it was, for no image could be counted now", ReplacedRun, stacklevel=4)
+        warnings.warn(f"{what} is unchanged because no image could be counted now", ReplacedRun, stacklevel=4)
         return
     keep_pooled(store, store.finish(key, replace(run, signature=result.signature), outcomes), result)
     counted = {outcome.name: outcome.ground_truth_digest for outcome in outcomes if outcome.counts}
@@ -202,7 +206,7 @@ def finish(store: ResultsFile, key: int, run: Run, outcomes: Sequence[Outcome], 
     other_set = truths and (other_part or truths.items().isdisjoint(counted.items()))
     if other_set or (run.published and signature not in {"", result.signature}):
         what = f"{what} with other images or another ground truth was replaced"
-        warnings.warn(f"{what}; to keep both give one another name or file", ReplacedRun, stacklevel=4)
+        warnings.warn(f"{what}; to keep both, give one of them another name or file", ReplacedRun, stacklevel=4)
 
 
 def keep_pooled(store: ResultsFile, key: int, result: Result) -> None:

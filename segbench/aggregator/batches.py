@@ -80,7 +80,7 @@ def _annotator(truth: object) -> NDArray[Any]:
     drawn = _plane(on_host(truth, "labels"), one_image=True)
     if drawn.ndim != 2:
         raise ArgumentError(
-            f"labels is a list, which holds an array an annotator, of shape (height, width); found shape {drawn.shape}"
+            f"labels is a list, expected one array of shape (height, width) per annotator; found shape {drawn.shape}"
         )
     return drawn
 

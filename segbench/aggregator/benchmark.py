@@ -233,7 +233,7 @@ def evaluate_pairing(
             finish(store, key, run, outcomes, result)
     if result.failed:
         warnings.warn(
-            f"{len(result.failed)} of {len(outcomes)} images could not be counted and are in no metric; "
+            f"{len(result.failed)} of {len(outcomes)} images could not be counted and are left out of all metrics; "
             f"the first: {next(iter(result.failed.values()))}",
             FailedImages,
             stacklevel=3,
@@ -250,10 +250,13 @@ def _protocol_to_json(protocol: Protocol) -> str:
 def _refuse_beside_arrays(given: list[str]) -> None:
     if "prediction" in given:
         raise ArgumentError(
-            "prediction is given beside arrays; give both as pairs, for instance evaluate(zip(labels, scores))"
+            "prediction is given together with arrays; give both as pairs, for instance evaluate(zip(labels, scores))"
         )
     if given:
-        raise ArgumentError(f"{', '.join(given)}: for files, and ground_truth holds arrays; leave out, or write files")
+        raise ArgumentError(
+            f"{', '.join(given)}: for files only, but ground_truth holds arrays; "
+            "leave out these arguments, or save the arrays as files"
+        )
 
 
 def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:

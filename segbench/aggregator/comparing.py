@@ -124,7 +124,7 @@ def compare_results(
         raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {apart if arrays else chosen}")
     published = [result.method for result in results if result.published]
     if published:
-        raise ArgumentError(f"{', '.join(published)}: known from print, so there are no images to compare")
+        raise ArgumentError(f"{', '.join(published)}: published without images, so it cannot be compared")
     unnamed = [result.method for result in results if result.unnamed]
     if unnamed:
         raise ArgumentError(f"{', '.join(unnamed)}: {WITHOUT_NAMES}; give names to Accumulator.update")

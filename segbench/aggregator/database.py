@@ -66,9 +66,9 @@ _COLUMNS = {
 }
 _ALWAYS = {"runs", "images"}
 _HINTS = {
-    "SQLITE_FULL": ("cannot grow, for the disk is full", "free some space and go on with the same command"),
-    "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, mind limits on size, and repeat the command"),
-    "SQLITE_READONLY": ("cannot be changed, for it is read-only", "name another file, or change its rights"),
+    "SQLITE_FULL": ("cannot grow because the disk is full", "free some space and repeat the command"),
+    "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, check limits on file size, and repeat the command"),
+    "SQLITE_READONLY": ("cannot be changed because it is read-only", "name another file, or change its permissions"),
     "SQLITE_BUSY": ("has been held by another process for a minute", "wait until it is done, and repeat the command"),
 }
 _KEPT = "; what was counted before is kept"
@@ -180,7 +180,9 @@ def explained(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> DataErro
     for name, (what, hint) in _HINTS.items():
         if code.startswith(name):
             return DataError(str(path), f"{what} ({error})", hint + _KEPT)
-    return DataError(str(path), f"cannot be used as a results file ({error})", "check disk and rights, or name another")
+    return DataError(
+        str(path), f"cannot be used as a results file ({error})", "check the disk and permissions, or name another file"
+    )
 
 
 def _is_new(database: sqlite3.Connection) -> bool:

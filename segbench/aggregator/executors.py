@@ -99,8 +99,8 @@ class _Spread(Generic[Item, Answer]):
             future = self._executor.submit(self._function, batch)
         except BrokenExecutor as error:
             raise WorkerError(
-                "a worker died, and this executor takes no more work after that; what was counted is kept, "
-                "and segbench.process_pool() gives one that replaces its workers"
+                "a worker died, and this executor accepts no more work; what was counted is kept; "
+                "segbench.process_pool() gives an executor that replaces its workers"
             ) from error
         answer = _answer_of(future)
         if answer is not None:
@@ -113,8 +113,8 @@ class _Spread(Generic[Item, Answer]):
             self._lost_in_a_row += 1
             if self._lost_in_a_row == _LOST_IN_A_ROW:
                 raise WorkerError(
-                    f"{_LOST_IN_A_ROW} images in a row killed their worker, so it is hardly the images; "
-                    "look at memory limits, or count without workers, -j 1, to see more"
+                    f"{_LOST_IN_A_ROW} images in a row killed their worker, so the images are probably not the cause; "
+                    "check memory limits, or count without workers (-j 1) to see the error"
                 )
             yield [self._lost(batch[0])]
 

@@ -239,7 +239,9 @@ def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -
 def _settings(thresholds: NDArray[np.float64], method: str) -> tuple[dict[str, str], tuple[str, ...]]:
     """Give the settings that follow from the files, and notes: files do not say whether annotators are compared."""
     if _HUMAN.fullmatch(method) and np.array_equal(thresholds, [1.0]):
-        note = "called human and of the one threshold 1, so taken for annotators compared with each other, no method"
+        note = (
+            "called human with the single threshold 1, so read as annotators compared with each other, not as a method"
+        )
         return {"source": "imported", "thresholds": "annotators"}, (note,)
     number = thresholds.size
     listed = ",".join(f"{value:g}" for value in thresholds)

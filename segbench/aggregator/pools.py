@@ -57,8 +57,8 @@ class ProcessPool(Executor):
             self._hand_out(os.getpid).result()
         except BrokenExecutor as error:
             raise WorkerError(
-                "worker processes end before they begin; in a script, the lines that use them must be under "
-                "if __name__ == '__main__':, for each worker reads the script first"
+                "worker processes end before they begin; in a script, the lines that start them must be under "
+                "if __name__ == '__main__':, because each worker runs the script first"
             ) from error
         self._started = True
 

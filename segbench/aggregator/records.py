@@ -59,7 +59,7 @@ class Run:
     thresholds: tuple[float, ...] = ()  # of a tuning set; empty where scores are their own thresholds
     inputs: Inputs | None = None  # None for results that others counted
     protocol_json: str = ""  # the protocol with all its settings; empty likewise
-    published: str = ""  # JSON of a curve known from print, which has no images
+    published: str = ""  # JSON of a curve published without images
     signature: str = ""
     images: int | None = None  # how many an incomplete run is to count, if that is known
     complete: bool = False
@@ -77,7 +77,7 @@ class Run:
         protocol = row[2]
         if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
             known = ", ".join(protocols())
-            what = f"holds a run of the protocol {protocol!r}, which is not installed; there are {known}"
+            what = f"holds a run of the protocol {protocol!r}, which is not installed; installed are {known}"
             raise DataError(path, what, "install the package that adds it, or run again into a new file")
         return _checked(_run, row, path)
 

@@ -38,7 +38,7 @@ def why_no_pictures(result: Result) -> str:
         streamed = any(part.pairs and is_stream(part.pairs) for part in (result.inputs, *result.inputs.merged))
         return "was counted from a file list in a pipe, which is gone, so its images are not known" if streamed else ""
     how = "counted from arrays" if result.settings.get("source") == "arrays" else "counted by others"
-    return f"was {'taken from print' if result.published else how}, so its images are not known"
+    return f"was {'published' if result.published else how}, so its images are not known"
 
 
 def full_protocol(result: Result) -> Protocol:

@@ -61,7 +61,7 @@ class Result:
     digests : mapping of image name to str
         Content of all files of each image when it was counted.
     published : Published, optional
-        The curve or metrics of a method known from print; there are no counts then.
+        The curve or metrics of a method published without images; there are no counts then.
     image_notes : mapping of image name to tuple of str
         What was done to the data of single images, with what `notes` leaves out, such as their sizes.
     unnamed : ScoreCounts, optional
@@ -72,7 +72,7 @@ class Result:
     reused : int
         How many images `evaluate` took from the results file, since their files and settings are the same.
     partial : tuple of int and int or None, optional
-        How many images of how many were counted, for a run that stopped half-way; the latter is None where it is not
+        How many images of how many were counted, for a run that stopped early; the latter is None where it is not
         known. A partial result is not ranked.
     measured_by : Protocol, optional
         The protocol; by default the one of that name, as far as the settings say.
@@ -109,7 +109,7 @@ class Result:
     @property
     def _counted(self) -> str:
         images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
-        images = "known from print" if self.published else "pixels without names" if self.unnamed else images
+        images = "published without images" if self.published else "pixels without names" if self.unnamed else images
         images = f"partial: {partial_text(self.partial)} images" if self.partial else images
         return f"{self.protocol}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
 
@@ -253,7 +253,7 @@ class Result:
         elif level == "classes":
             if not self.classes:
                 raise ArgumentError(
-                    f"level is 'classes', and {self.method} is a result of {self.protocol}, without classes"
+                    f"level is 'classes', and {self.method} is a result of {self.protocol}, which has no classes"
                 )
             name, rows = "class", {name: result.summary for name, result in self.classes.items()}
             keys = list(next(iter(rows.values())))
@@ -267,7 +267,7 @@ class Result:
 
     def _nothing_to_draw_from(self) -> str:
         if self.published:
-            return "a published curve has no images to draw from"
+            return "a published curve has no images to resample"
         if self.unnamed:
             return WITHOUT_NAMES
         if not self.counts:
@@ -375,7 +375,9 @@ class Result:
             If there is no such class.
         """
         if name not in self.classes:
-            raise ArgumentError(f"no class {name!r} in {self.method}; there are {', '.join(self.classes) or 'none'}")
+            raise ArgumentError(
+                f"no class {name!r} in {self.method}; its classes are {', '.join(self.classes) or 'none'}"
+            )
         return self.classes[name]
 
     @property

@@ -212,7 +212,7 @@ class ResultsFile:
     def runs(self, *, partial: bool = False) -> list[Run]:
         """List the complete runs in the order in which they were first completed.
 
-        With `partial` also those that stopped half-way, unless there is a complete one of the same.
+        With `partial` also those that stopped early, unless there is a complete one of the same.
         """
         wanted = f"complete OR ({_STOPPED})" if partial else "complete"
         with self._readable():

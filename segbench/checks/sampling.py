@@ -14,7 +14,7 @@ from segbench.checks.sizes import Surveyed
 from segbench.core.protocol import Expected
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
-from segbench.loaders.sizes import mendable
+from segbench.loaders.sizes import fixable
 
 _MOST_ODD = 1000
 """Files of odd headers that are decoded, to say what is wrong with them."""
@@ -50,7 +50,7 @@ def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | No
 
 def _repairable(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
     """Choose a few images to inspect where all have a prediction of another size: their values may be wrong, too."""
-    fit = {m.image for m in surveyed.misfits if m.role == "prediction" and mendable(m.shape, m.expected)}
+    fit = {m.image for m in surveyed.misfits if m.role == "prediction" and fixable(m.shape, m.expected)}
     others = {m.image for m in surveyed.misfits if m.role != "prediction"}
     left = [files for files in samples if files.name in fit - others]
     return left if sample is None else _spread(left, sample)

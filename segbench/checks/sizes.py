@@ -16,7 +16,7 @@ from segbench.loaders.decoded import Header, Role, shown, size
 from segbench.loaders.images import STACKS
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
-from segbench.loaders.sizes import HINT, mendable, mending, nearly, relation
+from segbench.loaders.sizes import HINT, fixable, how_to_fix, nearly, relation
 from segbench.loaders.source import Source
 
 Read: TypeAlias = Callable[[Source, Role], Header]
@@ -102,7 +102,7 @@ def _misfits(
 
 def _repaired(shape: tuple[int, ...], expected: tuple[int, ...], repairs: Repairs) -> bool:
     """Tell whether a repair brings a prediction to its size."""
-    if not mendable(shape, expected):
+    if not fixable(shape, expected):
         return False
     return repairs.resize is not None or (repairs.crop and nearly(shape, expected))
 
@@ -144,7 +144,7 @@ def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool)
         kind,
         "prediction" if "prediction" in roles else "ground truth",
         f"{files} {_SIZES[kind]} ({len(images)} of {many(total, 'image')})",
-        mending(first.shape, first.expected, soft=soft) if first else HINT,
+        how_to_fix(first.shape, first.expected, soft=soft) if first else HINT,
         (Place(misfit.file, f"{size(misfit.shape)}, expected {size(misfit.expected)}") for misfit in group),
         images=images,
     )

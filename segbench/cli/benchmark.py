@@ -164,7 +164,7 @@ def count(
     intervals = [] if resampling is None else [result.intervals(**resampling) for result in results]
     print_run(results, run.form, per_class=run.per_class, intervals=intervals)
     if run.output:
-        tell_saved(run.output)
+        print_saved(run.output)
     if any(result.failed or result.summary.empty for result in results):
         raise typer.Exit(1)
 
@@ -184,7 +184,7 @@ def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Re
         typer.secho(line, fg="yellow", err=True)
 
 
-def tell_saved(output: Path) -> None:
+def print_saved(output: Path) -> None:
     """Say where results are saved, and what can be done with them."""
     typed = shlex.quote(str(output))
     typer.echo(f"Saved to {output}. Next: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)

@@ -30,7 +30,7 @@ class ReportForm(StrEnum):
 class Inspection:
     """How many images are inspected and how findings are printed, as given on the command line."""
 
-    sample: Annotated[int, typer.Option(min=1, help="Inspect so many images, evenly spread.")] = 32
+    sample: Annotated[int, typer.Option(min=1, help="Inspect this many images, evenly spread over the set.")] = 32
     everything: Annotated[bool, typer.Option("--all", help="Inspect every image.")] = False
     form: Annotated[ReportForm, typer.Option("--format", help="Choose how the report is printed.")] = ReportForm.TABLE
 

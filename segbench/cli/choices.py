@@ -37,7 +37,7 @@ class Lines(StrEnum):
 _FEW_CLASSES = 20  # rows of classes that a run prints without being asked for them
 
 DIGITS = typer.Option(
-    min=1, max=12, help="Round to so many decimal places in table, markdown and latex.", show_default="4"
+    min=1, max=12, help="Set the number of decimal places in table, markdown and latex.", show_default="4"
 )
 
 

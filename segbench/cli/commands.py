@@ -90,7 +90,7 @@ _VERBS = {
     ),
     "demo": _Verb(
         "Tools",
-        "Benchmark four methods on nine photographs that ship.",
+        "Benchmark four methods on nine photographs that ship with segbench.",
         ("segbench demo", "segbench demo -o somewhere"),
     ),
 }

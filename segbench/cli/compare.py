@@ -22,10 +22,10 @@ def compare(
     metrics: Annotated[str | None, typer.Option(help="Show these metrics: ods_f,auc_pr.")] = None,
     intervals: Annotated[float, typer.Option(help="Set the confidence level of the intervals in percent.")] = 95,
     replicates: Annotated[
-        int, typer.Option(min=1, help="Resample the images so many times to see how stable ranks are.")
+        int, typer.Option(min=1, help="Set the number of resamples that show how stable ranks are.")
     ] = 2000,
     permutations: Annotated[
-        int, typer.Option(min=1, help="Measure so many ways of swapping images between methods.")
+        int, typer.Option(min=1, help="Set the number of random swaps of images between methods.")
     ] = 10_000,
     seed: Annotated[int, SEED] = 0,
     digits: Annotated[int | None, DIGITS] = None,

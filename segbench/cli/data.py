@@ -196,14 +196,14 @@ class Data:
                 raise ArgumentError("give GT and PRED, or a list of files with --pairs")
             return methods_of(self.prediction)
         if self.ground_truth is not None:
-            raise ArgumentError("--pairs names all files: give no folders beside it")
+            raise ArgumentError("--pairs names all files: leave out folders")
         from segbench.loaders.file_list import method_columns
         from segbench.loaders.inputs import Inputs
         from segbench.loaders.presets import load_preset
 
         beside = Inputs(field=self.field, **self._patterns).beside_list()
         if beside:
-            message = f"--pairs names all files: give no {', '.join(map(_option, beside))} beside it"
+            message = f"--pairs names all files: give no {', '.join(map(_option, beside))} as well"
             theirs = [name for name in beside if self.preset and name in load_preset(self.preset).options]
             if theirs:
                 message += f" (the preset {self.preset} gives {', '.join(map(_option, theirs))}: leave it out)"

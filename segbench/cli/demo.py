@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.benchmark import tell_saved
+from segbench.cli.benchmark import print_saved
 from segbench.cli.choices import Form, print_results
 from segbench.cli.command import Stopped
 from segbench.cli.counting import count_methods
@@ -17,7 +17,7 @@ from segbench.core.errors import DataError
 def demo(
     output: Annotated[Path, typer.Option("-o", "--output", help="Write to this folder.")] = Path("segbench-demo"),
 ) -> None:
-    """Benchmark four methods on nine photographs that ship.
+    """Benchmark four methods on nine photographs that ship with segbench.
 
     It prints their metrics and draws their curves.
     """
@@ -47,4 +47,4 @@ def demo(
         save_plot(results, picture, kind=kind)
         typer.echo(f"written: {picture}", err=True)
     print_results(results, Form.TABLE)
-    tell_saved(kept)
+    print_saved(kept)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.benchmark import tell_saved
+from segbench.cli.benchmark import print_saved
 from segbench.cli.choices import Form, print_results
 
 
@@ -32,4 +32,4 @@ def import_(
     from segbench.aggregator.importing import import_bsds
 
     print_results(import_bsds(folder, method=name, results=output), form)
-    tell_saved(output)
+    print_saved(output)

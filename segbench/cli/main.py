@@ -59,5 +59,5 @@ def _run() -> None:
         # A name too long, a folder one may not enter: what no reader or writer foresaw is still the place's fault.
         from segbench.loaders.decoded import shown
 
-        typer.secho(f"segbench: {shown(error)}; check the path, disk and rights", fg="red", err=True)
+        typer.secho(f"segbench: {shown(error)}; check the path, disk and permissions", fg="red", err=True)
         sys.exit(1)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.benchmark import tell_saved
+from segbench.cli.benchmark import print_saved
 
 
 def merge(
@@ -16,7 +16,7 @@ def merge(
         Path, typer.Option("-o", "--output", help="Results file to write (.segbench).", show_default=False)
     ],
     leave_out_unfinished: Annotated[
-        bool, typer.Option("--leave-out-unfinished", help="Leave out runs that were cut short, instead of refusing.")
+        bool, typer.Option("--leave-out-unfinished", help="Leave out incomplete runs instead of refusing.")
     ] = False,
 ) -> None:
     """Put the runs of several results files into one.
@@ -30,4 +30,4 @@ def merge(
         images = "a published curve" if result.published else f"{len(result.counts)} images"
         failed = f", {len(result.failed)} failed" if result.failed else ""
         typer.echo(f"{result.method}: {images}{failed}  {result.signature}", err=True)
-    tell_saved(output)
+    print_saved(output)

@@ -19,7 +19,7 @@ def nms(
     radius: Annotated[
         int, typer.Option(min=0, help="Compare with neighbours along the normal up to this distance.")
     ] = 1,
-    border: Annotated[int, typer.Option(min=0, help="Fade a margin of so many pixels to 0.")] = 5,
+    border: Annotated[int, typer.Option(min=0, help="Fade a margin of this many pixels to 0.")] = 5,
     multiplier: Annotated[
         float, typer.Option(help="Multiply a score by this before it is compared; above 1, near ties are kept.")
     ] = 1.01,

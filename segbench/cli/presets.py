@@ -82,7 +82,7 @@ def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
         kind = "a URL" if is_url(root) else "an archive"
         raise ArgumentError(
             f"a preset finds ground truth below a folder on disk, and {masked(root)} is {kind}; "
-            f"name the ground truth itself and give the options by hand (segbench presets {preset.name})"
+            f"name the ground truth itself and type the options (segbench presets {preset.name})"
         )
     found = preset.place("ground_truth", Path(root)) or Path(root)
     masks = field or preset.place("field", Path(root))

@@ -31,7 +31,7 @@ def report(
         int | None,
         typer.Option(
             min=0,
-            help="Draw so many images, the worst before the best.",
+            help="Draw this many images, the worst first.",
             show_default="as many as keep the page below 25 MB",
         ),
     ] = None,

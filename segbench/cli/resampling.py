@@ -18,7 +18,7 @@ INTERVALS = typer.Option(
     show_default=False,
     rich_help_panel="Output",
 )
-REPLICATES = typer.Option(min=1, help="Resample the images so many times.")
+REPLICATES = typer.Option(min=1, help="Set the number of resamples.")
 SEED = typer.Option(min=0, help="Set the seed of the resamples.")
 BCA = typer.Option("--bca", help="Give bias-corrected and accelerated intervals instead of quantiles.")
 

@@ -28,21 +28,21 @@ def chosen_results(
 ) -> list[Result]:
     """Read the runs of a results file of a method, or with a text in their signature; all where none is given.
 
-    With a class, of the runs that have it that class alone. With `partial` also runs that stopped half-way. Lines on
+    With a class, of the runs that have it that class alone. With `partial` also runs that stopped early. Lines on
     standard error name what is left out.
     """
     from segbench.aggregator.assembling import load_runs
 
     results, stopped = load_runs(path, partial=partial)
     if stopped:
-        typer.echo(f"left out, stopped half-way: {', '.join(stopped)}; repeat the run to count the rest", err=True)
+        typer.echo(f"left out, not complete: {', '.join(stopped)}; repeat the run to count the rest", err=True)
     of_method = [result for result in results if result.method == only]
     chosen = of_method or [result for result in results if only is None or only in result.signature]
     if not chosen:
         methods = ", ".join(dict.fromkeys(result.method for result in results))
         listed = "\n  ".join(dict.fromkeys(result.signature for result in results))
         raise ArgumentError(
-            f"--only {only!r} is neither a method nor in a signature of {path}, which holds {methods}\n  {listed}"
+            f"--only {only!r} matches neither a method nor a signature in {path}, which holds {methods}\n  {listed}"
         )
     if class_name is None:
         return chosen
@@ -67,7 +67,7 @@ def _classes_in(path: Path, results: Sequence[Result]) -> str:
 def comparable(results: Sequence[Result]) -> list[Result]:
     """Give the results that can be compared image by image, and say which cannot."""
     for reason, left_out in (
-        ("known from print", [result.method for result in results if result.published]),
+        ("published without images", [result.method for result in results if result.published]),
         ("human annotators", [result.method for result in results if not result.published and not result.competes]),
     ):
         if left_out:

@@ -44,11 +44,13 @@ def show(
     asked = {Lines.IMAGE: per_image, Lines.CLASS: per_class, Lines.THRESHOLD: per_threshold}
     lines, *others = [line for line, wanted in asked.items() if wanted] or [Lines.METHOD]
     if others:
-        raise ArgumentError(f"--per-{lines} and --per-{others[0]} are two tables; ask for one at a time")
+        raise ArgumentError(f"--per-{lines} and --per-{others[0]} are two tables; choose one")
     if lines is Lines.CLASS and class_name is not None:
-        raise ArgumentError("--class shows one class and --per-class a line for each; give one of both")
+        raise ArgumentError("--class shows one class and --per-class one row per class; choose one of the two")
     if lines in (Lines.IMAGE, Lines.THRESHOLD) and intervals is not None and form is not Form.JSON:
-        raise ArgumentError(f"--per-{lines} has no intervals, they are of metrics over all images; ask for one of both")
+        raise ArgumentError(
+            f"--per-{lines} has no intervals, which describe metrics over all images; choose one of the two"
+        )
     loaded = chosen_results(results, only, class_name, partial=True)
     keys = metrics.split(",") if metrics else None
     if keys and (unknown := sorted(set(keys) - set(known := metric_keys(loaded, lines.value)))):

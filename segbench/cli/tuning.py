@@ -75,9 +75,9 @@ def thresholds_of(
     if results is not None or len(methods) != 1 or folders is None:
         raise ArgumentError("--tuning-set is for one method; for several give --tuning-results, and not both")
     if masked != (field is not None):
-        mend = "say where its masks lie: --tuning-field" if masked else "leave out --tuning-field, or add --field"
+        hint = "give the folder of its masks: --tuning-field" if masked else "leave out --tuning-field, or add --field"
         raise ArgumentError(
-            f"the test set is {_in_words(masked=masked)}, the tuning set {_in_words(masked=not masked)}; {mend}"
+            f"the test set is {_in_words(masked=masked)}, the tuning set {_in_words(masked=not masked)}; {hint}"
         )
     from segbench.aggregator.tuning import tuned_thresholds
     from segbench.cli.counting import count_methods

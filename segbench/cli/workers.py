@@ -21,8 +21,8 @@ Jobs = Annotated[
         "-j",
         "--jobs",
         min=1,
-        help="Use so many worker processes.",
-        show_default="as many as the work fills",
+        help="Set the number of worker processes.",
+        show_default="as many as are useful",
         rich_help_panel="Workers",
     ),
 ]

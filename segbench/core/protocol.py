@@ -108,7 +108,7 @@ class Expected:
 
 
 class Published(ABC):
-    """Metrics known from print, with no counts of images behind them."""
+    """Metrics published without images or counts."""
 
     @property
     @abstractmethod
@@ -255,10 +255,10 @@ class Protocol(ABC):
         Raises
         ------
         ArgumentError
-            If nothing of this protocol is taken from print.
+            If the protocol has no published metrics to import.
         """
         del text
-        raise ArgumentError(f"nothing of the {cls.name} protocol is taken from print")
+        raise ArgumentError(f"the {cls.name} protocol has no published metrics to import")
 
     def prepare(self, say: Callable[[str], None]) -> None:  # noqa: B027  most protocols compile nothing
         """Compile what workers need, before they start; `say` takes a message for the user where that takes long."""

@@ -182,7 +182,7 @@ class AreaExplanation:
             (
                 "AUC-PR, achievable",
                 self.achievable,
-                "the convex hull, its thresholds chosen on this very data: optimistic",
+                "the convex hull, optimistic: its thresholds were tuned on the same data",
             ),
         )
         exact = "the curve of Davis and Goadrich (false positives linear), integrated"

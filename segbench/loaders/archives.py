@@ -28,7 +28,7 @@ from threading import Lock
 
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import MAX_PIXELS, listed, shown
-from segbench.loaders.entries import KNOWN, Entry, Listing, gathered, inner_name, split_extension
+from segbench.loaders.entries import KNOWN, Entry, Listing, inner_name, listing_of, split_extension
 from segbench.loaders.images import not_readable
 from segbench.loaders.source import Source
 from segbench.loaders.urls import last_name
@@ -191,7 +191,7 @@ def _listed(archive: Archive) -> Listing:
         raise DataError(shown(archive.path), what, _HINT)
     top = f"{method_name(archive.path)}/"
     cut = len(top) if all(inside.startswith(top) for inside, _ in members) else 0
-    return gathered(shown(archive.path), ((inside[cut:], member) for inside, member in members), others)
+    return listing_of(shown(archive.path), ((inside[cut:], member) for inside, member in members), others)
 
 
 def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> Iterable[tuple[str, Source]]:

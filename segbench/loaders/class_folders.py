@@ -98,4 +98,4 @@ def _missing(
     if foreign:
         lines.append(f"\n  (found, but no class: {', '.join(map(shown, foreign))})")
     what = f"{len(incomplete)} of {len(pairing.files)} images lack maps of some of {classes} classes:{''.join(lines)}\n"
-    return DataError(where, what, "write a map for every class, or name those there are: --classes (Classes(...))")
+    return DataError(where, what, "write a map for every class, or name those present: --classes (Classes(...))")

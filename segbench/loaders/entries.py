@@ -43,7 +43,7 @@ class Listing:
     notes: tuple[str, ...]
 
 
-def gathered(place: str, files: Iterable[tuple[str, str | Source]], others: Counter[str]) -> Listing:
+def listing_of(place: str, files: Iterable[tuple[str, str | Source]], others: Counter[str]) -> Listing:
     """Keep the files with a known extension, in order, and say what the others are."""
     entries = []
     for inside, where in files:

@@ -35,7 +35,7 @@ from segbench.loaders.subset import select
 from segbench.loaders.urls import is_url, masked, url_path
 
 _ABSENT = "there is no such file"
-_HINT = "columns are name, ground_truth, prediction or prediction:METHOD, and field if any, parted by commas"
+_HINT = "columns are name, ground_truth, prediction or prediction:METHOD, and optionally field, separated by commas"
 _METHOD = "prediction:"
 LEAVE_OUT = "--allow-missing (allow_missing=True) leaves out images without a prediction"
 

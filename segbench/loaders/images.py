@@ -89,7 +89,7 @@ def not_readable(path: Source, error: OSError | ValueError) -> DataError:
     if isinstance(error, PermissionError):
         return DataError(name, "may not be read (permission denied)", "change its permissions")
     if isinstance(error, OSError):
-        hint = "the links lead in a circle" if error.errno == errno.ELOOP else "check the path and the disk"
+        hint = "the links form a loop" if error.errno == errno.ELOOP else "check the path and the disk"
         return DataError(name, f"cannot be read ({error.strerror})", hint)
     return DataError(name, "is not a name a file can have", "check the path")
 

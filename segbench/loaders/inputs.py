@@ -76,7 +76,7 @@ class Inputs:
             If the file list cannot be read.
         """
         if reads == "annotators" and not self.alone:
-            raise ArgumentError("annotators are compared with each other: give no prediction beside them")
+            raise ArgumentError("annotators are compared with each other: give no prediction")
         if reads != "annotators" and self.alone:
             raise ArgumentError("no prediction is given; without one there are only Annotators(...) to compare")
         if reads in WITHOUT_FIELD and self.has_fields():
@@ -156,7 +156,7 @@ def find_inputs(
         return inputs
     beside = inputs.beside_list()
     if beside:
-        raise ArgumentError(f"a list of pairs holds all files: give no {', '.join(beside)} beside it")
+        raise ArgumentError(f"a list of pairs holds all files: leave out {', '.join(beside)}")
     column = None if reads == "annotators" else column_of(fspath(pairs), method)
     return replace(inputs, pairs=fspath(pairs), column=column)
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from segbench.core.errors import DataError
 from segbench.loaders.archives import EXTENSIONS, is_archive, list_archive, list_shards
 from segbench.loaders.decoded import shown
-from segbench.loaders.entries import KNOWN, Listing, gathered, is_clutter, split_extension
+from segbench.loaders.entries import KNOWN, Listing, is_clutter, listing_of, split_extension
 from segbench.loaders.images import read_bytes
 from segbench.loaders.remote import Remote, list_url
 from segbench.loaders.source import Source
@@ -86,7 +86,7 @@ def _list(place: str) -> Listing:
         if is_archive(url_path(place)) and "::" not in place:
             kind = "zip" if url_path(place).lower().endswith(".zip") else "tar"
             name = shown(masked(place))
-            raise DataError(name, "is an archive at a URL", f"fetch it first, or write {kind}://::{name}")
+            raise DataError(name, "is an archive at a URL", f"download it first, or write {kind}://::{name}")
         return list_url(place)
     if is_archive(place) and not os.path.isdir(place):  # noqa: PTH112  as above
         return list_archive(os.path.abspath(place))  # noqa: PTH100  as above; workers may be in another folder
@@ -101,9 +101,9 @@ def list_folder(folder: Path) -> Listing:
     if shards and not any(split_extension(inside)[1] in KNOWN for inside, _ in found):
         listing = list_shards(shown(folder), sorted(map(os.path.abspath, shards)))
         beside = others.total() + len(found) - len(shards)
-        notes = (f"{shown(folder)}: {beside} files beside the archives left out",) if beside else ()
+        notes = (f"{shown(folder)}: left out {beside} files that are not archives",) if beside else ()
         return replace(listing, notes=(*notes, *listing.notes))
-    return gathered(shown(folder), found, others)
+    return listing_of(shown(folder), found, others)
 
 
 def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, str]]:
@@ -153,7 +153,7 @@ def _unreadable(folder: str, error: OSError | ValueError) -> DataError:
     if isinstance(error, NotADirectoryError):
         if name.lower().endswith(_OTHER_ARCHIVES):
             hint = f"pack it again, as one of {' '.join(EXTENSIONS)}"
-            return DataError(name, "is an archive of a kind that is not read", hint)
+            return DataError(name, "is an archive of an unsupported kind", hint)
         return DataError(name, "is a file, expected a folder", "give two files or two folders")
     if isinstance(error, OSError):
         return DataError(name, f"cannot be listed ({error.strerror})", "change its permissions")

@@ -102,12 +102,12 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
 
 
 def _ground_truths(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple[str, ...], bool]:
-    """Give one map an annotator in the file, notes, and whether it is one a category instead."""
+    """Give one map per annotator in the file, notes, and whether it is one per category instead."""
     if path.suffix.lower() in matlab.FORMAT.extensions:
         contents = matlab.read_mat(data, path)
         if "groundTruth" in contents:
             part: matlab.Part = "Segmentation" if reads in ("regions", "classes") else "Boundaries"
-            note = f"{part} of groundTruth, one map an annotator"
+            note = f"{part} of groundTruth, one map per annotator"
             return matlab.annotators(contents, path, part), (note,) if reads in ("masks", "classes") else (), False
         if "GTcls" in contents and reads == "boundaries":
             return matlab.categories(contents, path), (), True

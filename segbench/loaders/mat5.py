@@ -175,7 +175,7 @@ def _head(source: _Bytes) -> tuple[Variable, int, int]:
 def _matrix(source: _Bytes, depth: int) -> tuple[str, Value]:
     """Read a matrix: its name and its value."""
     if depth > _DEEPEST:
-        raise BadMatError(f"cells within cells more than {_DEEPEST} deep")
+        raise BadMatError(f"cells nested more than {_DEEPEST} deep")
     if not source.data:
         return "", np.empty((0, 0))
     variable, kind, marks = _head(source)
@@ -211,7 +211,7 @@ def _structs(source: _Bytes, variable: Variable, depth: int, *, named: bool) -> 
     (width,) = np.frombuffer(source.of(_INT32), f"{source.order}i4").tolist() or (0,)
     text = bytes(source.of(_INT8))
     if (width < 1 and text) or (text and len(text) % width):
-        raise BadMatError(f"names of fields of {width} letters")
+        raise BadMatError(f"field names of {width} letters")
     starts = range(0, len(text), width) if text else ()
     names = [text[at : at + width].partition(b"\0")[0].decode("latin-1") for at in starts]
     count = _count(source, variable, len(names)) // len(names) if names else 0
@@ -220,7 +220,7 @@ def _structs(source: _Bytes, variable: Variable, depth: int, *, named: bool) -> 
 
 def _array(source: _Bytes, variable: Variable, dtype: np.dtype[Any], marks: int) -> NDArray[Any]:
     if marks & _COMPLEX:
-        raise BadMatError("complex numbers, which no map is made of")
+        raise BadMatError("complex numbers, expected real ones")
     stored = source.numbers()
     if stored.size != math.prod(variable.shape):
         raise BadMatError(f"{stored.size} values for the dimensions {variable.shape}")
@@ -232,10 +232,10 @@ def _array(source: _Bytes, variable: Variable, dtype: np.dtype[Any], marks: int)
 def _sparse(source: _Bytes, variable: Variable, marks: int) -> NDArray[Any]:
     """Read a sparse matrix, and fill it."""
     if marks & _COMPLEX:
-        raise BadMatError("complex numbers, which no map is made of")
+        raise BadMatError("complex numbers, expected real ones")
     rows, starts, values = source.numbers(), source.numbers(), source.numbers()
     if rows.dtype.kind not in "iu" or starts.dtype.kind not in "iu" or len(variable.shape) != 2:
-        raise BadMatError("a sparse matrix built otherwise")
+        raise BadMatError("a sparse matrix of another layout")
     height, width = variable.shape
     if starts.size != width + 1 or starts[0] != 0 or np.any(starts[1:] < starts[:-1]):
         raise BadMatError("a sparse matrix with impossible columns")

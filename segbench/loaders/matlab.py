@@ -46,7 +46,7 @@ def read_mat(data: bytes, path: Source | str) -> dict[str, Value]:
 
 
 def annotators(contents: dict[str, Value], path: Source | str, part: Part) -> tuple[NDArray[Any], ...]:
-    """Give one part of a BSDS ground truth, one map an annotator."""
+    """Give one part of a BSDS ground truth, one map per annotator."""
     cell = contents.get("groundTruth")
     if not isinstance(cell, list):
         raise _lacks("groundTruth", contents, path)
@@ -61,14 +61,14 @@ def annotators(contents: dict[str, Value], path: Source | str, part: Part) -> tu
 
 
 def categories(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], ...]:
-    """Give the boundaries of an SBD ground truth ``GTcls``, one map a category."""
+    """Give the boundaries of an SBD ground truth ``GTcls``, one map per category."""
     struct = contents.get("GTcls")
     first = struct[0] if isinstance(struct, list) and struct else None
     cell = first.get("Boundaries") if isinstance(first, dict) else None
     found = [item for item in cell if isinstance(item, np.ndarray)] if isinstance(cell, list) else []
     if not isinstance(cell, list) or not found or len(found) != len(cell):
         raise DataError(
-            shown(path), "GTcls has no cell Boundaries of one map a category", "expected a struct as in SBD"
+            shown(path), "GTcls has no cell Boundaries of one map per category", "expected a struct as in SBD"
         )
     maps = [as_map(one != 0, f"{shown(path)}, category {k}", "ground truth").array for k, one in enumerate(found, 1)]
     return _same_size(maps, path, "categories")

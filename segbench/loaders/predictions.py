@@ -19,9 +19,9 @@ from segbench.loaders.source import Source
 Maps: TypeAlias = tuple[NDArray[Any], ...]
 
 Form: TypeAlias = Literal["map", "ucm2", "labels"]
-"""What a prediction is: one map, a contour map of double size, or label maps, one a threshold or scale."""
+"""What a prediction is: one map, a contour map of double size, or label maps, one per threshold or scale."""
 
-_TOLD_ONE_BY_ONE = 4
+_LISTED_ONE_BY_ONE = 4
 
 
 def read_predictions(files: SampleFiles, contents: Sequence[bytes], reads: Reads) -> tuple[Maps, tuple[str, ...], Form]:
@@ -33,7 +33,7 @@ def read_predictions(files: SampleFiles, contents: Sequence[bytes], reads: Reads
     if scales and (reads == "masks" or form != "map"):
         many = f"{len(contents)} predictions of one image, expected one"
         what = many if reads == "masks" else f"{form} beside other scales"
-        hint = "only label maps come one a scale; correct --pred-pattern (pred_pattern=...), or the columns of the list"
+        hint = "only label maps can have one file per scale; correct --pred-pattern (pred_pattern=...) or the list"
         raise DataError(shown(files.prediction), what, hint)
     further = [decode(data, path, role=role) for path, data in zip(files.scales, others, strict=True)]
     maps += tuple(one.array for one in further)
@@ -51,7 +51,7 @@ def _notes_on_maps(notes: Sequence[tuple[str, ...]], tags: Sequence[str]) -> tup
 
 
 def _named(maps: Sequence[str]) -> str:
-    return f"{len(maps)} maps" if len(maps) > _TOLD_ONE_BY_ONE else ", ".join(map(shown, maps))
+    return f"{len(maps)} maps" if len(maps) > _LISTED_ONE_BY_ONE else ", ".join(map(shown, maps))
 
 
 def _maps_in(data: bytes, path: Source, reads: Reads, role: Role) -> tuple[Maps, tuple[str, ...], Form]:

@@ -22,9 +22,9 @@ Source = Literal["files", "documents", "memory"]
 _SOURCES = {
     "files": "read from the files themselves",
     "documents": "from the data set's public documents",
-    "memory": "from memory; check it against your files",
+    "memory": "from memory; compare it with your files",
 }
-_HINT = "see a preset that ships: segbench presets bsds500"
+_HINT = "see a built-in preset: segbench presets bsds500"
 _LARGEST_BYTES = 2**13
 """The parser takes the square of a file's length where tables are nested."""
 _PLACES = ("ground_truth", "field", "images")
@@ -126,7 +126,8 @@ def load_preset(name: str) -> Preset:
             close = nearest([name.lower()], list(known)).get(name.lower())
             hint = f"did you mean {close}? " if close else ""
             raise ArgumentError(
-                f"no preset is called {name!r}; {hint}there are {', '.join(known)}, or give the path of a .toml file"
+                f"no preset is called {name!r}; {hint}the presets are {', '.join(known)}, "
+                "or give the path of a .toml file"
             )
         return known[name]
     path = Path(name)
@@ -174,7 +175,9 @@ def _problems(content: Mapping[str, Any]) -> list[str]:
         problems.append(f"[options] holds protocol; write it above [layout]: protocols = [{options['protocol']!r}]")
     if "ground_truth" not in layout:
         problems.append("[layout] lacks ground_truth, the folder below the root")
-    problems += [f"[layout] knows no {key!r}, only {', '.join(_PLACES)}" for key in layout if key not in _PLACES]
+    problems += [
+        f"[layout] holds {key!r}, expected some of {', '.join(_PLACES)}" for key in layout if key not in _PLACES
+    ]
     for key, where in layout.items():
         places = _as_tuple(where)
         if not places or not all(isinstance(place, str) and _is_below(place) for place in places):

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
-from segbench.loaders.entries import Listing, gathered, inner_name, split_extension
+from segbench.loaders.entries import Listing, inner_name, listing_of, split_extension
 from segbench.loaders.source import Source
 from segbench.loaders.urls import masked, url_path
 
@@ -51,7 +51,9 @@ class Remote:
         except FileNotFoundError:
             raise DataError(shown(self), "there is no such file", "check the URL") from None
         except Exception as error:  # noqa: BLE001  each protocol has errors of its own
-            raise DataError(shown(self), f"cannot be read ({_reason(error)})", "check network and rights") from None
+            raise DataError(
+                shown(self), f"cannot be read ({_reason(error)})", "check the network and permissions"
+            ) from None
         return data
 
 
@@ -64,12 +66,12 @@ def list_url(url: str) -> Listing:
     except FileNotFoundError:
         raise DataError(name, "there is no such folder", "check the URL") from None
     except Exception as error:  # noqa: BLE001  each protocol has errors of its own
-        raise DataError(name, f"cannot be listed ({_reason(error)})", "check network and rights") from None
+        raise DataError(name, f"cannot be listed ({_reason(error)})", "check the network and permissions") from None
     if not found:
         raise DataError(
             name, "lists no file", "check the URL; a web server must show its folders, or give --pairs (pairs=...)"
         )
-    return gathered(name, found, Counter())
+    return listing_of(name, found, Counter())
 
 
 def _walk(files: Any, root: str, url: str) -> Iterator[tuple[str, Source]]:  # noqa: ANN401  fsspec is untyped
@@ -105,7 +107,9 @@ def _file_system(url: str, process: int) -> tuple[Any, str]:  # noqa: ARG001  a 
     try:
         files, path = url_to_fs(url)
     except Exception as error:  # noqa: BLE001  a chain opens its archive here
-        raise DataError(name, f"cannot be opened ({_reason(error)})", "check the URL, network and rights") from None
+        raise DataError(
+            name, f"cannot be opened ({_reason(error)})", "check the URL, network and permissions"
+        ) from None
     return files, path
 
 

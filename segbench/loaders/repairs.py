@@ -22,7 +22,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.sample import Reads
 from segbench.loaders.resizing import bilinear, nearest
 from segbench.loaders.scaling import Scale, as_scale, require_finite, scaled, scores_of
-from segbench.loaders.sizes import croppable, mendable, misfit
+from segbench.loaders.sizes import croppable, fixable, misfit
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
 Kind: TypeAlias = Literal["soft", "ucm2", "labels"]
@@ -120,7 +120,7 @@ class Repairs:
             raise ArgumentError("repairs are for predictions, and annotators are compared without one")
         if reads == "classes" and self != Repairs():
             raise ArgumentError(
-                "repairs are for one soft map an image, not for the maps of several classes (--classes, Classes(...))"
+                "repairs are for one soft map per image, not for the maps of several classes (--classes, Classes(...))"
             )
         if reads == "regions" and (self.resize == "bilinear" or isinstance(self.scale, str)):
             raise ArgumentError(
@@ -132,7 +132,7 @@ class Repairs:
 def as_resize(text: str) -> Resize:
     """Read a way of resizing."""
     if text not in get_args(Resize):
-        raise ArgumentError(f"resize={text!r} is not a way of resizing; choose nearest or bilinear")
+        raise ArgumentError(f"resize={text!r} is not a resizing method; choose nearest or bilinear")
     return cast("Resize", text)
 
 
@@ -191,7 +191,7 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
         if array.shape == shape:
             predictions.append((name, array))
             continue
-        if how is None or not mendable(array.shape, shape):
+        if how is None or not fixable(array.shape, shape):
             raise misfit((name, array.shape), _of(maps.truths[0]), soft=maps.kind == "soft")
         if how == "nearest":
             predictions.append((name, nearest(array, shape)))
@@ -215,9 +215,9 @@ def _cropped(maps: ImageMaps) -> ImageMaps:
     for what, (name, array) in [*(("prediction", named) for named in maps.predictions), ("ground truth", truth)]:
         if array.shape == common:
             continue
-        if not (mendable(array.shape, truth[1].shape) and croppable(array.shape, common)):
+        if not (fixable(array.shape, truth[1].shape) and croppable(array.shape, common)):
             found = (name, array) if what == "prediction" else min(maps.predictions, key=lambda named: named[1].size)
-            refused = "; cropping cuts at most a tenth, or 2 pixels" if mendable(found[1].shape, truth[1].shape) else ""
+            refused = "; cropping cuts at most a tenth, or 2 pixels" if fixable(found[1].shape, truth[1].shape) else ""
             raise misfit(_of(found), _of(truth), soft=maps.kind == "soft", refused=refused)
         notes[f"{what} {_CROPPED} [{_sides(array.shape)} to {_sides(common)}]"] = None
     window = tuple(slice(extent) for extent in common)

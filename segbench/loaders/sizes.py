@@ -13,7 +13,7 @@ MOST_CUT = 2, 0.1
 HINT = "save all maps of an image at one size"
 _TRANSPOSED = "it looks transposed"
 _UCM2 = "it has 2 h + 1 and 2 w + 1 pixels, as a ucm2 has, which the boundaries and regions protocols read"
-_CROP = "--crop cuts off what is too much at the lower right (Repairs(crop=True))"
+_CROP = "--crop cuts off excess rows and columns at the lower right (Repairs(crop=True))"
 
 
 class SizeError(DataError):
@@ -41,7 +41,7 @@ def misfit(
     """Say that a prediction has not the size of its ground truth, and which option fixes it."""
     (name, shape), (first, expected) = prediction, truth
     what = _found(shape, expected, f"as in {first}") + refused
-    return SizeError(name, what, mending(shape, expected, soft=soft), shape, expected)
+    return SizeError(name, what, how_to_fix(shape, expected, soft=soft), shape, expected)
 
 
 def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
@@ -58,7 +58,7 @@ def _found(shape: tuple[int, ...], expected: tuple[int, ...], why: str, comma: s
     return f"{size(shape)}, expected {size(expected)}{comma} {why}" + (f" ({guess})" if guess else "")
 
 
-def mendable(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+def fixable(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
     """Tell whether a map may be resized or cropped: not one that is transposed, or a ``ucm2``."""
     return relation(shape, expected) not in (_TRANSPOSED, _UCM2)
 
@@ -75,7 +75,7 @@ def nearly(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
     return croppable(shape, common) and croppable(expected, common)
 
 
-def mending(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) -> str:
+def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) -> str:
     """Say which option brings a prediction to the size expected, or that none does."""
     guess = relation(shape, expected)
     if guess == _TRANSPOSED:

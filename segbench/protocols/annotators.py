@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ONE_ANNOTATOR = "one annotator, nobody to compare with"
+ONE_ANNOTATOR = "one annotator, so there is none to compare with"
 """The note on an image that cannot tell how well annotators agree."""
 
 AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
@@ -41,7 +41,7 @@ Labelled: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.bool_] | None]"
 def as_annotator_rule(text: str) -> AnnotatorRule:
     """Read a rule for several annotators."""
     if text not in get_args(AnnotatorRule):
-        raise ArgumentError(f"annotators={text!r} is no rule; choose any, all, majority or each")
+        raise ArgumentError(f"annotators={text!r} is not a rule; choose any, all, majority or each")
     return cast("AnnotatorRule", text)
 
 

@@ -64,7 +64,7 @@ class LabelRule:
         except ValueError:
             values = ()
         if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
-            raise ArgumentError(f"positive={text!r} is no rule; {_EXPECTED_RULE}")
+            raise ArgumentError(f"positive={text!r} is not a rule; {_EXPECTED_RULE}")
         return cls(comparison, values)
 
     def __str__(self) -> str:
@@ -95,7 +95,7 @@ def rule_text(rule: Positive) -> str:
     except ArgumentError:
         numbers = []
     if not numbers:
-        raise ArgumentError(f"positive={rule!r:.60} is no rule; {_EXPECTED_RULE}")
+        raise ArgumentError(f"positive={rule!r:.60} is not a rule; {_EXPECTED_RULE}")
     return written(numbers)
 
 

@@ -70,7 +70,7 @@ def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
     known = protocols()
     if verb not in known or known[verb].variant_of:
         names = ", ".join(name for name, kind in known.items() if not kind.variant_of)
-        raise ArgumentError(f"no protocol has the verb {verb!r}; there are {names}")
+        raise ArgumentError(f"no protocol has the verb {verb!r}; the verbs are {names}")
     return (known[verb], *(kind for kind in known.values() if kind.variant_of == verb))
 
 
@@ -101,7 +101,7 @@ def protocols() -> Mapping[str, type[Protocol]]:
 def protocol_of(name: str, fields: Mapping[str, str]) -> Protocol:
     """Make the protocol of a run from its name and the fields of its signature."""
     if name not in protocols():
-        raise ArgumentError(f"there is no protocol {name!r}; there are {', '.join(protocols())}")
+        raise ArgumentError(f"there is no protocol {name!r}; the protocols are {', '.join(protocols())}")
     return protocols()[name].from_fields(fields)
 
 

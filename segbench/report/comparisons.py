@@ -127,7 +127,7 @@ def _explanations(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
     if ranked := _ranked_by(comparison, metrics):
         shares = sorted(comparison.rank_shares[ranked].items(), key=lambda item: -item[1][0])
         listed = ", ".join(f"{name} {share[0]:.1%}" for name, share in shares)
-        said.append(f"first, or equal to it, by {ranked} in replicates: {listed}")
+        said.append(f"first or tied for first by {ranked} in replicates: {listed}")
     images = "1 image" if comparison.images == 1 else f"{comparison.images} images"
     ways = "all" if comparison.exact else f"{comparison.permutations}"
     said.append(
@@ -140,7 +140,7 @@ def _explanations(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
 def _optimistic_notes(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
     optimistic = {metric.key for metric in comparison.metrics if metric.optimistic}
     return [
-        f"{key}: of hulls whose thresholds were chosen on the very images they describe: optimistic"
+        f"{key}: optimistic: thresholds of the hulls were tuned on these same images"
         for key in metrics
         if key in optimistic
     ]

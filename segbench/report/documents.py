@@ -51,7 +51,7 @@ def json_document(
 
     Undefined metrics are null, with the reason under ``undefined``. ``bounds`` maps metrics that are not exact, because
     scores were counted in bins, to [low, high]. ``images`` and ``failed`` are numbers, ``failures`` says why;
-    ``partial`` is null, or for a run that stopped half-way [images done, all images or null];
+    ``partial`` is null, or for a run that stopped early [images done, all images or null];
     ``optimistic`` names metrics with thresholds chosen on the images they describe. ``intervals`` maps metrics to
     [low, high], ``resampling`` says how they were drawn. By `rows`, ``per_image`` holds the metrics of each image,
     ``image_undefined`` why some are undefined, ``image_bounds`` their bounds (only of images that have any) and

@@ -137,5 +137,5 @@ def _draw_links(ax: Axes, links: NDArray[np.int64]) -> None:
 
     apart: Any = links[np.any(links[:, 0] != links[:, 1], axis=1)][:, :, ::-1]
     width = _LINK_WIDTHS[int(max(ax.get_xlim()[1], ax.get_ylim()[0]) <= _GRID_UP_TO)]
-    label = f"links: {len(apart)}, and {len(links) - len(apart)} on the spot"
+    label = f"links: {len(apart)}, and {len(links) - len(apart)} at the same pixel"
     ax.add_collection(LineCollection(apart, color=LINK, linewidth=width, label=label, zorder=2), autolim=False)

@@ -4,10 +4,10 @@ Conventions
 -----------
 1. Methods compete with those counted on the same images: of the same names, and of the same content where both know it
    (results counted from files, or both from arrays). An image that failed for one method alone sets it apart.
-2. The images of a curve known from print are not known: it competes where all others are on the same images, and is
-   apart where they are not. So are human annotators, of whom images with one annotator tell nothing.
+2. The images of a published curve are unknown: it competes where all others are on the same images, and is set
+   apart where they are not. The same holds for human annotators, since images with one annotator do not count.
 3. Human annotators do not compete: their row is never marked and does not keep another from being best. Nor does a
-   partial result, of a run that stopped half-way; it has the images counted so far.
+   partial result, of a run that stopped early; it has the images counted so far.
 4. What is printed equal is equal: at three digits .7971 and .7968 share the first place. Two that share it leave no
    second place.
 5. Best takes at least two methods with a defined value, second best at least three. An undefined value is neither.
@@ -28,7 +28,7 @@ from segbench.core.text_table import Mark
 
 
 def image_sets(results: Sequence[Result]) -> list[list[int]]:
-    """Give the places of results on the same images, the set of most images first, curves known from print last.
+    """Give the places of results on the same images, the largest set first, published curves last.
 
     Sets of partial results alone come after the others.
     """

@@ -141,7 +141,7 @@ def _on_images(results: Sequence[Result], names: Sequence[str]) -> Iterable[Rema
 
 def _images(result: Result) -> str:
     if result.published:
-        return "known from print"
+        return "published without images"
     count = len(result.counts)
     return f"{count} image{'s'[: count != 1]}, data:{result.data}" if not result.unnamed else "images without names"
 

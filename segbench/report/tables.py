@@ -258,7 +258,9 @@ def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None)
     )
     notes = [f"{few_names(methods, len(names))}: {text}" for text, methods in noted.items()]
     published = [result.method for result in results if result.published]
-    notes += [f"{', '.join(published)}: known from print, there are no metrics of images"] if published else []
+    notes += (
+        [f"{', '.join(published)}: published without images, so metrics of images are unknown"] if published else []
+    )
     bounded = [BINS_NOTE] if any(row.summary.bounds for row in rows) else []
     return Table(("method", "image"), chosen, rows, notes=(*bounded, *notes))
 

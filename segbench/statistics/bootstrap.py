@@ -23,10 +23,10 @@ from segbench.protocols.registry import measuring, protocols
 from segbench.statistics.intervals import IntervalMethod, Intervals, interval, method_for
 from segbench.statistics.replicates import as_draws, as_level, draw, leave_one_out
 
-_ONE_IMAGE = "1 image: no intervals, for there is nothing to draw from"
+_ONE_IMAGE = "1 image: intervals need at least two images"
 
 FEW_IMAGES = 10
-"""Below this many images, intervals say that they are not to be relied on."""
+"""Below this many images, intervals say that they are unreliable."""
 
 
 def bootstrap(
@@ -140,7 +140,7 @@ def notes_on(images: int) -> tuple[str, ...]:
     if images == 1:
         return (_ONE_IMAGE,)
     if images < FEW_IMAGES:
-        return (f"{images} images: intervals over fewer than {FEW_IMAGES} are not to be relied on",)
+        return (f"{images} images: intervals over fewer than {FEW_IMAGES} are unreliable",)
     return ()
 
 

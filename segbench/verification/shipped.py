@@ -38,7 +38,7 @@ def demo_part() -> Part:
     """Give the table that `segbench demo` prints, as the README shows it."""
     methods = expected("demo")["methods"].items()
     groups = [Group(method, partial(_demo_method, method, texts)) for method, texts in methods]
-    return Part("The demo's table, nine photographs that ship", groups)
+    return Part("The demo's table, nine photographs that ship with segbench", groups)
 
 
 def _demo_method(method: str, texts: Sequence[str], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:

@@ -122,7 +122,7 @@ def _numbers(check: Check) -> tuple[str, str, str, str]:
 
 
 def _places(check: Check) -> int:
-    """Count the places behind the point: those of the number expected, and all that the allowed difference makes."""
+    """Count the decimal places: those of the number expected, and all that the allowed difference makes."""
     known = math.ceil(-math.log10(2 * check.allowed))
     if known > _MOST_PLACES:
         # What is known exactly needs no zeros to say how well.

@@ -199,10 +199,10 @@ class TestWithoutNames:
         assert result.curve.area == pytest.approx(0.6531311, abs=1e-7)
         for key in ("ois_f", "ois_precision", "ois_recall", "mean_image_f"):
             assert math.isnan(result.summary[key])
-            assert "images are not told apart" in result.summary.undefined[key]
+            assert "images are not distinguished" in result.summary.undefined[key]
             assert key not in result.summary.bounds
         assert math.isnan(result.intervals()["ods_f"][0])
-        assert "images are not told apart" in result.intervals().undefined["ods_f"]
+        assert "images are not distinguished" in result.intervals().undefined["ods_f"]
         assert "images:unnamed|" in result.signature
         assert not result.per_image
 
@@ -214,7 +214,7 @@ class TestWithoutNames:
         assert result.per_image["first"]["positives"] == 5
         assert result.summary["positives"] == 9
         assert math.isnan(result.summary["ois_f"])
-        with pytest.raises(ArgumentError, match="not told apart"):
+        with pytest.raises(ArgumentError, match="not distinguished"):
             segbench.compare_results([result, accumulated(NAMES, method="other").compute()])
         assert segbench.tuned_thresholds(result).source.startswith("tuning set of unnamed images")
 
@@ -517,5 +517,5 @@ def test_torch_is_not_imported_for_arrays():
 
 def test_nested_lists_are_no_annotators():
     for labels in ([[0, 1]], [np.zeros(4)]):
-        with pytest.raises(ArgumentError, match=r"an array an annotator, of shape \(height, width\)"):
+        with pytest.raises(ArgumentError, match=r"one array of shape \(height, width\) per annotator"):
             Accumulator(Boundaries()).update(labels, np.zeros((1, 2)), name="a")

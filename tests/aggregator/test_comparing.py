@@ -94,7 +94,7 @@ def test_a_published_curve_has_nothing_to_compare(tmp_path):
         {},
         published=PublishedCurve(boundary_curve(counted.pooled)),
     )
-    with pytest.raises(ArgumentError, match="print: known from print"):
+    with pytest.raises(ArgumentError, match="print: published without images"):
         compare_results([counted, printed])
 
 

@@ -159,7 +159,7 @@ class TestACompleteRunStays:
         first = evaluate(*papers, results=tmp_path / "r")
         for path in papers[1].iterdir():
             path.write_bytes(b"junk")
-        with pytest.warns(segbench.ReplacedRun, match="kept as it was"), pytest.warns(segbench.FailedImages):
+        with pytest.warns(segbench.ReplacedRun, match="is unchanged"), pytest.warns(segbench.FailedImages):
             evaluate(*papers, results=tmp_path / "r")
         (kept,) = load_results(tmp_path / "r")
         assert document(kept) == document(first)
@@ -168,7 +168,7 @@ class TestACompleteRunStays:
         evaluate(*papers, results=tmp_path / "r")
         other = write_folder(tmp_path / "other", {"third.png": np.eye(4, dtype=np.uint8) * 255})
         scores = write_folder(tmp_path / "scores", {"third.npy": FIRST_SCORES})
-        with pytest.warns(segbench.ReplacedRun, match="give one another name or file"):
+        with pytest.warns(segbench.ReplacedRun, match="give one of them another name or file"):
             result = evaluate(other, scores, method="pred", results=tmp_path / "r")
         (kept,) = load_results(tmp_path / "r")
         assert document(kept) == document(result)
@@ -222,7 +222,10 @@ class TestReadOnly:
 
     def test_a_folder_one_may_not_write_to(self, open_place):
         open_place.chmod(0o555)
-        with as_nobody(), pytest.raises(DataError, match=r"cannot be used as a results file .*check disk and rights"):
+        with (
+            as_nobody(),
+            pytest.raises(DataError, match=r"cannot be used as a results file .*check the disk and permissions"),
+        ):
             evaluate(*papers_of(open_place), results=open_place / "r.segbench")
         open_place.chmod(0o755)
 
@@ -262,7 +265,9 @@ class TestFullDisk:
 
         monkeypatch.setattr(store, "connect", tight)
         gt, pred = write_many(tmp_path / "many", 40)
-        with pytest.raises(DataError, match=r"disk is full .*go on with the same command; what was counted before is"):
+        with pytest.raises(
+            DataError, match=r"disk is full .*free some space and repeat the command; what was counted before is"
+        ):
             evaluate(gt, pred, results=tmp_path / "r.segbench")
         monkeypatch.undo()
         assert integrity(tmp_path / "r.segbench") == "ok"

@@ -137,7 +137,7 @@ class TestPublished:
         drawn = result.intervals()
         assert list(drawn) == list(result.summary)
         assert np.isnan(drawn["ods_f"]).all()
-        assert "no images to draw from" in drawn.notes[0]
+        assert "no images to resample" in drawn.notes[0]
 
 
 class TestFolders:
@@ -186,7 +186,7 @@ class TestAnnotators:
             assert (again.method, again.competes) == (folder, False)
             assert bool(again.published) == (kept == "published")
             assert again.summary["ods_f"] == pytest.approx(human.summary["ods_f"], abs=1e-6)
-            assert any("taken for annotators" in note for note in again.notes)
+            assert any("read as annotators" in note for note in again.notes)
             assert not load_results(tmp_path / f"{kept}.segbench")[0].competes
             (tmp_path / folder / "a_ev1.txt").unlink(missing_ok=True)
 

@@ -65,7 +65,7 @@ class TestDataFrame:
         ("level", "message"),
         [
             ("pixels", "level is 'pixels', expected 'method', 'images' or 'classes'"),
-            ("classes", "net is a result of pixels, without classes"),
+            ("classes", "net is a result of pixels, which has no classes"),
         ],
     )
     def test_levels_that_there_are_not(self, result, level, message):

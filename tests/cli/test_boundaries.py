@@ -215,7 +215,7 @@ class TestExportAndImport:
         for form in ("table", "csv", "markdown", "latex"):
             assert "HED" in segbench("show", results, "--format", form).out
         shown = segbench("show", results, "--per-image").out
-        assert "HED: known from print, there are no metrics of images" in shown
+        assert "HED: published without images, so metrics of images are unknown" in shown
         assert "near" in shown
         assert segbench("show", results, "--intervals", 95).code == 0
         assert segbench("plot", results, "-o", tmp_path / "pr.svg").code == 0
@@ -243,7 +243,7 @@ class TestExportAndImport:
         assert segbench("pixels", *write_papers(tmp_path / "papers"), "-o", pixels).code == 0
         answer = segbench("export", pixels, "--bsds", tmp_path / "out")
         assert answer.code == 2
-        assert "no result of the boundary protocol" in answer.err
+        assert "no result of the boundaries or regions protocol" in answer.err
         assert not (tmp_path / "out").exists()
 
 

@@ -136,7 +136,7 @@ class TestReport:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--positive", "white"], 2, "is no rule"),
+        (["--positive", "white"], 2, "is not a rule"),
         (["--sample", "0"], 2, "--sample"),
         (["--nms", "1,5,1.01"], 2, "No such option: --nms; segbench boundaries has it"),
         (["--gt-pattern", "x"], 2, "--gt-pattern"),

@@ -76,8 +76,8 @@ def test_show_compare_plot_export_of_classes(segbench, folders, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--classes", "road"], "'road' is no class"),
-        (["--classes", "3-1"], "'3-1' is no run"),
+        (["--classes", "road"], "'road' is not a class"),
+        (["--classes", "3-1"], "'3-1' is not a range"),
         (["--classes", "0-2", "--positive", "1"], "--positive has no meaning with --classes"),
         (["--classes", "0-2", "--nms", "1,5,1.01"], "No such option: --nms; segbench boundaries has it"),
         (["--classes", "0-2,255"], "both a class and void"),
@@ -126,7 +126,7 @@ def test_a_class_is_taken_from_the_runs_that_have_it(segbench, mixed, tmp_path):
 def test_one_class_has_no_line_a_class(segbench, mixed):
     answer = segbench("show", mixed, "--class", "car", "--per-class")
     assert answer.code == 2
-    assert "give one of both" in answer.err
+    assert "choose one of the two" in answer.err
 
 
 @pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "achievable"])
@@ -140,7 +140,11 @@ def test_classes_and_pixels_are_not_drawn_together(segbench, folders, mixed, tmp
 
 
 def test_files_of_classes_that_cannot_be_read(segbench, folders, tmp_path):
-    for text, message in ((b"road\n", "line 1 is 'road'"), (b"\xff\xfe\x00", "no plain text"), (b"", "names no class")):
+    for text, message in (
+        (b"road\n", "line 1 is 'road'"),
+        (b"\xff\xfe\x00", "not plain text"),
+        (b"", "names no class"),
+    ):
         (tmp_path / "c.txt").write_bytes(text)
         answer = segbench("pixels", *folders[:2], "--classes", tmp_path / "c.txt")
         assert answer.code in (1, 2)

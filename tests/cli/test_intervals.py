@@ -80,7 +80,7 @@ class TestDegenerate:
         folders = write_methods(tmp_path, {"a": 2}, images=1)
         (run,) = runs_of(segbench("pixels", *folders, "--intervals", "95", "--format", "json"))
         assert {tuple(ends) for ends in run["intervals"].values()} == {(None, None)}
-        assert run["resampling"]["undefined"]["ods_f"] == "1 image: no intervals, for there is nothing to draw from"
+        assert run["resampling"]["undefined"]["ods_f"] == "1 image: intervals need at least two images"
         text = segbench("pixels", *folders, "--intervals", "95", "--format", "markdown").out
         assert "[" not in text
         (row,) = csv.DictReader(io.StringIO(segbench("pixels", *folders, "--intervals", "95", "--format", "csv").out))

@@ -185,7 +185,7 @@ def test_soft_maps_that_do_best_by_calling_everything_positive_say_so(segbench, 
         soft[::2] //= 2
         (tmp_path / "bad").mkdir(exist_ok=True)
         Image.fromarray(soft).save(tmp_path / f"bad/{name}.png")
-    note = "ODS: the best F is that of predicting every pixel positive"
+    note = "ODS: predicting every pixel positive gives the best F"
     kept = tmp_path / "r.segbench"
     answer = segbench("pixels", truth, tmp_path / "bad", "-o", kept)
     assert f"bad: {note}" in answer.out

@@ -76,7 +76,7 @@ class TestRun:
         first, second, mend = out.split("images failed, left out of all metrics:\n")[1].splitlines()[:3]
         assert "first.npy: 2 x 2" in first
         assert "second.npy: 2 x 2" in second
-        assert mend.startswith("  -> --crop cuts off what is too much")
+        assert mend.startswith("  -> --crop cuts off excess rows and columns")
         assert out.count("--crop") == 1
 
     def test_undefined_figures_are_null_with_a_reason(self, segbench, papers):
@@ -165,7 +165,7 @@ class TestWrongUse:
             (["pixels", "{gt}", "{pred}", "-j", "two"], 2, "'--jobs': expected a whole number\n"),
             (["pixels", "{gt}", "{pred}", "--intervals", "many"], 2, "'--intervals': expected a number\n"),
             (["show", "r.segbench", "--format", "tabel"], 2, "'--format': 'tabel' is not one of 'table'"),
-            (["pixels", "{gt}", "{pred}", "--positive", "white"], 2, "is no rule"),
+            (["pixels", "{gt}", "{pred}", "--positive", "white"], 2, "is not a rule"),
             (["pixels", "{gt}", "{pred}", "--void", "sky"], 2, "is not a list of numbers"),
             (["pixels", "{gt}", "{pred}", "{pred}"], 2, "two methods are called 'pred'"),
             (["pixels", "{gt}", "{pred}", "--field-pattern", "*_m"], 2, "name their folder with --field"),

@@ -1,4 +1,4 @@
-"""Some of the images, images without a prediction, several methods in a folder, and runs that stopped half-way."""
+"""Some of the images, images without a prediction, several methods in a folder, and runs that stopped early."""
 
 import json
 import shutil

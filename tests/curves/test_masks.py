@@ -94,7 +94,7 @@ def test_soft_maps_have_the_iou_of_their_best_f():
 def test_soft_maps_that_do_best_by_calling_everything_positive_say_so():
     truth, scores = np.arange(10) < 8, np.arange(10) % 5
     assert pixel_summary({"a": count_pixels(truth, scores)}).notes == (
-        "ODS: the best F is that of predicting every pixel positive",
+        "ODS: predicting every pixel positive gives the best F",
     )
     assert pixel_summary({"a": count_pixels(truth, truth + scores / 10)}).notes == ()
     assert pixel_summary({"a": count_pixels(np.ones(10, bool), scores)}).notes == (), "nothing can be wrong"
@@ -258,7 +258,7 @@ def test_each_class_decides_for_itself():
     assert summary["macro_ods_f"] == pytest.approx((2 / 3 + 2 * 2 / 6) / 2)
     assert "macro_auc_pr" not in summary.undefined
     assert any(note.endswith("without cat (two-valued predictions)") for note in summary.notes)
-    assert "dog: ODS: the best F is that of predicting every pixel positive" in summary.notes
+    assert "dog: ODS: predicting every pixel positive gives the best F" in summary.notes
     both = ClassCounts(("cat", "dog"), (mask, count_pixels([1, 0, 0, 1], [0, 0, 0, 0])))
     summary = class_summary({"a": both})
     assert summary.undefined["macro_auc_pr"] == summary.undefined["micro_auc_pr"] == "two-valued predictions"
@@ -285,7 +285,7 @@ def test_pixels_without_names_are_masks_as_well():
     summary = accumulator.compute().summary
     assert summary["ods_f"] == 0.5
     assert summary.undefined["ois_f"] == "two-valued predictions"
-    assert "name of an image" in summary.undefined["mean_image_f"]
+    assert "name of their image" in summary.undefined["mean_image_f"]
 
 
 def test_the_mask_of_inverted_predictions():

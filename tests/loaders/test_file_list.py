@@ -116,7 +116,7 @@ def test_every_problem_is_said_at_once_with_its_line(write):
         ([""], "is empty"),
         (["\n"], "holds no line"),
         (["name,prediction"], r"no column 'ground_truth' \(columns: name, prediction\)"),
-        (["name;ground_truth;prediction"], "no column 'name'.*parted by commas"),
+        (["name;ground_truth;prediction"], "no column 'name'.*separated by commas"),
         (["name,name,ground_truth,prediction"], "two columns 'name'"),
         (["name,ground_truth,prediction"], "lists no image"),
         (["name,ground_truth,prediction", '"a'], "line 2: unexpected end of data"),

@@ -451,7 +451,7 @@ def test_reading_bytes(tmp_path):
         (tmp_path / "none.png", "there is no such file"),
         (tmp_path, "is a folder, expected a file"),
         (tmp_path / "empty.png", r"is empty \(0 bytes\)"),
-        (tmp_path / "loop.png", "links lead in a circle"),
+        (tmp_path / "loop.png", "links form a loop"),
         (good / "b.png", "cannot be read"),
         (tmp_path / ("n" * 300), "cannot be read"),
         (Path("nul\0.png"), "is not a name a file can have"),

@@ -206,7 +206,7 @@ def test_folders_that_cannot_be_used(tmp_path):
         (good / "a.png", "is a file, expected a folder"),
         (
             make(tmp_path / "packed", "a.tar.xz") / "a.tar.xz",
-            r"of a kind that is not read; .* \.zip \.tar \.tar\.gz \.tgz",
+            r"of an unsupported kind; .* \.zip \.tar \.tar\.gz \.tgz",
         ),
     ]:
         for gt, pred in [(folder, good), (good, folder)]:

@@ -203,7 +203,7 @@ class TestOnesOwn:
         file.write_text('title = "Mine"\n[layout]\nground_truth = "truth"\n[options]\ngt_pattern = "*_gt"\n')
         ended = run(file, tmp_path / "root", tmp_path / "pred")
         assert ended.exit_code == 0, ended.output
-        assert "from memory; check it against your files" in ended.stderr
+        assert "from memory; compare it with your files" in ended.stderr
 
     def test_what_only_run_knows_is_passed_over_by_check(self, tmp_path):
         image(tmp_path / "root/truth/a.png")
@@ -226,7 +226,7 @@ class TestOnesOwn:
         ended = CliRunner().invoke(app, ["presets", str(file)])
         assert ended.exit_code == 1 or isinstance(ended.exception, segbench.DataError)
         said = str(ended.exception)
-        for fault in ("'titel'", "'hearsay'", "lacks ground_truth", "knows no 'masks'", "'../up'"):
+        for fault in ("'titel'", "'hearsay'", "lacks ground_truth", "holds 'masks'", "'../up'"):
             assert fault in said
 
     @pytest.mark.parametrize(("text", "said"), [("[layout", "is not TOML"), (None, "cannot be read as a preset")])
@@ -265,7 +265,7 @@ def test_a_category_must_be_chosen_and_be_there(tmp_path):
     (name,) = sbd(tmp_path)
     image(tmp_path / f"pred/{name}.png", SOFT)
     where = tmp_path / "dataset/cls", tmp_path / "pred"
-    for category, said in ((None, "none is chosen"), (21, "21 is none of them")):
+    for category, said in ((None, "none was selected"), (21, "21 is none of them")):
         with pytest.warns(segbench.FailedImages, match=said):
             segbench.evaluate(*where, segbench.Boundaries(category=category))
     other = segbench.evaluate(*where, segbench.Boundaries(category=4))

@@ -128,7 +128,7 @@ def test_an_archive_at_a_url_through_a_chain(folders, memory, server):
             archive.write(folders / "pred" / name, name)
     fsspec.filesystem("memory").put(str(folders / "pred.zip"), "/served/pred.zip")
     same_as_folders(evaluate(folders / "gt", f"zip://::{memory}/pred.zip"), folders)
-    with pytest.raises(DataError, match=r"fetch it first, or write zip://::memory://served/pred\.zip"):
+    with pytest.raises(DataError, match=r"download it first, or write zip://::memory://served/pred\.zip"):
         list_place(f"{memory}/pred.zip")
     with pytest.raises(DataError, match=r"cannot be opened .*range requests"):
         list_place(f"zip://::{server}/pred.zip")

@@ -115,7 +115,7 @@ def test_labels_that_are_no_class_are_negatives_and_said_to_be():
     answer = Classes(labels=(1,), void=()).count(sample(TRUTH, SECOND))
     assert answer.counts["1"].total_negatives == 11
     assert answer.notes == tuple(
-        f"ground truth: label {k} is no class, so negative of every class" for k in (0, 2, 255)
+        f"ground truth: label {k} is not a class, so negative in every class" for k in (0, 2, 255)
     )
     many = np.arange(16, dtype=np.uint8).reshape(4, 4)
     assert "more than 8 labels" in Classes(labels=(1,)).count(sample(many, SECOND)).notes[0]
@@ -159,15 +159,15 @@ def test_several_annotators_are_refused():
     ("settings", "message"),
     [
         ({"labels": []}, "at least one"),
-        ({"labels": [1, 1]}, "label 1 stands for several"),
+        ({"labels": [1, 1]}, "label 1 belongs to several"),
         ({"labels": [0, 1], "names": ["a"]}, "2 labels and 1 names"),
-        ({"labels": [0, 1], "names": ["a", "a"]}, "name a stands for several"),
+        ({"labels": [0, 1], "names": ["a", "a"]}, "name a belongs to several"),
         ({"labels": [0, 255]}, "255 is both a class and void"),
         ({"labels": [0.5]}, "whole number"),
         ({"labels": [-1]}, "negative"),
         ({"labels": [3], "names": ["7"]}, "called 7, another label"),
-        ({"labels": [3], "names": ["a|b"]}, "no name of a class"),
-        ({"labels": [3], "names": [" "]}, "no name of a class"),
+        ({"labels": [3], "names": ["a|b"]}, "not a valid class name"),
+        ({"labels": [3], "names": [" "]}, "not a valid class name"),
     ],
 )
 def test_settings_are_checked_when_made(settings, message):
@@ -181,5 +181,5 @@ def test_counts_of_other_classes_do_not_add():
         counts + counted(TRUTH, STACK, labels=range(3), names="abc")
     with pytest.raises(ArgumentError, match="different pixels"):
         ClassCounts(("a", "b"), (ScoreCounts([1], [2], [3]), ScoreCounts([1], [2], [4])))
-    with pytest.raises(ArgumentError, match="no class 'x'; there are 0, 1, 2"):
+    with pytest.raises(ArgumentError, match="no class 'x'; the classes are 0, 1, 2"):
         counts["x"]

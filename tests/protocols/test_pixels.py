@@ -247,7 +247,7 @@ class TestRule:
 
     @pytest.mark.parametrize("rule", ["", "white", ">=", ">=1,2", "nan", "1;2"])
     def test_what_is_no_rule_is_refused_when_settings_are_made(self, rule):
-        with pytest.raises(ArgumentError, match="is no rule"):
+        with pytest.raises(ArgumentError, match="is not a rule"):
             Pixels(positive=rule)
 
     @pytest.mark.parametrize("settings", [Pixels, Boundaries])
@@ -274,7 +274,7 @@ class TestRule:
         "given", [True, (), [True], (1, "3"), np.nan, b"255", {}, object(), np.array(255), 10**400]
     )
     def test_neither_text_nor_numbers(self, settings, given):
-        with pytest.raises(ArgumentError, match=r"positive=.* is no rule; expected a value"):
+        with pytest.raises(ArgumentError, match=r"positive=.* is not a rule; expected a value"):
             settings(positive=given)
 
     def test_void_and_field_are_ignored_together(self):

@@ -81,7 +81,7 @@ def test_printed_a_result_is_a_line_with_its_figure():
     (regions,) = region_results()
     assert "1 image, covering_ods 0." in repr(regions)
     printed = Result("HED", "boundaries", {}, "data:0", {}, published=PublishedCurve(CURVE))
-    assert repr(printed) == "Result('HED', boundaries, known from print, ods_f 0.7000)"
+    assert repr(printed) == "Result('HED', boundaries, published without images, ods_f 0.7000)"
 
 
 def test_undefined_figures_say_why():

@@ -169,7 +169,7 @@ def test_the_command_says_why_a_run_has_no_pictures(run, tmp_path):
     segbench.evaluate(tmp_path / "drawn", None, annotators, gt_pattern="*.#", results=kept)
     answer = CliRunner().invoke(app, ["overlay", str(kept), "-o", str(tmp_path / "out")])
     assert answer.exit_code == 0
-    assert "stacks: left out, since it was counted with many classes" in answer.stderr
+    assert "stacks: left out, since it was counted with several classes" in answer.stderr
     assert "human: left out, since it compares annotators with each other" in answer.stderr
     assert (tmp_path / "out" / "pred" / "a.png").exists()
 

@@ -89,7 +89,7 @@ class TestTables:
         counts = BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12, 5])
         counted = Result("counted", "boundaries", {}, "data:0", {"a": counts, "b": counts})
         page = write_page(tmp_path, [alone, counted], replicates=50).read_text()
-        assert "print: a published curve has no images to draw from, so no intervals" in page
+        assert "print: a published curve has no images to resample, so no intervals" in page
         assert "counted: 2 images: intervals over fewer than 10" in page
 
     def test_an_undefined_figure_is_a_dash_with_its_reason(self, tmp_path):
@@ -156,7 +156,7 @@ class TestCurves:
         result = Result("printed", "boundaries", {}, signature, {}, published=PublishedCurve(rows))
         page = write_page(tmp_path, [result]).read_text()
         assert "Metrics of single images are not known" in page
-        assert "taken from print" in page
+        assert "published, and read with segbench import" in page
         assert embedded(page, "charts-")[0]["methods"][0]["pr"]["y"] == [0.4, 1.0]
 
 

@@ -52,7 +52,7 @@ class BoundaryCounts(CountsAtThresholds):
         for name, counts in zip(self.per_threshold, self.rows, strict=True):
             within_total(int(counts.max(initial=0)), name)
         if np.any(self.matched_gt > self.total_gt) or np.any(self.matched_pred > self.total_pred):
-            raise ArgumentError("more pixels matched than there are")
+            raise ArgumentError("more pixels matched than counted")
 
     @property
     def ground_truth(self) -> str:

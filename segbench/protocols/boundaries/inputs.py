@@ -36,7 +36,8 @@ def as_scores(scores: ArrayLike, name: str) -> NDArray[np.float64]:
         return np.ascontiguousarray(array / np.float64(np.iinfo(array.dtype).max))
     if array.dtype.kind not in "bf":
         raise ArgumentError(
-            f"{name} has type {array.dtype}, whose full scale is not known; give uint8, uint16, bool or floats"
+            f"{name} has type {array.dtype}, expected uint8, uint16, bool or floats: "
+            "the full scale of others is unknown"
         )
     bad = int(array.size - np.isfinite(array).sum())
     if bad:

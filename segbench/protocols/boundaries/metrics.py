@@ -26,15 +26,15 @@ METRICS = shares(
         key="ods_f", title="ODS", better="higher", headline=True, compared=True,
         note="best F with one threshold for all images",
     ),
-    Metric(key="ods_precision", title="P", chosen=True, priority=7, note="of the F before them"),
-    Metric(key="ods_recall", title="R", chosen=True, priority=6, note="of the F before them"),
-    Metric(key="ods_threshold", title="at", kind="threshold", chosen=True, note="of the F before them"),
+    Metric(key="ods_precision", title="P", chosen=True, priority=7, note="of the F to their left"),
+    Metric(key="ods_recall", title="R", chosen=True, priority=6, note="of the F to their left"),
+    Metric(key="ods_threshold", title="at", kind="threshold", chosen=True, note="of the F to their left"),
     Metric(
         key="ois_f", title="OIS", better="higher", image_key="f", image_title="F", compared=True,
         note="each image at its own, counts pooled",
     ),
-    Metric(key="ois_precision", title="P", image_key="precision", priority=3, note="of the F before them"),
-    Metric(key="ois_recall", title="R", image_key="recall", priority=2, note="of the F before them"),
+    Metric(key="ois_precision", title="P", image_key="precision", priority=3, note="of the F to their left"),
+    Metric(key="ois_recall", title="R", image_key="recall", priority=2, note="of the F to their left"),
     Metric(key="", image_key="threshold", kind="threshold", chosen=True),
     Metric(
         key="mean_image_f", title="mean", better="higher", compared=True, priority=4, note="average of per-image best F"
@@ -141,7 +141,7 @@ class BoundaryTable(Table):
     def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
         """Read precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
         if space == "roc":
-            raise ArgumentError("boundary counts have no ROC curve, for they know no true negatives")
+            raise ArgumentError("boundary counts have no ROC curve: true negatives are undefined")
         heights = np.full((len(sums), at.size), np.nan)
         for row, counts in enumerate(sums[:, :-8]):
             matched_gt, total_gt, matched_pred, total_pred = np.split(counts, 4)

@@ -1,4 +1,4 @@
-"""A boundary curve known from print: rows of recall and precision, no counts behind them.
+"""A boundary curve published without images: rows of recall and precision, without counts.
 
 ODS, both areas and R50 follow from the rows by the rules of `segbench.protocols.boundaries.curve`, to the six digits
 that the files hold. OIS does not, for it takes counts image by image: it is what was printed, or undefined.
@@ -46,7 +46,7 @@ class PublishedCurve(Published):
     Raises
     ------
     ArgumentError
-        For a metric that cannot be taken from print.
+        For a metric that the official files do not print.
 
     Examples
     --------
@@ -63,7 +63,9 @@ class PublishedCurve(Published):
     def __post_init__(self) -> None:
         unknown = sorted(set(self.printed) - set(PRINTABLE))
         if unknown:
-            raise ArgumentError(f"{', '.join(unknown)} is not taken from print; only {', '.join(PRINTABLE)} are")
+            raise ArgumentError(
+                f"{', '.join(unknown)} is not a published metric; expected some of {', '.join(PRINTABLE)}"
+            )
 
     @property
     def thresholds_known(self) -> bool:

@@ -118,7 +118,9 @@ class Boundaries(_OfBoundaries):
     max_dist: float = field(default=0.0075, metadata=option("Set the tolerance as a fraction of the image's diagonal."))
     thresholds: int | tuple[float, ...] = field(
         default=99,
-        metadata=option("Use so many thresholds, or these: 0.25,0.5.", metavar="NUMBER|LIST", read=read_thresholds),
+        metadata=option(
+            "Set the number of thresholds, or list them: 0.25,0.5.", metavar="NUMBER|LIST", read=read_thresholds
+        ),
     )
     thin: bool = field(default=True, metadata=option("Leave out the thinning of thresholded maps."))
     nms: tuple[int, int, float] | None = field(
@@ -309,11 +311,11 @@ class Boundaries(_OfBoundaries):
     def _of_category(self, sample: Sample) -> NDArray[np.bool_]:
         name = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
         if not sample.categories_drawn:
-            raise DataError(name, f"holds no boundaries of categories, of which {self.category} is wanted")
+            raise DataError(name, f"holds no boundaries of categories, but category {self.category} was selected")
         number = len(sample.ground_truths)
         if self.category is None or not 1 <= self.category <= number:
             what = f"holds boundaries of {number} categories, and " + (
-                "none is chosen" if self.category is None else f"{self.category} is none of them"
+                "none was selected" if self.category is None else f"{self.category} is none of them"
             )
             raise DataError(name, what, f"choose one of 1 to {number}: --category 1 (Boundaries(category=1))")
         drawn: NDArray[np.bool_] = sample.ground_truths[self.category - 1] != 0

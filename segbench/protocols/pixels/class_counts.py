@@ -56,7 +56,7 @@ class ClassCounts(Counts):
     def __getitem__(self, name: str) -> ScoreCounts:
         """Give the counts of one class."""
         if name not in self.names:
-            raise ArgumentError(f"no class {name!r}; there are {', '.join(self.names)}")
+            raise ArgumentError(f"no class {name!r}; the classes are {', '.join(self.names)}")
         return self.counts[self.names.index(name)]
 
     @property
@@ -101,6 +101,6 @@ class ClassCounts(Counts):
         names = list(dict.fromkeys(part.names for part in parts))
         if len(names) != 1:
             found = "; ".join(", ".join(each) for each in names) or "no counts"
-            raise ArgumentError(f"counts of the same classes add up, but there are {found}")
+            raise ArgumentError(f"counts of the same classes add up, but found {found}")
         columns = zip(*(part.counts for part in parts), strict=True)
         return cls(names[0], tuple(ScoreCounts.sum(column) for column in columns))

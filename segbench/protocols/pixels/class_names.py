@@ -24,12 +24,12 @@ def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         run = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", number)
         if not run or (equals and (run[2] or not name.strip())):
             raise ArgumentError(
-                f"{part.strip()!r} is no class; write labels (0,7,13 or 0-18), names with labels (road=0,car=13), or a "
-                "file with a label and a name a line"
+                f"{part.strip()!r} is not a class; write labels (0,7,13 or 0-18), names with labels (road=0,car=13), "
+                "or a file with a label and a name per line"
             )
         first, last = int(run[1]), int(run[2] or run[1])
         if last < first or last - first >= MOST_CLASSES:
-            raise ArgumentError(f"{part.strip()!r} is no run of at most {MOST_CLASSES} labels; write 0-18")
+            raise ArgumentError(f"{part.strip()!r} is not a range of at most {MOST_CLASSES} labels; write 0-18")
         labels += range(first, last + 1)
         names += [name.strip()] if equals else map(str, range(first, last + 1))
     return tuple(labels), tuple(names)
@@ -60,7 +60,9 @@ def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         is_file = False
     if not is_file:
         if path.suffix and "=" not in text:
-            raise DataError(text, "there is no such file of classes", "write a label and a name a line, as in: 13 car")
+            raise DataError(
+                text, "there is no such file of classes", "write a label and a name per line, as in: 13 car"
+            )
         return read_classes(text)
     return _read_file(path, text)
 
@@ -68,10 +70,10 @@ def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 def _read_file(path: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     try:
         if path.stat().st_size > _LARGEST_BYTES:
-            raise DataError(text, f"has {path.stat().st_size} bytes, expected a label and a name a line")
+            raise DataError(text, f"has {path.stat().st_size} bytes, expected a label and a name per line")
         lines = path.read_text("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise DataError(text, "is no plain text, expected a label and a name a line") from None
+        raise DataError(text, "is not plain text, expected a label and a name per line") from None
     except OSError as error:
         raise DataError(text, f"cannot be read ({error.strerror})", "check the file") from error
     labels, names = [], []
@@ -88,5 +90,5 @@ def _read_file(path: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]
         labels.append(int(found[1]))
         names.append(found[2])
     if not labels:
-        raise ArgumentError(f"{text} names no class; write a label and a name a line, as in: 13 car")
+        raise ArgumentError(f"{text} names no class; write a label and a name per line, as in: 13 car")
     return tuple(labels), tuple(names)

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from segbench.protocols.pixels.class_counts import ClassCounts
     from segbench.protocols.pixels.class_metrics import ClassTable
 
-_TOLD_ONE_BY_ONE = 8
+_LISTED_ONE_BY_ONE = 8
 _MOSTLY = 0.75
 _FEW_COLOURS = 256
 _FORMS = (
-    "save a stack of all classes (NPY, NPZ), or a folder per class (--pred-pattern 'class_#/*', pred_pattern=), or "
-    "name a file per class in a column of the list"
+    "save a stack of all classes (NPY, NPZ), or one folder per class (--pred-pattern 'class_#/*', pred_pattern=), or "
+    "name one file per class in a column of the list"
 )
 
 
@@ -87,7 +87,7 @@ class Classes(Protocol):
     counts = counts_in("segbench.protocols.pixels.class_counts", "ClassCounts")
     by_set: ClassVar[bool] = True
     may_differ: ClassVar[frozenset[str]] = Pixels.may_differ
-    without_pictures: ClassVar[str] = "was counted with many classes, of which there are no pictures"
+    without_pictures: ClassVar[str] = "was counted with several classes, which have no pictures"
     title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
 
     labels: Sequence[int] = field(
@@ -250,27 +250,31 @@ class Classes(Protocol):
         among = truth[valid]
         values = np.flatnonzero(np.bincount(among)) if truth.dtype == np.uint8 else np.unique(among)
         foreign = [value for value in values.tolist() if value not in self.labels]
-        if len(foreign) > _TOLD_ONE_BY_ONE:
-            return (f"ground truth: more than {_TOLD_ONE_BY_ONE} labels are no class, so negatives of every class",)
-        return tuple(f"ground truth: label {value} is no class, so negative of every class" for value in foreign)
+        if len(foreign) > _LISTED_ONE_BY_ONE:
+            return (f"ground truth: more than {_LISTED_ONE_BY_ONE} labels are not classes, so negative in every class",)
+        return tuple(f"ground truth: label {value} is not a class, so negative in every class" for value in foreign)
 
 
 def _refuse_unfit(labels: tuple[int, ...], names: tuple[str, ...], void: tuple[int, ...]) -> None:
     if not labels or len(names) != len(labels):
-        raise ArgumentError(f"{len(labels)} labels and {len(names)} names; expected one of each a class, at least one")
+        raise ArgumentError(
+            f"{len(labels)} labels and {len(names)} names; expected one label and one name per class, at least one"
+        )
     for what, values in (("label", labels), ("name", names)):
         doubled = list(dict.fromkeys(str(value) for value in values if values.count(value) > 1))
         if doubled:
-            raise ArgumentError(f"the {what} {', '.join(doubled)} stands for several classes")
+            raise ArgumentError(f"the {what} {', '.join(doubled)} belongs to several classes")
     if min(labels) < 0:
         raise ArgumentError(f"label {min(labels)} is negative; labels are 0 or more")
     both = [str(label) for label in labels if label in void]
     if both:
-        mend = "say which labels are void: --void none (Classes(void=()))"
-        raise ArgumentError(f"label {', '.join(both)} is both a class and void; {mend}")
+        hint = "choose which labels are void: --void none (Classes(void=()))"
+        raise ArgumentError(f"label {', '.join(both)} is both a class and void; {hint}")
     for name, label in zip(names, labels, strict=True):
         if not name.strip() or not name.isprintable() or any(c in RESERVED for c in name):
-            raise ArgumentError(f"{name!r} is no name of a class; use letters, digits, blanks and marks but | , =")
+            raise ArgumentError(
+                f"{name!r} is not a valid class name; use letters, digits, blanks and punctuation other than | , ="
+            )
         if name.isdecimal() and int(name) != label:
             raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
 
@@ -283,7 +287,9 @@ def _labels(name: str, truth: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(truth.view(np.uint8) != 0).astype(np.uint8)
     if truth.dtype.kind == "f" and not np.array_equal(truth, np.rint(truth)):
         raise DataError(
-            name, "holds numbers that are not whole, expected one label a pixel", "save labels as integers, not colours"
+            name,
+            "holds numbers that are not whole, expected one label per pixel",
+            "save labels as integers, not colours",
         )
     return truth
 
@@ -322,7 +328,7 @@ def _one_a_class(
         raise ClassMapsError(
             file,
             f"shape {stack.shape} can be (classes, height, width) or (height, width, classes)",
-            "save a folder a class (--pred-pattern 'class_#/*', pred_pattern=), or a column of the list",
+            "save one folder per class (--pred-pattern 'class_#/*', pred_pattern=), or a column of the list",
         )
     if not first and not last:
         height, width = shape

@@ -66,8 +66,8 @@ METRICS = shares(
 )  # fmt: skip
 TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positives", "negatives", "ignored"))
 
-WITHOUT_NAMES = "some pixels came without the name of an image, so images are not told apart"
-_ALL_PREDICTED = "ODS: the best F is that of predicting every pixel positive"
+WITHOUT_NAMES = "some pixels were added without the name of their image, so images are not distinguished"
+_ALL_PREDICTED = "ODS: predicting every pixel positive gives the best F"
 
 _OIS = ("ois_f", "ois_precision", "ois_recall")
 _OVER_IMAGES = (*_OIS, "mean_image_f")

@@ -207,7 +207,7 @@ class Pixels(Protocol):
         from segbench.protocols.pixels.counting import count_labelled
 
         if len(sample.ground_truths) > 1 and self.annotators is None:
-            what = f"{len(sample.ground_truths)} annotators, and nothing says how they count together"
+            what = f"{len(sample.ground_truths)} annotators, and no rule to combine them"
             raise DataError(sample.name, what, _ANNOTATORS_HINT)
         prediction = self.soft_map(sample)
         drawn, values = self.labelled(sample)
@@ -229,7 +229,7 @@ class Pixels(Protocol):
     def why_not_arrays(self) -> str:  # type: ignore[override]  # here it depends on the settings
         """Why images cannot come as arrays, batch by batch."""
         return (
-            "an accumulator of pixels takes one ground truth an image; several annotators are counted from files "
+            "an accumulator of pixels takes one ground truth per image; several annotators are counted from files "
             "(segbench.evaluate), or by segbench.count_pixels(annotators=...)"
             if self.annotators is not None
             else ""

@@ -87,7 +87,11 @@ def count_regions(
     ]
     some = [one for one in counted if one is not None]
     if not some:
-        raise DataError("ground truth", "no annotator has a pixel left to count", "check void labels and valid pixels")
+        raise DataError(
+            "ground truth",
+            "every annotator has only void pixels, so nothing is counted",
+            "check void labels and valid pixels",
+        )
     # Sorted, so that the mean does not depend on the order of annotators.
     means = np.sort([one.shares for one in some], axis=0).sum(axis=0) / len(some)
     units = np.rint(means * MEAN_UNITS).astype(np.int64)

@@ -101,7 +101,7 @@ class RegionCounts(CountsAtThresholds):
         if max(self.covered_best, self.covered.max(initial=0)) > self.area * COVERED_UNITS or (
             self.covered_pred.max(initial=0) > self.pixels * COVERED_UNITS
         ):
-            raise ArgumentError("more area covered than there is")
+            raise ArgumentError("more area covered than counted")
         shares = (self.rand_index, self.adapted_rand, self.rand_precision, self.rand_recall)
         if max(share.max(initial=0) for share in shares) > self.images * MEAN_UNITS:
             raise ArgumentError(f"a share adds up to more than the {self.images} images allow")

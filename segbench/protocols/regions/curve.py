@@ -29,7 +29,7 @@ class RegionCurve(Series):
     Parameters
     ----------
     thresholds, covering, covering_of_prediction, rand_index, voi, voi_split, voi_merge : array of float64, shape (K,)
-        All but the entropies (bits) in [0, 1]; nan where the curve is known from print, which does not give it.
+        All but the entropies (bits) in [0, 1]; nan where a published curve does not give it.
     adapted_rand_error, rand_precision, rand_recall : array of float64, shape (K,)
         In [0, 1], or nan.
     """

@@ -55,7 +55,7 @@ def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: 
     places = np.flatnonzero(np.isclose(thresholds, threshold, rtol=0, atol=1e-6))
     if not places.size:
         raise ArgumentError(
-            f"threshold is {threshold:g}, none of the {thresholds.size} that are measured; see thresholds"
+            f"threshold is {threshold:g}, expected one of the {thresholds.size} measured; see thresholds"
         )
     place = int(places[0])
     hierarchy, level = (hierarchies[0], place) if len(hierarchies) == 1 else (hierarchies[place], 0)

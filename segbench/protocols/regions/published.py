@@ -1,4 +1,4 @@
-"""Region metrics known from print: the official text files, no counts behind them."""
+"""Region metrics published without images: the official text files, without counts."""
 
 from __future__ import annotations
 

@@ -54,9 +54,9 @@ class Regions(Protocol):
     without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {
-            State.TRUE: "covered by the region's stand-in",
-            State.FALSE: "in another region's stand-in",
-            State.MISSED: "in a fragment that stands for none",
+            State.TRUE: "covered by the region's best match",
+            State.FALSE: "in the best match of another region",
+            State.MISSED: "in a fragment that matches no region",
             State.IGNORED: "left out",
         }
     )
@@ -66,7 +66,9 @@ class Regions(Protocol):
     thresholds: int | tuple[float, ...] = field(
         default=99,
         metadata=option(
-            "Cut a ucm2 at so many thresholds, or at these: 0.25,0.5.", metavar="NUMBER|LIST", read=read_thresholds
+            "Cut a ucm2 at this number of thresholds, or at those listed: 0.25,0.5.",
+            metavar="NUMBER|LIST",
+            read=read_thresholds,
         ),
     )
     void: tuple[int, ...] = field(

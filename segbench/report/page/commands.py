@@ -58,7 +58,7 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     methods, first = tuple(result.method for result in group), group[0]
     inputs = first.inputs
     if inputs is None:
-        how = "taken from print" if first.published else "counted by others"
+        how = "published" if first.published else "counted by others"
         arrays = "counted from arrays (segbench.Accumulator), which are not kept"
         read = f"{how}, and read with segbench import"
         return Repetition(methods, "", (arrays if first.settings.get("source") == "arrays" else read,))

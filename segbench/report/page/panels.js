@@ -64,7 +64,7 @@ async function slide() {
 
 function explain(method) {
   const [width, height] = method.size;
-  const reduced = method.side > 1 ? `Thumbnails: one pixel stands for ${method.side} × ${method.side} of the image's ${width} × ${height}, an error or a positive one before others, so that nothing thin is lost. Figures are those of the whole image.` : `Every pixel of the image, ${width} × ${height}.`;
+  const reduced = method.side > 1 ? `Thumbnails: one pixel represents ${method.side} × ${method.side} of the image's ${width} × ${height}, an error or a positive one before others, so that nothing thin is lost. Metrics are those of the whole image.` : `Every pixel of the image, ${width} × ${height}.`;
   const few = method.states ? ` Matching takes the program, so there are ${method.cuts.length} thresholds to choose from.` : "";
   find("#caption").textContent = [reduced + few, method.note].filter(Boolean).join(" ");
 }

@@ -70,7 +70,7 @@ def panels(
 ) -> Panels:
     """Draw images of one protocol, those that a method fails on before those that all find easy."""
     if most == 0:
-        return Panels({}, "no pictures were asked for")
+        return Panels({}, "pictures were switched off")
     names = _in_order(results)
     wanted = names[:most]
     if not wanted:

@@ -143,5 +143,5 @@ def _title(comparison: Comparison, metric: str, reference: str) -> str:
     images = f"{comparison.images} image{'s'[: comparison.images != 1]}"
     bins = "; light: what bins leave open" if any(row.bounds for row in comparison.differences) else ""
     # Holm corrects p-values alone, so an interval may exclude 0 beside a corrected p-value above its level.
-    single = "; each pair by itself" if len(comparison.intervals) > 2 else ""
+    single = "; each pair separately" if len(comparison.intervals) > 2 else ""
     return f"{what}{better}\n({100 * level:g} % interval over {images}{single}{bins})"

@@ -36,7 +36,7 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     Parameters
     ----------
     results : Result or sequence of Result
-        Of one protocol. A method known from print has no images: it is named and its row left empty.
+        Of one protocol. A method published without images has no images: it is named and its row left empty.
     metric : str, optional
         A metric of `Result.per_image`; by default the one that ranks methods, such as ``"f"``, at the image's best
         threshold; of two-valued predictions at the mask.

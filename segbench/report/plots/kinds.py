@@ -9,7 +9,7 @@ KINDS: Mapping[str, str] = {
     "roc": "ROC",
     "f": "F against threshold",
     "images": "each image's F",
-    "achievable": "the achievable curve beside the raw one",
+    "achievable": "the achievable and the raw curve",
     "comparison": "paired differences",
 }
 """What each kind draws, for help texts."""

@@ -37,7 +37,7 @@ def plot_pr(
         measured at a single threshold, such as human annotators, are a point.
     band : float, optional
         Level of a bootstrap band over images around each curve, for instance 0.95; it holds at each point by itself,
-        not for the whole curve. A curve known from print has none.
+        not for the whole curve. A curve published without images has none.
     replicates, seed : int
         Of the band.
     ax : matplotlib Axes, optional

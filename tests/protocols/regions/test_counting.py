@@ -106,7 +106,7 @@ class TestByHand:
     def test_an_annotator_without_pixels_is_passed_over(self):
         nothing = np.zeros_like(TRUTH)
         assert count_regions(PREDICTION, [TRUTH, nothing], void=(0,)).area == 8
-        with pytest.raises(DataError, match="no annotator has a pixel left"):
+        with pytest.raises(DataError, match="every annotator has only void pixels"):
             count_regions(PREDICTION, nothing, void=[0])
 
 
