@@ -214,13 +214,13 @@ def architecture() -> Figure:
     for y in range(len(lanes)):
         ax.axhspan(y - 0.46, y + 0.46, color="0.94", linewidth=0)
     steps = [lanes.index(package) for package, _ in PATH]
-    numbers = range(1, len(steps) + 1)
-    ax.plot(numbers, steps, color="C0", linewidth=1.2)
-    for number, y, (_, given) in zip(numbers, steps, PATH, strict=True):
-        ax.plot(number, y, "o", color="C0", markersize=13)
-        ax.annotate(str(number), (number, y), color="white", ha="center", va="center", fontsize=8)
+    places = range(1, len(steps) + 1)
+    ax.plot(places, steps, color="C0", linewidth=1.2)
+    for x, (y, (_, given)) in enumerate(zip(steps, PATH, strict=True), 1):
+        ax.plot(x, y, "o", color="C0", markersize=13)
+        ax.annotate(str(x), (x, y), color="white", ha="center", va="center", fontsize=8)
         box = {"facecolor": "0.94", "edgecolor": "none", "pad": 0.8}
-        ax.annotate(given, (number, y - 0.24), ha="center", va="top", fontsize=8, bbox=box)
+        ax.annotate(given, (x, y - 0.24), ha="center", va="top", fontsize=8, bbox=box)
     ax.set_yticks(range(len(lanes)), lanes)
     ax.set_xticks([])
     ax.set_xlim(0.3, len(steps) + 0.7)
