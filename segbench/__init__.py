@@ -1,4 +1,4 @@
-"""segbench benchmarks edge detectors and segmentation models: images to counts, counts to curves and figures.
+"""segbench benchmarks edge detectors and segmentation models: images to counts, counts to curves and metrics.
 
 Everything public is a name of this module and is loaded when first used.
 """

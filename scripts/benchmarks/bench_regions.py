@@ -5,7 +5,7 @@
     python scripts/benchmarks/bench_regions.py [FOLDER] [--repeats N]
 
 FOLDER holds groundTruth and ucm2 as published for BSDS500; without it the environment variable SEGBENCH_BSDS500 says
-where it is. Directly computed, every threshold is segmented anew and every contingency table counted from the pixels
+where it is. Directly computed, every threshold is segmented again and every contingency table counted from the pixels
 (SciPy's labelling, scikit-image's tables), for covering, Rand index and variation of information. Prints the median
 over repeats of the seconds an image, the ratio, and whether the figures agree.
 """

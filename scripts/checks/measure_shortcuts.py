@@ -28,7 +28,7 @@ MAX_DIST = 0.0075
 
 
 def within(pixels: NDArray[np.bool_], others: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which pixels have any of the others within the tolerance."""
+    """Mark which pixels have any of the others within the tolerance."""
     if not others.any():
         return np.zeros_like(pixels)
     return pixels & (distance_transform_edt(~others) <= MAX_DIST * np.hypot(*pixels.shape))

@@ -65,9 +65,9 @@ def evaluate(
     Parameters
     ----------
     ground_truth, prediction : path or URL
-        Two folders, whose files pair by name without extension, sub-folders kept; or two files. A ``.zip``, ``.tar`` or
-        ``.tar.gz`` archive, a folder of such, or a URL (``"s3://bucket/gt"``, with the extra ``remote``) is read as a
-        folder. `prediction` is None for `Annotators`, who are compared with each other.
+        Two folders with files that pair by name without extension, sub-folders kept; or two files. A ``.zip``,
+        ``.tar`` or ``.tar.gz`` archive, a folder of such, or a URL (``"s3://bucket/gt"``, with the extra ``remote``)
+        is read as a folder. `prediction` is None for `Annotators`, who are compared with each other.
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
         pairs, which get the names ``"0"``, ``"1"``, and so on; ``(labels, scores, valid)`` leaves pixels out. Arrays
         mean what they mean to `Accumulator.update`. Of the other arguments only `protocol`, `method` and `progress` go
@@ -85,8 +85,8 @@ def evaluate(
         How file names hold the name of the image, ``*`` in its place: ``"*_manual1"``; in `gt_pattern` ``#`` is
         an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
     negatives : str, optional
-        Predictions whose name this shell pattern fits, as in ``"good/*"``, need no ground truth: all their pixels are
-        negative, whatever the settings say of values. Pixels and boundaries only.
+        Predictions with a name that fits this shell pattern, as in ``"good/*"``, need no ground truth: all their pixels
+        are negative, whatever the settings say about values. Pixels and boundaries only.
     images : sequence of str or path, optional
         Restrict the run to some images: names and shell patterns (``["coins", "c*"]``), or a text file with one per
         line (``#`` begins a comment). The others need no partner. The signature says how many are chosen
@@ -103,7 +103,7 @@ def evaluate(
         Thresholds chosen on a tuning set (`segbench.tuned_thresholds`), at which the pixels protocol measures instead
         of at every distinct score: the honest use of a hull.
     results : path, optional
-        Results file to keep the counts in. Images that it holds under the same settings and whose files have not
+        Results file to keep the counts in. Images that it holds under the same settings, with files that have not
         changed are not counted again, unless they failed.
     fresh : bool
         Forget what `results` holds of this method and these settings, and count every image.

@@ -211,7 +211,7 @@ def decode_summary(text: str) -> Summary:
 
 
 class EncodedCounts(Mapping[str, Counts]):
-    """Counts by image name, kept packed and unpacked when asked for; names are in sorted order.
+    """Counts by image name, kept packed and unpacked on access; names are in sorted order.
 
     `kind` is the type of the counts, `file` the results file that they come from, if any, which errors name.
     """

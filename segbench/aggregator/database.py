@@ -93,7 +93,7 @@ def require_results_name(path: Path) -> None:
 
 
 def is_results_file(path: Path) -> bool:
-    """Tell by its content whether a file is a results file, also one that another process is writing."""
+    """Return whether a file is a results file by its content, also one that another process is writing."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return False

@@ -61,8 +61,8 @@ def import_bsds(
     Returns
     -------
     list of Result
-        With counts of each image where there are ``*_ev1.txt``; else with ``Result.published``, whose ODS and areas
-        follow from the rows and whose OIS is the printed one.
+        With counts of each image where there are ``*_ev1.txt``; else with ``Result.published``: its ODS and areas
+        follow from the rows, and its OIS is the printed one.
 
     Raises
     ------

@@ -57,7 +57,7 @@ def full_protocol(result: Result) -> Protocol:
 
 
 def files_of(result: Result) -> dict[str, SampleFiles]:
-    """Find the files of a result's images again; images whose files are gone are left out."""
+    """Find the files of a result's images again; images without these files are left out."""
     _insist_on_pictures(result)
     if result.inputs is None:
         return {}

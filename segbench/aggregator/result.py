@@ -156,7 +156,7 @@ class Result:
 
         Of annotators compared with each other, images of one annotator are left out.
 
-        They are nan where there are no images to draw from, or images are not distinguished: of a published curve,
+        They are nan where there are no images to resample, or images are not distinguished: of a published curve,
         where every image failed, where images have no names.
         """
         level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
@@ -382,7 +382,7 @@ class Result:
 
     @property
     def per_image(self) -> Mapping[str, Summary]:
-        """The metrics of each image alone, computed when asked for."""
+        """The metrics of each image alone, computed on access."""
         return _ImageSummaries(self)
 
 

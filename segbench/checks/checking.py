@@ -87,7 +87,7 @@ def check(
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, as in `evaluate`.
     negatives : str
-        Predictions whose name this shell pattern fits need no ground truth.
+        Predictions with a name that fits this shell pattern need no ground truth.
     images : sequence of str or path, optional
         Check some images only: names and shell patterns, or a text file of these, as in `evaluate`.
     allow_missing : bool
@@ -110,7 +110,7 @@ def check(
         For a pattern that cannot be, for places and repairs that have no meaning for the protocol, and for a list
         that is not alone or leaves the method open.
     DataError
-        For a list whose columns name no method.
+        For a list without a column that names a method.
     """
     protocol = as_protocol(protocol)
     if sample is not None:
@@ -220,18 +220,18 @@ def _findings(
 
 
 def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
-    """Tell whether not one of the images inspected can be counted."""
+    """Return whether not one of the images inspected can be counted."""
     lost = {image for finding in findings for image in finding.images}
     return bool(lost) and lost.issuperset(probe.image for probe in probes)
 
 
 def _header_on_disk(path: Source, role: Role) -> Header:
-    """Leave members of archives unread, whose headers cost as much as the whole of them."""
+    """Leave members of archives unread: reading a header costs as much as reading the member."""
     return read_header(path, role) if isinstance(path, Path) else Header()
 
 
 def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:
-    """Give the sizes that differ as only decoding could tell."""
+    """Give the sizes that differ where only decoding shows it."""
     predictions = {files.name: shown(files.prediction) for files in samples}
     for image, error in failures.items():
         if isinstance(error, SizeError):

@@ -91,7 +91,7 @@ class Probe:
     truths: tuple[TruthProbe, ...] = ()  # one per annotator, none of label maps; without values if there is no truth
     scores: ScoreProbe | None = None  # of a soft prediction
     label_map: LabelProbe | None = None  # of a single predicted map of regions
-    coloured: tuple[str, ...] = ()  # files whose colour was turned to grey
+    coloured: tuple[str, ...] = ()  # files with colour that was turned to grey
     may_hold_labels: bool = False  # whether there is a single map, to be judged as a label map, for a soft one
     labels: LabelsSeen | None = None  # of a prediction that may be a label map
     prediction: str = ""  # the file of that prediction
@@ -141,7 +141,7 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
 
 
 def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:
-    """Name the files of a sample whose colour was turned to grey; of several predictions the first."""
+    """Name the files of a sample with colour that was turned to grey; of several predictions the first."""
     grey = [note for note in sample.notes if "colour turned to grey" in note]
     truth = [shown(path) for path in files.ground_truths[:1]] * any(note.startswith("ground truth") for note in grey)
     return (*truth, *[sample.prediction_file] * any(note.startswith("prediction") for note in grey))
@@ -287,7 +287,7 @@ def block_share(mask: NDArray[np.bool_]) -> float:
 
 
 def grown(mask: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
-    """Let true pixels grow by so many pixels to all eight sides."""
+    """Let true pixels grow by this many pixels to all eight sides."""
     wide = mask.copy()
     for _ in range(reach):
         for axis in (0, 1):

@@ -101,7 +101,7 @@ def _misfits(
 
 
 def _repaired(shape: tuple[int, ...], expected: tuple[int, ...], repairs: Repairs) -> bool:
-    """Tell whether a repair brings a prediction to its size."""
+    """Return whether a repair brings a prediction to its size."""
     if not fixable(shape, expected):
         return False
     return repairs.resize is not None or (repairs.crop and nearly(shape, expected))
@@ -171,7 +171,7 @@ def unreadable(failures: Mapping[str, DataError], total: int) -> list[Finding]:
 
 
 def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
-    """Find predictions whose types mean different scales."""
+    """Find predictions with types that imply different scales."""
     by_type: dict[str, list[Source]] = {}
     for path, header in predictions.items():
         if header.dtype and not header.odd:

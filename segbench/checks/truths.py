@@ -11,7 +11,7 @@ from segbench.core.protocol import Expected
 from segbench.protocols.predicted_labels import VOIDS, are_grey_levels
 
 LABELS_BELOW = 64.0
-"""Labels are small numbers, of few dozens of classes; beside them 255 is no class of its own."""
+"""Labels are small numbers, of few dozens of classes; next to them 255 is not a class."""
 MANY_PIXELS = 0.5
 """Lines cover a small share of a picture: where more than this is positive, the background is."""
 THICK = 0.5

@@ -116,7 +116,7 @@ def _groups(verb: str, preset: str | None = None) -> Mapping[str, Group]:
 
 
 def has_parts(protocol: type[Protocol]) -> bool:
-    """Tell whether a protocol gives results of parts, such as classes."""
+    """Return whether a protocol gives results of parts, such as classes."""
     from segbench.core.protocol import Protocol
 
     return protocol.parts is not Protocol.parts

@@ -34,7 +34,7 @@ class Lines(StrEnum):
     THRESHOLD = "threshold"
 
 
-_FEW_CLASSES = 20  # rows of classes that a run prints without being asked for them
+_FEW_CLASSES = 20  # rows of classes that a run prints without --per-class
 
 DIGITS = typer.Option(
     min=1, max=12, help="Set the number of decimal places in table, markdown and latex.", show_default="4"
@@ -75,7 +75,7 @@ def print_results(
 
 
 def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:
-    """Print what a run has just counted; below a table each class, where asked for or where they are few."""
+    """Print what a run has just counted; below a table each class, with --per-class or where they are few."""
     classes = sum(len(result.classes) for result in results)
     if form is not Form.TABLE:
         print_results(results, form, lines=Lines.CLASS if per_class else Lines.METHOD, intervals=intervals)

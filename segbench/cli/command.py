@@ -26,7 +26,7 @@ _USAGE_ERROR = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 
 
 class Command(TyperCommand):
-    """A command whose errors are in the words of this project."""
+    """A command that words its errors as this project does."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
         """Read the command line, and say in plain words what of it cannot be read."""

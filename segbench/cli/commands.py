@@ -28,7 +28,7 @@ _DEFAULT_VERB = "pixels"
 
 
 class _Verb(NamedTuple):
-    """A fixed verb: the function of its name in the module of its name, whose docstring is its help."""
+    """A fixed verb: the function of its name in the module of its name; the docstring is its help."""
 
     panel: str
     text: str
@@ -109,7 +109,7 @@ def _fixed(name: str) -> Command:
 
 
 class _Group(TyperGroup):
-    """Commands whose options are flags."""
+    """Commands with flags as options."""
 
     def get_params(self, ctx: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
         """Give the options, False by default: to read None as a flag, Typer would import Pydantic."""
@@ -182,7 +182,7 @@ class Verbs(_Group):
 
 
 class RunGroup(_Group):
-    """``segbench run``, whose commands are the presets."""
+    """``segbench run``, with the presets as its commands."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -219,7 +219,7 @@ class RunGroup(_Group):
 
 
 class CheckGroup(_Group):
-    """``segbench check``, whose commands are the verbs and the presets."""
+    """``segbench check``, with the verbs and presets as its commands."""
 
     def __init__(self) -> None:
         super().__init__(

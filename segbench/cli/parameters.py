@@ -122,13 +122,13 @@ def command(
 
 
 def is_given(context: typer.Context, name: str) -> bool:
-    """Tell whether an option was typed or comes from a preset, and does not have its own default."""
+    """Return whether an option was typed or comes from a preset, and does not have its own default."""
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"
 
 
 def is_typed(context: typer.Context, name: str) -> bool:
-    """Tell whether an option was typed, and does not come from a preset or the defaults."""
+    """Return whether an option was typed, and does not come from a preset or the defaults."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

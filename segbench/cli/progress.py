@@ -1,4 +1,4 @@
-"""A progress bar on standard error; silent where that is no terminal."""
+"""A progress bar on standard error; silent where that is not a terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class Tally:
-    """How many images are done, of how many; told by calling it, and shown."""
+    """How many images are done, of how many; a call updates and shows it."""
 
     def __init__(self, show: Callable[[int, int], None]) -> None:
         self.done, self.total = 0, 0

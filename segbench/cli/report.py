@@ -13,7 +13,7 @@ from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results
 from segbench.cli.workers import Jobs
 
 _WORTH_PAIRS = 5
-"""Drawing an image takes as long as counting so many."""
+"""Drawing an image takes as long as counting this many."""
 
 
 def report(

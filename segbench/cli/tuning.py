@@ -119,7 +119,7 @@ def _of_results(
 
 
 def _has_fields(run: Result) -> bool | None:
-    """Tell whether the images of a run had a field of view; None where that is not known any more."""
+    """Return whether the images of a run had a field of view; None where that is not known any more."""
     from segbench.loaders.file_list import is_stream
 
     try:

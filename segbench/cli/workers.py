@@ -59,7 +59,7 @@ class Workers:
 
     @contextmanager
     def open(self, samples: Sequence[Source], images: int) -> Iterator[Executor | None]:
-        """Open the workers for so many images, and see that they can read the first; None where none are worth it."""
+        """Open the workers for this many images, which must read the first; None where they would save no time."""
         from segbench.aggregator.pools import ThreadPool, jobs_for, process_pool
 
         with ExitStack() as stack:
@@ -75,7 +75,7 @@ class Workers:
 
 
 def _is_readable(source: Source) -> bool:
-    """Tell whether a file can be read here; where not, that is the failure of its image, and no worker's."""
+    """Return whether a file can be read here; if not, its image fails, not a worker."""
     try:
         source.read_bytes()
     except (OSError, SegbenchError):

@@ -1,4 +1,4 @@
-"""Compiled loops, kept on disk between processes where there is a place for them, else compiled anew.
+"""Compiled loops, kept on disk between processes where there is a place for them, else compiled again.
 
 Imported only where one is called, because Numba is slow to load.
 """

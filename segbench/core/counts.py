@@ -31,7 +31,7 @@ class Counts(ABC):
     @property
     @abstractmethod
     def ground_truth(self) -> str:
-        """What the counts tell of the ground truth, in words: methods are compared where this is equal."""
+        """What the counts say about the ground truth: methods are compared where this is equal."""
 
     @property
     def settings(self) -> tuple[Any, ...]:
@@ -49,7 +49,7 @@ class _Later:
         return getattr(import_module(self._module), self._name)
 
 
-def counts_in(module: str, name: str) -> Any:  # noqa: ANN401  stands for the type
+def counts_in(module: str, name: str) -> Any:  # noqa: ANN401  the type is not known here
     """Give the value of `Protocol.counts` without importing it: settings are light, counts are not."""
     return _Later(module, name)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def are_wide(dtype: np.dtype[Any]) -> bool:
-    """Tell whether values are integers too wide or signed to be counted level by level."""
+    """Return whether values are integers too wide or signed to be counted level by level."""
     return dtype.kind in "iu" and dtype not in (np.uint8, np.uint16)
 
 
@@ -23,7 +23,7 @@ def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[str,
 
 
 def like_levels(lowest: float, highest: float) -> bool:
-    """Tell whether floats beyond [0, 1] are more likely levels of 8 bits than logits."""
+    """Return whether floats beyond [0, 1] are more likely levels of 8 bits than logits."""
     return lowest >= 0 and highest <= 255
 
 

@@ -75,7 +75,7 @@ class Metric:
 
 
 def shares(*metrics: Metric) -> tuple[Metric, ...]:
-    """Give the metrics of a protocol whose scores lie between 0 and 1, but for those that name a range."""
+    """Give the metrics of a protocol with scores between 0 and 1, except those that name a range."""
     return tuple(
         replace(metric, range=(0.0, 1.0)) if metric.kind == "score" and metric.range is None else metric
         for metric in metrics

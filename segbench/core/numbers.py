@@ -1,4 +1,4 @@
-"""Figures as text."""
+"""Numbers as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _TINY = 1e-6
 
 
 def number(value: float, bounds: tuple[float, float] | None = None, *, digits: int = DIGITS) -> str:
-    """Write a figure as the field does: four digits, no leading zero; bounds as ``.8123 ±.0002``."""
+    """Write a number as the field does: four digits, no leading zero; bounds as ``.8123 ±.0002``."""
     if isinstance(value, int):
         return str(value)
     if math.isnan(value):
@@ -18,7 +18,7 @@ def number(value: float, bounds: tuple[float, float] | None = None, *, digits: i
         return _short(value, digits)
     wide = max(bounds[1] - value, value - bounds[0]) > abs(value)  # digits of a smaller value say nothing
     text = _point_first(f"{value:.{digits}f}") if wide else _short(value, digits)
-    # Of what is shown, not of the value behind it, so that the exact figure lies within what is printed.
+    # Of what is shown, not of the value behind it, so that the exact value lies within what is printed.
     spread = max(bounds[1] - float(text), float(text) - bounds[0])
     rounded_up = math.ceil(round(spread * 10**digits, 6)) / 10**digits
     return f"{text} ±{_short(rounded_up, digits)}"
@@ -31,7 +31,7 @@ def signed(value: float, bounds: tuple[float, float] | None = None, *, digits: i
 
 
 def exact(value: float) -> str:
-    """Write a figure with all its digits, for other programs; nothing where it is undefined."""
+    """Write a number with all its digits, for other programs; nothing where it is undefined."""
     return "" if math.isnan(value) else repr(value)
 
 

@@ -24,7 +24,7 @@ class Pictures:
     truth_ranks : array of int, shape (H, W)
         Of the pixels that share a dot on the screen, the one of the highest rank is shown.
     reached : array of uint8, shape (H, W), optional
-        How many of the thresholds the score of a pixel reaches, from which the page tells states at any of them.
+        How many of the thresholds the score of a pixel reaches, from which the page derives states at any of them.
     states : sequence of array of uint8, shape (H, W)
         Or else the states of the pixels at each threshold.
     outlines : sequence of array of uint8, shape (H, W)
@@ -57,7 +57,7 @@ def scores_of(soft: NDArray[Any]) -> FloatArray:
 
 
 def outline(labels: NDArray[Any]) -> ByteArray:
-    """Mark the pixels whose label differs from that below or to the right."""
+    """Mark the pixels with a label that differs from the one below or to the right."""
     edges = np.zeros(labels.shape, np.uint8)
     edges[:-1][labels[:-1] != labels[1:]] = 255
     edges[:, :-1][labels[:, :-1] != labels[:, 1:]] = 255

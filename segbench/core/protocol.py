@@ -40,7 +40,7 @@ class Counted:
     facts : tuple of float
         What `Protocol.settle` needs to know of the image; empty where nothing is left open.
     notes : tuple of str
-        What was done to the data that settings asked for, and found in it, to be shown to the user.
+        What the settings changed in the data, and what was found in it, to be shown to the user.
     """
 
     counts: Any
@@ -143,7 +143,7 @@ class Protocol(ABC):
     title: ClassVar[str]
     """What it measures, in one sentence."""
     variant_of: ClassVar[str] = ""
-    """The protocol under whose verb this one runs, if it has none of its own: its required options select it."""
+    """The protocol with the verb of this one, if it has none of its own: its required options select it."""
     examples: ClassVar[tuple[str, ...]] = ()
     """Arguments that the help of the verb shows, without the verb."""
     competes: ClassVar[bool] = True
@@ -294,7 +294,7 @@ class Protocol(ABC):
         return Pictures(truth, truth, states=states)
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
-        """Tell what became of each pixel of an image at a threshold, for overlays.
+        """Classify each pixel of an image at a threshold, for overlays.
 
         Returns
         -------

@@ -41,7 +41,7 @@ class ScoreCounts(Counts):
     ignored : int
         Pixels left out (void, outside the field of view).
     highest : array of float, shape (L,), optional
-        Of bins, the highest score seen in each; None where counts are exact. A bin whose highest score is its lowest
+        Of bins, the highest score seen in each; None where counts are exact. A bin with equal highest and lowest score
         holds one score and is exact.
     threshold_source : str
         Where the thresholds come from when they were not the scores themselves, for instance a tuning set; a sum keeps
@@ -129,11 +129,11 @@ class ScoreCounts(Counts):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts tell of the ground truth, in words."""
+        """What the counts say about the ground truth."""
         return f"{self.total_positives} positives and {self.total_negatives} negatives"
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether scores, counts, bins and ignored pixels are the same."""
+        """Return whether scores, counts, bins and ignored pixels are the same."""
         if not isinstance(other, ScoreCounts):
             return NotImplemented
         return (
@@ -263,7 +263,7 @@ class ScoreCounts(Counts):
         return OperatingPoint(float(threshold), tp, fp, self.total_positives, self.total_negatives)
 
     def _ends(self, thresholds: FloatArray) -> NDArray[np.intp]:
-        """Tell how many of the scores reach each threshold."""
+        """Count the scores that reach each threshold."""
         if np.isnan(thresholds).any() or not self.scores_known:
             raise ArgumentError("thresholds must be numbers, and the scores of the counts known")
         ends = np.searchsorted(-self.scores, -thresholds, "right")
@@ -307,7 +307,7 @@ class ScoreCounts(Counts):
 
 
 class Pool:
-    """A growing sum of counts, whose parts are merged when they are of similar size, so that none is merged often."""
+    """A growing sum of counts: parts are merged when they are of similar size, so that none is merged often."""
 
     def __init__(self) -> None:
         self._sums: list[ScoreCounts] = []

@@ -11,7 +11,7 @@ Mark = Literal["best", "second", ""]
 
 @dataclass(frozen=True)
 class TextTable:
-    """Rows of text, and what stands out.
+    """Rows of text, and what is marked.
 
     Parameters
     ----------

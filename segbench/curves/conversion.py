@@ -119,7 +119,7 @@ def from_pr(recall: ArrayLike, precision: ArrayLike, *, positives: int, negative
     Raises
     ------
     ArgumentError
-        Naming every point that is no confusion matrix, and why.
+        Naming every point that is not a confusion matrix, and why.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Curve(Series):
     """A ROC or PR curve, from no prediction at all to everything predicted.
 
     Point k holds the counts at ``score >= thresholds[k]``; the first is (0, 0) at threshold infinity, the last (P, N).
-    Rates are computed when asked for, so a curve of ten million points takes no more than its counts.
+    Rates are computed on access, so a curve of ten million points takes no more than its counts.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Curve(Series):
     scores : array of float, shape (K,)
         Thresholds of all points but the first, falling; NaN for a curve given by its points.
     optimistic : bool
-        True for a hull whose thresholds were chosen on the very data it describes.
+        True for a hull with thresholds tuned on the same data that it describes.
     threshold_source : str
         Where the thresholds come from when they are not the scores themselves.
     highest : array of float, shape (K,), optional

@@ -3,7 +3,7 @@
 Conventions
 -----------
 1. The values of prediction files or arrays decide, over the whole set and among the pixels that count
-   (`ScoreCounts.two_valued`): an image whose mask is empty is a mask among masks and a soft map among soft maps. Counts
+   (`ScoreCounts.two_valued`): an image with an empty mask is a mask among masks and a soft map among soft maps. Counts
    of curves given by their points, or taken at chosen thresholds, are never two-valued.
 2. Pixels with the larger of the two values are predicted positive. Where the whole set holds a single value, all pixels
    are if it is above 0, and none otherwise.

@@ -71,7 +71,7 @@ def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
     Returns
     -------
     BestF
-        Of the highest threshold among equals, told apart in exact arithmetic.
+        Of the highest threshold among equals, compared in exact arithmetic.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def recall_at_precision(counts: ScoreCounts | Pooled, *, precision: float) -> Op
 
 
 def at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> OperatingPoint:
-    """Point at the highest threshold whose true positive rate reaches `tpr`; its `fpr` is the least there is.
+    """Point at the highest threshold with a true positive rate of at least `tpr`; no other has a lower `fpr`.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> OperatingPoint
 
 
 def fpr_at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> float:
-    """False positive rate at the highest threshold whose true positive rate reaches `tpr`.
+    """False positive rate at the highest threshold with a true positive rate of at least `tpr`.
 
     Inside a bin of several scores it is interpolated, linear in true positives.
 

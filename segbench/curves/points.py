@@ -70,7 +70,7 @@ def best_point(points: Points, *, beta: float = 1.0) -> int:
 
 
 def first_reaching(points: Points, share: Fraction) -> int:
-    """Number the first point whose recall reaches `share`, by comparing integers."""
+    """Number the first point with recall of at least `share`, by comparing integers."""
     return int(np.searchsorted(points[0], needed_for(share, int(points[0][-1]))))
 
 

@@ -57,7 +57,7 @@ class PooledPixels:
 def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> PooledPixels:
     """Pool the counts of images, and `extra` counts of no image in particular, in a bounded amount of memory.
 
-    Counts may be unpacked as they are asked for, so few images are held at a time.
+    Counts may be unpacked on access, so few images are held at a time.
     """
     if len(per_image) == 1 and not extra:
         (alone,) = per_image.values()

@@ -41,7 +41,7 @@ def place_legend(ax: Axes, corners: Sequence[str]) -> None:
 
 
 def _is_free(ax: Axes, legend: Legend) -> bool:
-    """Tell whether a legend lies within the axes and no curve passes through it."""
+    """Return whether a legend lies within the axes and no curve passes through it."""
     box, frame = legend.get_window_extent(), ax.get_window_extent()
     curves = [line for line in ax.lines if line.get_zorder() >= CURVE_LAYER]
     paths = [line.get_transform().transform_path(line.get_path()) for line in curves]
@@ -70,10 +70,10 @@ def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
         if left_wide >= _LEAST_LEFT * wide and left_high >= _LEAST_LEFT * high:
             break
     letters = size * legend.prop.get_size_in_points()
-    # Beyond the numbers and names of the axes, whose letters do not shrink.
+    # Beyond the numbers and names of the axes, where letters do not shrink.
     taken = around.x1 - frame.x1 if is_beside else frame.y0 - around.y0
     gap = {"fontsize": letters, "borderaxespad": _GAP + taken * 72 / figure.dpi / letters}
     if is_beside:
-        ax.set_anchor("W")  # in the middle of its room a square would move the legend out of the figure
+        ax.set_anchor("W")  # in the middle of its space a square would move the legend out of the figure
         return {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": columns_beside, **gap}
     return {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": columns_below, **gap}

@@ -137,7 +137,7 @@ def is_archive(name: str) -> bool:
 
 
 def method_name(place: str) -> str:
-    """Give the name of the method whose predictions lie in a folder, an archive, a file or at a URL."""
+    """Give the name of the method with predictions in a folder, an archive, a file or at a URL."""
     name = last_name(place)
     ending = next((ending for ending in EXTENSIONS if name.lower().endswith(ending)), "")
     stem = name[: -len(ending)] if ending else name.rpartition(".")[0]

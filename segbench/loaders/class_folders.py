@@ -22,8 +22,8 @@ _LISTED = 20
 def class_maps(inputs: Inputs, names: Sequence[str], class_of: ClassOf) -> Pairing:
     """Pair the maps of each image in the order of the classes.
 
-    A prediction is one file with a stack, or one file per class, whose tag names the class. Where no pattern is given,
-    nothing pairs and folders are called after classes, these are taken for one folder per class.
+    A prediction is one file with a stack, or one file per class with a tag that names the class. Without a pattern,
+    where nothing pairs and folders are named after classes, these are read as one folder per class.
     """
     pairing = pair(inputs)
     folders = inputs.pred_pattern == _ANY and inputs.prediction and not pairing.files

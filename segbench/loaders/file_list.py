@@ -90,7 +90,7 @@ def column_of(place: str, method: str | None) -> str:
 
 
 def has_fields(place: str) -> bool:
-    """Tell whether a file list gives each image a mask."""
+    """Return whether a file list gives each image a mask."""
     return "field" in _table(place)[0]
 
 
@@ -193,7 +193,7 @@ def _folder(place: str) -> str:
 
 
 def is_stream(place: str) -> bool:
-    """Tell whether a list comes from a pipe that the shell opened, as ``/dev/stdin`` and ``<(...)`` do."""
+    """Return whether a list comes from a pipe that the shell opened, as ``/dev/stdin`` and ``<(...)`` do."""
     return not is_url(place) and os.path.abspath(place).startswith(("/dev/", "/proc/"))  # noqa: PTH100  as above
 
 

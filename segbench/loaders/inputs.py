@@ -37,7 +37,7 @@ class Inputs:
         ``*`` is the image's name and ``#`` the tag of an annotator (`gt_pattern`) or of one of several scales or
         classes (`pred_pattern`: ``"*/#"`` is one folder of label maps per image, ``"#/*"`` one per class).
     negatives : str
-        Predictions whose name this shell pattern fits (``"good/*"``) need no ground truth: all their pixels are
+        Predictions with a name that fits this shell pattern (``"good/*"``) need no ground truth: all their pixels are
         negative. Empty for none.
     pairs : str, optional
         A file list, in place of all the above; see `segbench.loaders.file_list`.
@@ -93,7 +93,7 @@ class Inputs:
         return self.prediction is None if self.pairs is None else self.column is None
 
     def has_fields(self) -> bool:
-        """Tell whether images have a field of view, by the header of the list where there is one."""
+        """Return whether images have a field of view, by the header of the list where there is one."""
         return self.field is not None or (self.pairs is not None and has_fields(self.pairs))
 
     def beside_list(self) -> tuple[str, ...]:

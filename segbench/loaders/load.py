@@ -53,7 +53,7 @@ def read(files: SampleFiles) -> RawFiles:
 
 
 def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -> Sample:
-    """Decode what `read` gave, and repair what was asked for."""
+    """Decode what `read` gave, and make the requested repairs."""
     files = raw.files
     notes: dict[str, None] = {}
     truths: list[tuple[str, NDArray[Any]]] = []
@@ -84,7 +84,7 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
     names = map(shown, (files.prediction, *files.scales) if files.scales else repeat(files.prediction))
     found = ImageMaps(truths, list(zip(names, predictions)), kind, field)  # noqa: B905  segs share a file
     if reads == "classes":
-        # The axes of a stack are told apart by the protocol, which knows how many classes there are.
+        # The axes of a stack are identified by the protocol, which knows how many classes there are.
         require_same_size([*sizes, *((name, one.shape) for name, one in found.predictions if one.ndim == 2)])
     fitted = found if reads == "classes" else repaired(found, repairs)
     return Sample(

@@ -98,7 +98,7 @@ def luma(rgb: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def require_opaque(alpha: NDArray[Any], opaque: int, path: str) -> None:
-    """Refuse an image with a pixel whose alpha is below `opaque`."""
+    """Refuse an image with an alpha value below `opaque`."""
     see_through = int(np.count_nonzero(alpha != opaque))
     if see_through:
         raise DataError(

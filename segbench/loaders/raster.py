@@ -121,7 +121,7 @@ def _pixels(image: Image.Image, data: bytes, form: str, path: str, role: Role) -
 
 
 def _check_png(data: bytes, path: str) -> bool:
-    """Refuse a PNG with a damaged or missing chunk of pixels, and tell whether it has EXIF data.
+    """Refuse a PNG with a damaged or missing chunk of pixels, and return whether it has EXIF data.
 
     Pillow checks every other chunk; for these it relies on the checksum of the whole stream, which it does not reach
     in every file. The check takes about a hundredth of the decoding.

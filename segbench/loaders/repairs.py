@@ -1,4 +1,4 @@
-"""Repairs that are made only when asked for: predictions of another size, and scores of another range.
+"""Repairs that are made only on request: predictions of another size, and scores of another range.
 
 Conventions
 -----------
@@ -79,7 +79,7 @@ class Repairs:
             object.__setattr__(self, "scale", as_scale(self.scale))
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the repairs asked for; none at all where there are none."""
+        """Name the requested repairs; nothing where there are none."""
         fields = {"resize": self.resize, "crop": "lower right" if self.crop else None}
         if self.scale is not None:
             fields["scale"] = f"minmax{_PER_IMAGE}" if self.scale == "minmax" else f"{self.scale}".removesuffix(".0")
@@ -148,7 +148,7 @@ class ImageMaps:
 
 
 def repaired(maps: ImageMaps, repairs: Repairs) -> ImageMaps:
-    """Repair what was asked for, and insist that predictions, but for a ``ucm2``, have the ground truth's size."""
+    """Make the requested repairs, and require that predictions, but for a ``ucm2``, have the ground truth's size."""
     if not maps.predictions:
         return maps
     if repairs.scale is not None:

@@ -59,18 +59,18 @@ def _found(shape: tuple[int, ...], expected: tuple[int, ...], why: str, comma: s
 
 
 def fixable(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
-    """Tell whether a map may be resized or cropped: not one that is transposed, or a ``ucm2``."""
+    """Return whether a map may be resized or cropped: not one that is transposed, or a ``ucm2``."""
     return relation(shape, expected) not in (_TRANSPOSED, _UCM2)
 
 
 def croppable(shape: tuple[int, ...], common: tuple[int, ...]) -> bool:
-    """Tell whether a map is so little larger that it may be cropped."""
+    """Return whether a map is so little larger that it may be cropped."""
     pixels, share = MOST_CUT
     return all(0 <= extent - kept <= max(pixels, share * extent) for extent, kept in zip(shape, common, strict=True))
 
 
 def nearly(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
-    """Tell whether two sizes differ so little that cropping fixes it."""
+    """Return whether two sizes differ so little that cropping fixes it."""
     common = tuple(map(min, shape, expected))
     return croppable(shape, common) and croppable(expected, common)
 

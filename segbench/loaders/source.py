@@ -12,7 +12,7 @@ class Source(Protocol):
     """
 
     def __hash__(self) -> int:
-        """Tell files apart, as keys."""
+        """Identify files, as keys."""
 
     @property
     def name(self) -> str:

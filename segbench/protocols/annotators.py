@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ONE_ANNOTATOR = "one annotator, so there is none to compare with"
-"""The note on an image that cannot tell how well annotators agree."""
+"""The note on an image that cannot show how well annotators agree."""
 
 AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
 

@@ -45,7 +45,7 @@ class CountsAtThresholds(Counts):
         return tuple(self.thresholds.tolist())
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether every threshold and every count is the same."""
+        """Return whether every threshold and every count is the same."""
         if type(other) is not type(self):
             return NotImplemented
         return all(np.array_equal(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))

@@ -72,7 +72,7 @@ class LabelRule:
         return f"{self.comparison.removeprefix('=')}{written(self.values)}"
 
     def positive(self, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell which pixels are positive."""
+        """Mark which pixels are positive."""
         if self.comparison == "=":
             return equals_any(ground_truth, self.values)
         import numpy as np
@@ -100,7 +100,7 @@ def rule_text(rule: Positive) -> str:
 
 
 def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.bool_]:
-    """Tell which pixels hold one of a few values."""
+    """Mark which pixels hold one of a few values."""
     import numpy as np
 
     found: NDArray[np.bool_] = np.zeros(array.shape, dtype=np.bool_)

@@ -1,6 +1,6 @@
 """Label maps predicted where soft maps are expected: how they are recognised.
 
-A label is no score: ranking pixels by the number of their label gives a curve that means nothing.
+A label is not a score: ranking pixels by the number of their label gives a meaningless curve.
 
 Conventions
 -----------
@@ -44,7 +44,7 @@ _COLOURED = "prediction: colour turned to grey"
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsSeen:
-    """What one image tells of whether its prediction is a label map.
+    """What one image shows about whether its prediction is a label map.
 
     Parameters
     ----------
@@ -137,18 +137,18 @@ def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
 
 
 def are_grey_levels(values: Sequence[float]) -> bool:
-    """Tell whether rising values of ground truth look like grey levels: many, or all near black or white."""
+    """Return whether rising values of ground truth look like grey levels: many, or all near black or white."""
     near_the_ends = all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
     return len(values) >= MANY_LEVELS or (near_the_ends and max(values, default=0) > 128)  # half of 255
 
 
 def is_coloured(sample: Sample) -> bool:
-    """Tell whether a prediction was stored in colour."""
+    """Return whether a prediction was stored in colour."""
     return any(note.startswith(_COLOURED) for note in sample.notes)
 
 
 def is_whole(array: NDArray[Any]) -> bool:
-    """Tell whether all values are whole numbers; most soft maps of floats are told by a few pixels."""
+    """Return whether all values are whole numbers; most soft maps of floats are recognised by a few pixels."""
     if array.dtype.kind != "f":
         return True
     flat = array.reshape(-1)

@@ -121,7 +121,7 @@ def counts_types() -> Mapping[str, type[Counts]]:
 
 
 def as_protocol(protocol: object) -> Protocol:
-    """Give a protocol with its settings; a name stands for its defaults."""
+    """Give a protocol with its settings; a name alone means its defaults."""
     from segbench.core.protocol import Protocol
 
     if isinstance(protocol, Protocol):

@@ -38,7 +38,7 @@ class State(IntEnum):
 def states_of_labels(
     labels: NDArray[np.bool_], predicted: NDArray[np.bool_], valid: NDArray[np.bool_] | None = None
 ) -> NDArray[np.uint8]:
-    """Tell true, false and missed pixels apart."""
+    """Distinguish true, false and missed pixels."""
     import numpy as np
 
     states: NDArray[Any] = np.full(labels.shape, State.NOTHING, np.uint8)

@@ -50,8 +50,8 @@ def plot_matches(
     thin : bool
         Whether the thresholded map is thinned first.
     annotator : int
-        Whose matching is drawn, from 0. Pixels that only another annotator's matching used have a colour of their own:
-        the benchmark counts them as matched.
+        The annotator to draw the matching of, from 0. Pixels that only another annotator's matching used have
+        a colour of their own: the benchmark counts them as matched.
     ax : matplotlib Axes, optional
         Where to draw; a new figure of the image's proportions if left out.
 

@@ -88,8 +88,8 @@ def export_overlays(
 
     Notes
     -----
-    Blue is true, vermilion false, orange missed, grey left out, sky blue a boundary pixel of the ground truth whose
-    partner is another pixel. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries: as
+    Blue is true, vermilion false, orange missed, grey left out, sky blue a boundary pixel of the ground truth with
+    another pixel as its partner. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries: as
     `segbench.plot_matches`, all annotators together. Regions: those of the first annotator; see
     `segbench.protocols.regions.hierarchy.region_states`. PNGs hold the `State` as palette index.
     """

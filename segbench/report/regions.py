@@ -44,7 +44,7 @@ def plot_regions(
     threshold : float, optional
         One of the thresholds; by default the best for this image's covering, the first of equals.
     annotator : int
-        Whose regions are drawn, from 0. The threshold is the best for all annotators.
+        The annotator to draw the regions of, from 0. The threshold is the best for all annotators.
 
     Returns
     -------

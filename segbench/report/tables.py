@@ -72,7 +72,7 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
-        """Mark the best and the second best rows of a column, as printed with so many digits."""
+        """Mark the best and the second best rows of a column, as printed with this many digits."""
         marks: dict[int, Mark] = {row: "best" for row, best in sorted(self.best) if best == key}
         better = next(column.better for column in self.columns if column.key == key)
         for places in self.sets:

@@ -212,7 +212,7 @@ def _with_interval(row: Difference, digits: int) -> str:
 
 
 def _placed(value: float, digits: int) -> str:
-    """Write a signed number with so many decimal places, whatever its size."""
+    """Write a signed number with this many decimal places, whatever its size."""
     if math.isnan(value):
         return "-"
     text = f"{value:.{digits}f}"
@@ -345,7 +345,7 @@ def _bin_notes(
 
 
 def _is_open(one: _Measured, other: _Measured, key: str) -> bool:
-    """Tell whether the bounds of a metric leave open which of two methods has the higher value."""
+    """Return whether the bounds of a metric leave open which of two methods has the higher value."""
     if key not in one.bounds and key not in other.bounds:
         return False
     values = one.intervals.estimates[key], other.intervals.estimates[key]

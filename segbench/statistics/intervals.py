@@ -1,8 +1,8 @@
-"""Intervals of figures over images: from replicates to two ends.
+"""Intervals of metrics over images: from replicates to two ends.
 
-BCa corrects figures that move smoothly with the images. Where a best threshold is chosen first, what is read at it
+BCa corrects metrics that change smoothly with the images. Where a best threshold is chosen first, what is read at it
 jumps, and BCa's corrections mislead: over 50 simulated images a nominal 95 % interval of ods_recall held the
-population's in 82 % of cases, where plain quantiles did in 99 %. Such figures always get plain quantiles.
+population's in 82 % of cases, where plain quantiles did in 99 %. Such metrics always get plain quantiles.
 
 References
 ----------
@@ -36,19 +36,19 @@ _TIED = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Intervals(Mapping[str, tuple[float, float]]):
-    """Intervals of figures over images, by the figure's name, and how they were made.
+    """Intervals of metrics over images, by the metric's name, and how they were made.
 
     Parameters
     ----------
     intervals : mapping of str to (low, high)
         nan where there is none.
     estimates : mapping of str to float
-        The figures themselves.
+        The metrics themselves.
     draws : mapping of str to array of float64, shape (replicates,)
-        Every figure in every replicate; nan where undefined.
+        Every metric in every replicate; nan where undefined.
     method : {"bca", "percentile"}
     level : float
-        Share of repetitions in which such an interval would hold the figure of the population.
+        Share of repetitions in which such an interval would hold the metric of the population.
     replicates, seed, images : int
         What it takes to draw the same intervals again.
     notes : tuple of str
@@ -69,15 +69,15 @@ class Intervals(Mapping[str, tuple[float, float]]):
     undefined: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, key: str) -> tuple[float, float]:
-        """Give the interval of the figure of that name."""
+        """Give the interval of the metric of that name."""
         return self.intervals[key]
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the names of the figures."""
+        """Go through the names of the metrics."""
         return iter(self.intervals)
 
     def __len__(self) -> int:
-        """Count the figures."""
+        """Count the metrics."""
         return len(self.intervals)
 
     def _repr_html_(self) -> str:
@@ -107,7 +107,7 @@ def method_for(metric: Metric, method: IntervalMethod) -> IntervalMethod:
 def interval(
     drawn: FloatArray, estimate: float, left_out: FloatArray, *, method: IntervalMethod, level: float
 ) -> tuple[float, float]:
-    """Interval of one figure from its replicates."""
+    """Interval of one metric from its replicates."""
     if drawn.size == 0:
         return math.nan, math.nan
     shares = (1 - level) / 2, (1 + level) / 2

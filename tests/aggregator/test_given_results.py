@@ -33,7 +33,7 @@ OF_IMAGES = {
 }
 
 
-def gathered(protocol, method="net", shift=0.0):
+def accumulated(protocol, method="net", shift=0.0):
     rng = np.random.default_rng(1)
     accumulator = segbench.Accumulator(protocol, method=method)
     for name in "abc":
@@ -47,7 +47,7 @@ def gathered(protocol, method="net", shift=0.0):
 
 @pytest.fixture(scope="module")
 def result():
-    return gathered(Pixels())
+    return accumulated(Pixels())
 
 
 @pytest.mark.parametrize("function", OF_POOLED.values(), ids=OF_POOLED.keys())
@@ -61,7 +61,7 @@ def test_a_result_stands_for_the_counts_of_its_images(result, function):
 
 
 def test_boundaries_and_regions():
-    edges, parts = gathered(Boundaries()), gathered(Regions(thresholds=3))
+    edges, parts = accumulated(Boundaries()), accumulated(Regions(thresholds=3))
     assert segbench.boundary_curve(edges).f.tolist() == segbench.boundary_curve(edges.pooled).f.tolist()
     assert segbench.region_curve(parts).voi.tolist() == segbench.region_curve(parts.pooled).voi.tolist()
     with pytest.raises(ArgumentError, match="counts is Result of BoundaryCounts, expected RegionCounts or a Result"):
@@ -96,23 +96,23 @@ def test_results_without_images_have_no_intervals_to_draw():
 
 class TestCompare:
     def test_results_are_compared_as_compare_results_does(self, result):
-        other = gathered(Pixels(), "other", 0.3)
+        other = accumulated(Pixels(), "other", 0.3)
         found = segbench.compare([result, other], **FEW)
         assert found.differences == segbench.compare_results([result, other], **FEW).differences
         assert {(row.a, row.b) for row in found.differences} == {("net", "other")}
 
     def test_a_mapping_names_results(self, result):
-        found = segbench.compare({"one": result, "two": gathered(Pixels(), "net", 0.3)}, **FEW)
+        found = segbench.compare({"one": result, "two": accumulated(Pixels(), "net", 0.3)}, **FEW)
         assert {(row.a, row.b) for row in found.differences} == {("one", "two")}
 
     def test_counts_and_results_together(self, result):
-        other = gathered(Pixels(), "other", 0.3)
+        other = accumulated(Pixels(), "other", 0.3)
         found = segbench.compare({"one": result.counts, "two": other}, **FEW)
         assert found.differences == segbench.compare({"one": result.counts, "two": other.counts}, **FEW).differences
 
     def test_results_of_other_settings_are_refused(self, result):
         with pytest.raises(ArgumentError, match="compared under the same settings, but void"):
-            segbench.compare([result, gathered(Pixels(void=(9,)), "other")])
+            segbench.compare([result, accumulated(Pixels(void=(9,)), "other")])
 
     @pytest.mark.parametrize("given", [None, 3, "ab", [1, 2], [{"a": 1}]])
     def test_anything_else_is_refused(self, given):

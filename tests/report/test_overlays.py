@@ -175,10 +175,10 @@ def test_the_command_says_why_a_run_has_no_pictures(run, tmp_path):
 
 
 def test_arrays_have_no_pictures(tmp_path):
-    gathered = segbench.Accumulator()
-    gathered.update(MASK, SCORES, name="a")
+    accumulated = segbench.Accumulator()
+    accumulated.update(MASK, SCORES, name="a")
     with pytest.raises(segbench.DataError, match="was counted from arrays, so its images are not known"):
-        segbench.export_overlays([gathered.compute()], tmp_path)
+        segbench.export_overlays([accumulated.compute()], tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Pixel curves and areas, from a million pixels to a hundred million: time, memory and numbers beside the peers'.
 
-Each program has a process of its own for each size, which loads the arrays anew before every call. Rounds go through
+Each program has a process of its own for each size, which loads the arrays again before every call. Rounds go through
 the programs in turn. A call that the size before says is beyond the limit is not tried.
 """
 

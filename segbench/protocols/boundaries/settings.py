@@ -83,7 +83,7 @@ class Boundaries(_OfBoundaries):
         Which values of a ground-truth image are boundary, as in `Pixels`. None: the image holds 0 and at most one
         other value. Not used for ``.mat`` files.
     label_maps : bool
-        Whether ground-truth images are label maps whose boundaries count, by BSDS500's double-grid rule.
+        Whether ground-truth images are label maps and their boundaries count, by BSDS500's double-grid rule.
     invert : bool
         Low predictions mean boundary (black on white).
     category : int, optional

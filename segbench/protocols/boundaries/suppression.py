@@ -9,7 +9,7 @@ Where the denominator, ``Oxx + 1e-5``, is exactly 0 as well, the normal also poi
 the original, which then reads outside the image).
 
 Differences from ``edgesNmsMex`` of Dollar's Structured Edge Detection Toolbox: float64 instead of float32 throughout,
-and nothing is rounded to 8 bits afterwards; both can move a pixel whose neighbour is just as strong.
+and nothing is rounded to 8 bits afterwards; both can move a pixel with an equally strong neighbour.
 
 References
 ----------

@@ -7,7 +7,7 @@ tolerance are read off the packed masks where they are needed, so memory stays l
 The proof that an assignment is the best is a lower bound that does not depend on what the search did. For any prices of
 at most 0 on the prediction pixels, every ground-truth pixel must pay at least the least of ``cost - price`` over the
 pixels within its tolerance, or what it costs to stay alone; adding the prices themselves, that is a lower bound of the
-cost of *every* assignment (weak duality). An assignment whose cost equals the bound is optimal.
+cost of *every* assignment (weak duality). An assignment with a cost equal to the bound is optimal.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class ClassCounts(Counts):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts tell of the ground truth, in words."""
+        """What the counts say about the ground truth."""
         parts = zip(self.names, self.counts, strict=True)
         held = ", ".join(f"{part.total_positives} of {name}" for name, part in parts)
         return f"{held} among {self.pixels} pixels"
@@ -87,7 +87,7 @@ class ClassCounts(Counts):
         return self.names
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether names and counts are the same, in the same order."""
+        """Return whether names and counts are the same, in the same order."""
         if not isinstance(other, ClassCounts):
             return NotImplemented
         return self.names == other.names and self.counts == other.counts

@@ -52,7 +52,7 @@ def written_classes(labels: Sequence[int], names: Sequence[str]) -> str:
 
 
 def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Read ``0-18``, ``road=0,car=13``, or a file whose lines are a label and a name, into labels and names."""
+    """Read ``0-18``, ``road=0,car=13``, or a file with a label and a name per line, into labels and names."""
     path = Path(text)
     try:
         is_file = path.is_file()

@@ -5,7 +5,7 @@ Conventions
 1. Of each class the positives are the pixels with its label, the negatives all others that are not void; pixels of
    labels that are no class are negatives of every class, and a note says so.
 2. Void pixels, and those outside the field of view, are ignored for all classes.
-3. Each class is counted as `segbench.Pixels` counts its map: what stands there about scores and bins holds here.
+3. Each class is counted as `segbench.Pixels` counts its map: its notes on scores and bins apply here.
 
 References
 ----------
@@ -64,7 +64,7 @@ class Classes(Protocol):
     names : sequence of str, optional
         What the classes are called, and their folders; by default by their labels.
     void : sequence of int
-        Labels whose pixels are left out and counted as ignored.
+        Labels of pixels that are left out and counted as ignored.
     invert, bins : bool
         As in `segbench.Pixels`.
 
@@ -124,7 +124,7 @@ class Classes(Protocol):
         return tuple(f"label {label}" if name == str(label) else f"{name} (label {label})" for name, label in named)
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a figure depends on."""
+        """Name the settings that a metric depends on."""
         return {
             "classes": written_classes(self.labels, self.class_names),
             "void": ",".join(map(str, self.void)) or "none",

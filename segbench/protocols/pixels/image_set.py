@@ -45,7 +45,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
     Parameters
     ----------
     counts : mapping of str to ScoreCounts
-        Counts by image name; they may be unpacked as they are asked for.
+        Counts by image name; they may be unpacked on access.
     rest : ScoreCounts, optional
         Pixels of no image in particular.
     kept : Summary and ScoreCounts, optional
@@ -150,7 +150,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         return np.unique(np.concatenate([np.empty(0), *kept]))[::-1]
 
     def _hold(self, counts: ScoreCounts) -> bool:
-        """Tell whether counts are to be held in memory."""
+        """Return whether counts are to be held in memory."""
         self._room += counts.scores.size
         return self._room * len(self.compared_with) <= _SCORES_HELD and bool(self.compared_with)
 

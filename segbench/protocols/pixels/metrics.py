@@ -100,7 +100,7 @@ class PixelTable(Table):
         Counts by image name, of each method; whether predictions are two-valued is decided for each. Rows come set by
         set, in sorted order of the names.
     rest : ScoreCounts, optional
-        Pixels of images that are not told apart: they are pooled, and metrics over images are undefined.
+        Pixels of images that are not distinguished: they are pooled, and metrics over images are undefined.
     of_set : ScoreCounts, optional
         The pooled counts that decide whether predictions are two-valued; by default those of each set.
 
@@ -254,7 +254,7 @@ class PixelTable(Table):
 
     @cached_property
     def bounds(self) -> Mapping[str, Interval]:
-        """Bounds of what bins leave open; none at the mask, and of images only where their pixels are told apart."""
+        """Bounds of what bins leave open; none at the mask, and of images only where their pixels are distinguished."""
         counts = self._pool.counts
         if not math.isnan(self._masks[0]) or not counts.binned:
             return {}

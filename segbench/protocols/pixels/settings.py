@@ -84,7 +84,7 @@ class Pixels(Protocol):
         command line takes, ``"255"`` and ``"1,3"``. None: the set must hold exactly two values, and the larger is
         positive.
     void : tuple of float
-        Ground-truth values whose pixels are left out and counted as ignored.
+        Ground-truth values of pixels that are left out and counted as ignored.
     invert : bool
         Low predictions mean positive (black edges on white): levels become 255 - value (65535 - value), floats -value.
     bins : bool
@@ -99,7 +99,7 @@ class Pixels(Protocol):
     Raises
     ------
     ArgumentError
-        If `positive` or `annotators` is no rule.
+        If `positive` or `annotators` is not a rule.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class Pixels(Protocol):
             as_annotator_rule(self.annotators)
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a figure depends on."""
+        """Name the settings that a metric depends on."""
         fields = {
             "positive": "larger" if self.positive is None else str(self.positive).replace(" ", ""),
             "void": written(self.void) or "none",
@@ -274,7 +274,7 @@ class Pixels(Protocol):
         )
 
     def states(self, sample: Sample, threshold: float, counts: ScoreCounts | None = None) -> NDArray[np.uint8]:
-        """Tell true, false and missed pixels apart at a threshold; under ``annotators="each"`` by their majority."""
+        """Distinguish true, false and missed pixels at a threshold; under ``annotators="each"`` by their majority."""
         import numpy as np
 
         drawn, _ = self.labelled(sample)
@@ -322,7 +322,7 @@ class Pixels(Protocol):
     def _valid(
         self, name: str, ground_truth: NDArray[Any], field: NDArray[np.bool_] | None
     ) -> NDArray[np.bool_] | None:
-        """Tell where an annotator's pixels count; None where all do."""
+        """Mark where an annotator's pixels count; None where all do."""
         if ground_truth.dtype.kind == "f":
             import numpy as np
 
@@ -376,7 +376,7 @@ def count_pixels(
     ------
     ArgumentError
         If shapes differ, valid labels hold anything but 0 and 1 and `positive` is not given, or `positive` or
-        `annotators` is no rule.
+        `annotators` is not a rule.
     DataError
         If labels hold NaN beside `positive`, or a valid score is NaN or infinite, or an integer of 2**53 or more, which
         float64 may not hold exactly.
@@ -424,7 +424,7 @@ def count_pixels(
 
 
 def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: Positive | None) -> NDArray[np.bool_]:
-    """Tell which pixels are positive: those that a rule names, or without a rule those of label 1."""
+    """Mark which pixels are positive: those that a rule names, or without a rule those of label 1."""
     import numpy as np
 
     from segbench.protocols.pixels.counting import refuse_nan

@@ -30,11 +30,11 @@ from segbench.protocols.pixels.counting import (
 )
 
 Tensor = Any
-"""A ``torch.Tensor``: PyTorch is no dependency, so its types are not known."""
+"""A ``torch.Tensor``: PyTorch is not a dependency, so its types are not known."""
 
 
 def is_tensor(array: object) -> bool:
-    """Tell a PyTorch tensor, without importing PyTorch."""
+    """Recognise a PyTorch tensor without importing PyTorch."""
     torch: Any = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)
 

@@ -20,7 +20,7 @@ Differences from other code
 ---------------------------
 1. Labels of BSDS500 start at 1; here label 0 is a region as any other unless it is void.
 2. ``skimage.metrics.adapted_rand_error(truth, prediction)`` gives the same error with precision and recall exchanged
-   against its own description, and leaves label 0 of the ground truth out unless told otherwise.
+   against its own description, and leaves label 0 of the ground truth out by default.
 3. ``skimage.metrics.variation_of_information(truth, prediction)`` gives split and merge in this order.
 
 References

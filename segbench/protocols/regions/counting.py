@@ -35,15 +35,15 @@ def count_regions(
     Parameters
     ----------
     segmentations_or_ucm2 : array of shape (2H + 1, 2W + 1), or label maps of shape (H, W)
-        An ultrametric contour map of double size, whose regions are the 8-connected points where ``ucm2 <= threshold``;
-        or one label map, or a sequence of them, whose thresholds are 1, 2, .. in their order.
+        An ultrametric contour map of double size: regions are the 8-connected points where ``ucm2 <= threshold``;
+        or one label map, or a sequence of them with the thresholds 1, 2, .. in their order.
     ground_truths : label map, or a sequence of them
         Whole numbers from 0, shape (H, W), one an annotator. 0 is a region as any other unless it is void. Masked
         pixels are void for that annotator; pixels that a label map of the prediction masks are not valid.
     thresholds : int or array of float
         A number K or rising thresholds, as in `count_boundaries`; not used for label maps.
     void : collection of int
-        Ground-truth labels whose pixels are left out for that annotator, for instance ``(0,)`` where 0 is unlabelled.
+        Ground-truth labels of pixels that are left out for that annotator, for instance ``(0,)`` where 0 is unlabelled.
     valid : array of shape (H, W), optional
         Pixels that count, other than 0; None for all.
 

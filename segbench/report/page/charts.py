@@ -126,11 +126,11 @@ def _images(result: Result) -> dict[str, Any]:
 
 
 def rounded(values: ArrayLike) -> list[float | None]:
-    """Give numbers with four digits after the point, None for what is no number."""
+    """Give numbers with four decimal places, None for what is not a number."""
     numbers = np.round(np.asarray(values, dtype=np.float64), _DIGITS)
     return [value if np.isfinite(value) else None for value in numbers.tolist()]
 
 
 def _plain(value: float) -> float | None:
-    """Give a number with seven digits, None for what is no number."""
+    """Give a number with seven digits, None for what is not a number."""
     return float(f"{float(value):.7g}") if np.isfinite(value) else None

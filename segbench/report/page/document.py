@@ -41,7 +41,7 @@ PICTURES = 17_000_000
 """Characters that pictures may take, of all protocols together, so that a page stays below 25 MB."""
 
 _IMAGE_ROWS = 3_000
-"""Rows of the table of images; a browser sorts so many without a pause."""
+"""Rows of the table of images; a browser sorts this many without a pause."""
 
 _SCRIPTS = ("page.js", "charts.js", "pictures.js", "panels.js")
 

@@ -1,4 +1,4 @@
-"""Plot of a comparison: paired differences with their intervals, a row a pair."""
+"""Plot of a comparison: paired differences with their intervals, one row per pair."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ALL_PAIRS_UP_TO = 6
 def plot_comparison(
     comparison: Comparison, *, metric: str | None = None, reference: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the paired differences of one metric with their intervals, a row a pair, the largest on top.
+    """Draw the paired differences of one metric with their intervals, one row per pair, the largest on top.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
     ----------
     results : Result or sequence of Result
         Of one protocol; of regions covering is drawn in place of F. Two-valued predictions and a method of one
-        threshold, as human annotators are, are a level line. One whose thresholds are not known, as of some published
+        threshold, as human annotators are, are a level line. One with unknown thresholds, as of some published
         curves, is named in the legend and not drawn.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out.

@@ -27,7 +27,7 @@ def plot_roc(
     Parameters
     ----------
     results : Result or sequence of Result
-        Of the pixel protocol; the others know no true negatives. Two-valued predictions are a point.
+        Of the pixel protocol; true negatives of the others are undefined. Two-valued predictions are a point.
     band, replicates, seed, ax
         As for `plot_pr`.
 
