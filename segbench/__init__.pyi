@@ -74,6 +74,9 @@ from .protocols.boundaries.settings import Annotators as Annotators
 from .protocols.boundaries.settings import Boundaries as Boundaries
 from .protocols.boundaries.suppression import nms as nms
 from .protocols.boundaries.thinning import thin as thin
+from .protocols.labels.counts import LabelCounts as LabelCounts
+from .protocols.labels.settings import Labels as Labels
+from .protocols.labels.settings import count_labels as count_labels
 from .protocols.pixels.class_counts import ClassCounts as ClassCounts
 from .protocols.pixels.classes import Classes as Classes
 from .protocols.pixels.settings import Pixels as Pixels

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from segbench.core.protocol import Protocol
 from segbench.core.sample import Reads
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.labels import LabelRule
+from segbench.protocols.label_rules import LabelRule
 from segbench.protocols.pixels.classes import Classes
 
 _NO_REPAIRS = Repairs()
@@ -61,6 +61,11 @@ class Asked:
         return self.reads == "boundaries"
 
     @property
+    def stacks(self) -> bool:
+        """Whether a prediction may be a stack, whose axes headers do not tell apart."""
+        return self.reads in ("classes", "labels")
+
+    @property
     def soft(self) -> bool:
         """Whether predictions are soft maps whose values can be judged."""
         return self.reads in ("masks", "boundaries")
@@ -82,5 +87,5 @@ def asked_of(protocol: Protocol, repairs: Repairs = _NO_REPAIRS) -> Asked:
         suppressed=not soft_lines or getattr(protocol, "nms", None) is not None,
         one_annotator=protocol.reads == "masks" and getattr(protocol, "annotators", None) is None,
         classes=protocol if isinstance(protocol, Classes) else None,
-        repairs=repairs if protocol.reads in ("masks", "boundaries", "regions") else _NO_REPAIRS,
+        repairs=repairs if protocol.reads in ("masks", "boundaries", "regions", "labels") else _NO_REPAIRS,
     )

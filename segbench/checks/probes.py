@@ -19,7 +19,7 @@ from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
-from segbench.protocols.labels import equals_any
+from segbench.protocols.label_rules import equals_any
 from segbench.protocols.predicted_labels import labels_seen
 
 MOST_PIXELS = 1 << 16

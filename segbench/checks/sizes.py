@@ -64,7 +64,7 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, asked: Asked) -> 
         headers = []
         for path, role in roles:
             try:
-                stack = asked.classes and role == "prediction" and path.suffix.lower() in STACKS
+                stack = asked.stacks and role == "prediction" and path.suffix.lower() in STACKS
                 header = Header(0) if stack else read(path, role)
             except DataError as error:
                 broken.setdefault(files.name, error)

@@ -92,15 +92,15 @@ def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
     return Decoded(np.ascontiguousarray(array, np.dtype(f"{kind}{width}")), notes)
 
 
-def as_stack(array: NDArray[Any], path: str) -> NDArray[Any]:
+def as_stack(array: NDArray[Any], path: str, role: Role = "prediction") -> NDArray[Any]:
     """Check that an array is a map, or a stack of maps, of plain numbers that can be scores."""
     while array.ndim > 3 and array.shape[0] == 1:
         array = array[0]
     if array.ndim not in (2, 3):
         what = f"shape {array.shape}, expected (classes, height, width) or (height, width, classes)"
         raise DataError(path, what, "save one array an image")
-    _require_numbers(array, path, "prediction")
-    if array.dtype.kind == "i":
+    _require_numbers(array, path, role)
+    if array.dtype.kind == "i" and role == "prediction":
         return array.astype(f"u{array.dtype.itemsize}")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 

@@ -86,12 +86,14 @@ def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     return _guarded(data, path, lambda: _decode(data, path, role))
 
 
-def decode_stack(data: bytes, path: Source) -> NDArray[Any]:
+def decode_stack(data: bytes, path: Source, *, role: Role = "prediction") -> NDArray[Any]:
     """Decode an NPY or NPZ file that may hold several soft maps in one array."""
     name = shown(path)
     is_npy = path.suffix.lower() == ".npy"
     return _guarded(
-        data, path, lambda: as_stack(decode_npy(data, name) if is_npy else decode_npz(data, name, "prediction"), name)
+        data,
+        path,
+        lambda: as_stack(decode_npy(data, name) if is_npy else decode_npz(data, name, "prediction"), name, role),
     )
 
 

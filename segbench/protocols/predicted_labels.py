@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.sample import Sample
-from segbench.protocols.labels import equals_any
+from segbench.protocols.label_rules import equals_any
 
 VOIDS = (255.0, 65535.0)
 """What data sets write for void: the highest level of 8 and of 16 bits."""

@@ -28,6 +28,7 @@ ENTRY_POINTS = "segbench.protocols"
 _SHIPPED = {
     "pixels": ("pixels.settings:Pixels", "Score soft maps against masks: ROC and PR curves, ODS, OIS, AP."),
     "classes": ("pixels.classes:Classes", ""),
+    "labels": ("labels.settings:Labels", "Score label maps and hard masks: mIoU, Dice, accuracies, confusion matrix."),
     "boundaries": ("boundaries.settings:Boundaries", "Match boundary maps with human boundaries, as BSDS500 does."),
     "regions": (
         "regions.settings:Regions",

@@ -88,8 +88,8 @@ def test_an_option_is_listed_only_where_it_applies():
     typed = {verb: {each.name for each in command_of([verb])[0].params} for verb in verbs()}
     assert [verb for verb in typed if "human" in typed[verb]] == ["boundaries"]
     assert [verb for verb in typed if "tuning_set" in typed[verb]] == ["pixels"]
-    assert [verb for verb in typed if "per_class" in typed[verb]] == ["pixels"]
-    assert [verb for verb in typed if "field" in typed[verb]] == ["pixels", "regions"]
+    assert [verb for verb in typed if "per_class" in typed[verb]] == ["pixels", "labels"]
+    assert [verb for verb in typed if "field" in typed[verb]] == ["pixels", "labels", "regions"]
     assert [verb for verb in typed if "negatives" in typed[verb]] == ["pixels", "boundaries"]
 
 

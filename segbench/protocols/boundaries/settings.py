@@ -32,7 +32,7 @@ from segbench.protocols.boundaries.inputs import (
 from segbench.protocols.boundaries.label_maps import label_boundaries, sample_ucm2
 from segbench.protocols.boundaries.metrics import METRICS, BoundaryTable
 from segbench.protocols.boundaries.published import PublishedCurve
-from segbench.protocols.labels import LabelRule, Positive, describe, rule_text
+from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
 from segbench.protocols.written import written
 

@@ -32,7 +32,7 @@ from segbench.core.options import option
 from segbench.core.protocol import Counted, Part, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.core.scores import ScoreCounts
-from segbench.protocols.labels import equals_any
+from segbench.protocols.label_rules import equals_any
 from segbench.protocols.pixels.class_counts import ClassCounts
 from segbench.protocols.pixels.class_metrics import MACRO, MICRO, PRESENT, TOTALS, ClassTable, micro_of, of_class
 from segbench.protocols.pixels.class_names import RESERVED, classes_of, read_classes, written_classes

@@ -40,7 +40,7 @@ from segbench.core.protocol import Counted, Facts, Protocol, Settled
 from segbench.core.sample import Reads, Sample
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
-from segbench.protocols.labels import (
+from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
     agree_on_positive,
