@@ -29,6 +29,22 @@ def one_channel(image: NDArray[Any], path: str) -> Decoded:
     return Decoded(luma(image[..., :3]), ("colour turned to grey (ITU-R 709 luma, 0..1)",))
 
 
+COLOUR = 0xFF000000
+"""What packed colours are raised by, so that none looks like a label."""
+
+
+def packed_colours(image: NDArray[Any], path: str) -> Decoded:
+    """Turn an 8-bit image in colour into numbers for palettes of labels: `COLOUR` + 65536 r + 256 g + b."""
+    if image.shape[2] < 3:
+        return one_channel(image, path)
+    if image.dtype != np.uint8:
+        raise DataError(path, "is in colour with 16 bits, expected 8 bits as palettes have", "save labels, not colours")
+    if image.shape[2] == 4:
+        require_opaque(image[..., 3], 255, path)
+    wide = image.astype(np.uint32)
+    return Decoded(np.uint32(COLOUR) | wide[..., 0] << 16 | wide[..., 1] << 8 | wide[..., 2])
+
+
 def luma(rgb: NDArray[Any]) -> NDArray[np.float64]:
     """Give ``skimage.color.rgb2gray`` of an 8- or 16-bit image of shape (H, W, 3)."""
     scaled = np.multiply(rgb, 1.0 / np.iinfo(rgb.dtype).max, dtype=np.float64)

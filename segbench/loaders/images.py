@@ -81,9 +81,9 @@ def not_readable(path: Source, error: OSError | ValueError) -> DataError:
     return DataError(name, "is no name a file can have", "check the path")
 
 
-def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
-    """Decode the bytes of one image or array file."""
-    return _guarded(data, path, lambda: _decode(data, path, role))
+def decode(data: bytes, path: Source, *, role: Role, colours: bool = False) -> Decoded:
+    """Decode the bytes of one image or array file; `colours` keeps those of images, see `packed_colours`."""
+    return _guarded(data, path, lambda: _decode(data, path, role, colours=colours))
 
 
 def decode_stack(data: bytes, path: Source, *, role: Role = "prediction") -> NDArray[Any]:
@@ -111,10 +111,10 @@ def _guarded(data: bytes, path: Source, decoding: Callable[[], Answer]) -> Answe
         raise _damaged(data, path, error) from error
 
 
-def _decode(data: bytes, path: Source, role: Role) -> Decoded:
+def _decode(data: bytes, path: Source, role: Role, *, colours: bool) -> Decoded:
     extension, name = path.suffix.lower(), shown(path)
     if extension in FORMATS:
-        return decode_raster(data, FORMATS[extension], name, role)
+        return decode_raster(data, FORMATS[extension], name, role, colours=colours)
     if extension in tiff.EXTENSIONS:
         return tiff.decode_tiff(data, name, role)
     if extension in netpbm.EXTENSIONS:

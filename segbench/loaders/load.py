@@ -156,7 +156,7 @@ def _ground_truths(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple
             )
         if "GTcls" in contents and reads == "boundaries":
             return matlab.categories(contents, path), (), True
-    decoded = decode(data, path, role="ground truth")
+    decoded = decode(data, path, role="ground truth", colours=reads == "labels")
     return (decoded.array,), decoded.notes, False
 
 

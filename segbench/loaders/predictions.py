@@ -68,5 +68,5 @@ def _maps_in(data: bytes, path: Source, reads: Reads, role: Role) -> tuple[Maps,
             return (matlab.ucm2(contents, path),), (), "ucm2"
         if "segs" in contents:
             return matlab.segs(contents, path), (), "labels"
-    decoded = decode(data, path, role=role)
+    decoded = decode(data, path, role=role, colours=reads == "labels")
     return (decoded.array,), decoded.notes, "map"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.channels import OPAQUE_HINT, one_channel, through_palette
+from segbench.loaders.channels import OPAQUE_HINT, one_channel, packed_colours, through_palette
 from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
 from segbench.loaders.orientation import notes_on, orientation_of
 
@@ -40,8 +41,8 @@ SPREAD = {2: 85, 4: 17}
 MULTICHANNEL = ("RGB", "RGBA", "LA")
 
 
-def decode_raster(data: bytes, form: str, path: str, role: Role) -> Decoded:
-    """Decode an image that Pillow reads."""
+def decode_raster(data: bytes, form: str, path: str, role: Role, *, colours: bool = False) -> Decoded:
+    """Decode an image that Pillow reads; with `colours`, those of three channels are kept, see `packed_colours`."""
     from PIL import Image
 
     image = Image.open(io.BytesIO(data), formats=(form,))
@@ -51,11 +52,19 @@ def decode_raster(data: bytes, form: str, path: str, role: Role) -> Decoded:
     if frames != 1:
         raise DataError(path, f"{frames} frames, expected one image", "save one file an image")
     exif = _check_png(data, path) if form == "PNG" else False
-    decoded = _pixels(image, data, form, path, role)
+    decoded = _pixels(image, data, form, path, role, of_channels=packed_colours if colours else one_channel)
     return replace(decoded, notes=(*decoded.notes, *notes_on(orientation_of(image, whole=exif))))
 
 
-def _pixels(image: Image.Image, data: bytes, form: str, path: str, role: Role) -> Decoded:
+def _pixels(
+    image: Image.Image,
+    data: bytes,
+    form: str,
+    path: str,
+    role: Role,
+    *,
+    of_channels: Callable[[NDArray[Any], str], Decoded],
+) -> Decoded:
     mode = image.mode
     if mode == "P":
         return _palette(image, role, path)
@@ -71,7 +80,7 @@ def _pixels(image: Image.Image, data: bytes, form: str, path: str, role: Role) -
     if "transparency" in image.info:
         _require_unused(pixels, np.multiply(image.info["transparency"], spread), path)
     if pixels.ndim == 3:
-        return one_channel(pixels, path)
+        return of_channels(pixels, path)
     notes = () if spread == 1 else (f"{data[24]}-bit grey spread to 0..255, as PNG defines it",)
     return Decoded(pixels, notes)
 

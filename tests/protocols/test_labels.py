@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 import segbench
 from segbench import ArgumentError, DataError, LabelCounts, Labels, count_labels
@@ -406,3 +407,88 @@ def test_results_travel_through_files_workers_and_accumulators(tmp_path):
     accumulator.update(truths[:3], predictions[:3], names=list(images)[:3])
     accumulator.update(truths[3:], np.eye(5)[predictions[3:]].transpose(0, 3, 1, 2), names=list(images)[3:])
     assert str(dict(accumulator.compute().summary)) == str(dict(result.summary))
+
+
+def saved(folder, name, image):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.save(path)
+
+
+COLOURS = np.array([[0, 0, 0], [128, 0, 0], [0, 128, 0], [224, 224, 192]], np.uint8)
+PALETTE = "0,0,0,0,background;128,0,0,1,plane;0,128,0,2,bicycle;224,224,192,255,void"
+
+
+def as_colours(labels):
+    return COLOURS[np.where(labels == 255, 3, labels)]
+
+
+@pytest.mark.parametrize("form", ["palette", "colours", "rgba", "grey in rgb", "16 bits"])
+def test_label_images_of_any_form(form, tmp_path):
+    truth, predicted = random_maps(5, 3)
+    protocol = Labels(classes=3, palette=PALETTE if form in ("colours", "rgba") else "")
+    for folder, labels in (("gt", truth), ("pred", predicted)):
+        if form == "palette":
+            image = Image.frombytes("P", labels.shape[::-1], labels.tobytes())
+            image.putpalette([*COLOURS.reshape(-1).tolist(), *range(200)])
+        elif form == "16 bits":
+            image = Image.fromarray(labels.astype(np.uint16))
+        elif form == "grey in rgb":
+            image = Image.fromarray(np.stack([labels] * 3, axis=2))
+        else:
+            image = Image.fromarray(as_colours(labels))
+            image = image.convert("RGBA") if form == "rgba" else image
+        saved(tmp_path / folder, "a.png", image)
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", protocol)
+    assert not result.failed
+    assert result.counts["a"] == count_labels(truth, predicted, classes=3) or form in ("colours", "rgba")
+    assert np.array_equal(result.counts["a"].matrix, count_labels(truth, predicted, classes=3).matrix)
+
+
+def test_a_palette_names_the_classes(tmp_path):
+    file = tmp_path / "palette.csv"
+    file.write_text("# PASCAL VOC\n" + PALETTE.replace(";", "\n").replace("0,128,0,2", "0 128 0  2"))
+    protocol = Labels(palette=str(file))
+    assert protocol.names == ("background", "plane", "bicycle")
+    assert protocol == Labels(palette=PALETTE)
+    assert "palette" in protocol.signature_fields()
+    assert Labels(palette={(0, 0, 0): 0, (9, 9, 9): 1}).classes == (0, 1)
+    for wrong, message in (
+        ("0,0,0", "cannot be read as a palette"),
+        ("0,0,0,0;0,0", "row 2"),
+        ("0,0,300,0", "row 1"),
+        ("0,0,0,0;0,0,0,1", "twice"),
+        (str(tmp_path / "none.csv"), "cannot be read"),
+    ):
+        with pytest.raises(segbench.SegbenchError, match=message):
+            Labels(palette=wrong)
+
+
+def test_colours_without_meaning_are_listed(tmp_path):
+    truth, predicted = random_maps(5, 3)
+    saved(tmp_path / "gt", "a.png", Image.fromarray(as_colours(truth)))
+    saved(tmp_path / "pred", "a.png", Image.fromarray(as_colours(predicted) + 1))
+    folders = tmp_path / "gt", tmp_path / "pred"
+    assert "palette lacks: 1,1,1" in failure(*folders, Labels(palette=PALETTE))
+    assert "--palette FILE" in failure(*folders, Labels(classes=3))
+
+
+def failure(*arguments, **options):
+    with pytest.warns(segbench.FailedImages):
+        (reason,) = segbench.evaluate(*arguments, **options).failed.values()
+    return reason
+
+
+def test_predictions_of_another_size_are_refused_or_resized_by_nearest_neighbour(tmp_path):
+    truth, predicted = (maps[:16, :20] for maps in random_maps(5, 3))
+    large = np.kron(predicted, np.ones((2, 2), np.uint8))
+    saved(tmp_path / "gt", "a.png", Image.fromarray(truth))
+    saved(tmp_path / "pred", "a.png", Image.fromarray(large))
+    protocol = Labels(classes=3)
+    folders = tmp_path / "gt", tmp_path / "pred"
+    assert "--resize-predictions nearest" in failure(*folders, protocol)
+    resized = segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(resize="nearest"))
+    assert resized.counts["a"] == count_labels(truth, predicted, classes=3)
+    for wrong in ({"resize": "bilinear"}, {"scale": 255}):
+        with pytest.raises(ArgumentError, match="label maps"):
+            segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(**wrong))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +23,7 @@ from segbench.protocols.label_rules import LabelRule, Positive, agree_on_positiv
 from segbench.protocols.labels.counting import coded, count_codes, reduced_by_argmax
 from segbench.protocols.labels.counts import MASK_CLASSES, LabelCounts
 from segbench.protocols.labels.metrics import POSITIVE, TOTALS, LabelTable, metrics_of
+from segbench.protocols.labels.palette import as_palette, labels_in, through_palette
 from segbench.protocols.labels.values import Remapping, as_map_text
 from segbench.protocols.pixels.class_names import RESERVED, classes_of, read_classes, written_classes
 
@@ -52,6 +54,10 @@ class Labels(Protocol):
         more values are refused unless `positive` is a bound (``">=128"``), which then holds for them, too.
     gt_map, pred_map : str or mapping of int to int
         Labels that stand for values as stored: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
+
+    palette : str, path or mapping of (r, g, b) to label, optional
+        Which colours of images with three channels stand for which labels: a file with ``r,g,b,label,name`` per line,
+        or such rows between semicolons. Without `classes`, its labels but void ones are the classes.
 
     Raises
     ------
@@ -124,7 +130,23 @@ class Labels(Protocol):
         metadata=option("Replace predicted labels in the same way.", metavar="VALUE=LABEL,..", read=str),
     )
 
+    palette: str | Mapping[tuple[int, int, int], int] = field(
+        default="",
+        metadata=option(
+            "Read colour-coded label maps by a file with r,g,b,label,name per line; it names the classes, too.",
+            metavar="FILE",
+            read=str,
+            panel="Ground truth",
+        ),
+    )
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "palette", as_palette(self.palette))
+        if self.palette and self.classes is None:
+            void = _VOID if self.void is None else self.void
+            named = {label: name for label, name in labels_in(str(self.palette)).items() if label not in void}
+            object.__setattr__(self, "classes", tuple(named))
+            object.__setattr__(self, "names", self.names or tuple(named.values()))
         for name in ("gt_map", "pred_map"):
             object.__setattr__(self, name, as_map_text(getattr(self, name), name))
         if self.positive is not None:
@@ -180,7 +202,8 @@ class Labels(Protocol):
         }
         if self.masks:
             fields["positive"] = "larger" if self.positive is None else str(self.positive).replace(" ", "")
-        maps = {"gt_map": str(self.gt_map), "pred_map": str(self.pred_map)}
+        palette = hashlib.sha256(str(self.palette).encode()).hexdigest()[:8] if self.palette else ""
+        maps = {"gt_map": str(self.gt_map), "pred_map": str(self.pred_map), "palette": palette}
         return fields | {name: text for name, text in maps.items() if text}
 
     @classmethod
@@ -248,11 +271,11 @@ class Labels(Protocol):
             raise DataError(sample.name, what, _ONE_OF_SEVERAL)
         file = sample.prediction_file or sample.name
         truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
-        truth = sample.ground_truths[0]
+        truth = through_palette(truth_file, sample.ground_truths[0], str(self.palette))
         if len(sample.predictions) > 1:
             what = f"{len(sample.predictions)} predictions of one image, expected one label map"
             raise DataError(file, what, "correct --pred-pattern (pred_pattern=...), or the columns of the list")
-        (predicted,) = sample.predictions
+        predicted = through_palette(file, sample.predictions[0], str(self.palette))
         stacked = predicted.ndim == truth.ndim + 1
         if stacked:
             size = 2 if self.masks else len(cast("Sequence[int]", self.classes))
