@@ -90,6 +90,8 @@ from .report.bsds import export_bsds as export_bsds
 from .report.comparison_plots import plot_comparison as plot_comparison
 from .report.csv_files import export_csv as export_csv
 from .report.image_plots import plot_images as plot_images
+from .report.label_plots import plot_classes as plot_classes
+from .report.label_plots import plot_confusion as plot_confusion
 from .report.matches import plot_matches as plot_matches
 from .report.overlays import export_overlays as export_overlays
 from .report.page.document import export_report as export_report

@@ -34,6 +34,8 @@ class PlotKind(StrEnum):
     IMAGES = "images"
     ACHIEVABLE = "achievable"
     COMPARISON = "comparison"
+    CONFUSION = "confusion"
+    CLASSES = "classes"
 
 
 class Lines(StrEnum):

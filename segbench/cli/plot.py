@@ -22,7 +22,7 @@ def plot(
         PlotKind | None,
         typer.Option(
             help="Draw precision and recall, ROC, F against threshold, each image's F, the achievable curve beside the "
-            "raw one, or paired differences.",
+            "raw one, or paired differences; of label maps the confusion matrix of one method, or IoU per class.",
             show_default="pr; of regions f, their covering",
         ),
     ] = None,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.protocol import Protocol
 from segbench.core.series import Series, Space
 
 
@@ -38,10 +39,15 @@ def _classes_added_up(results: Sequence[Result]) -> list[Result]:
     """
     return named_by_class(
         [
-            replace(result.micro, method=f"{result.method}, classes added up") if result.classes else result
+            replace(result.micro, method=f"{result.method}, classes added up") if classes_add_up(result) else result
             for result in results
         ]
     )
+
+
+def classes_add_up(result: Result) -> bool:
+    """Tell whether a result is drawn as the sum of its classes, or class by class."""
+    return type(result.rules).added_up is not Protocol.added_up and bool(result.classes)
 
 
 def named_by_class(results: Sequence[Result]) -> list[Result]:

@@ -16,16 +16,17 @@ from segbench.drawing.axes import fit_height
 from segbench.report.comparison_plots import plot_comparison
 from segbench.report.given import named_by_class
 from segbench.report.image_plots import plot_images
+from segbench.report.label_plots import plot_classes, plot_confusion
 from segbench.report.plots import plot_achievable, plot_pr, plot_roc
 from segbench.report.threshold_plots import plot_f_threshold
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Kind = Literal["pr", "roc", "f", "images", "achievable", "comparison"]
+Kind = Literal["pr", "roc", "f", "images", "achievable", "comparison", "confusion", "classes"]
 FORMATS = (".pdf", ".svg", ".png")
-_WITH_LEVEL = ("pr", "roc", "comparison")
-_OF_ROWS = ("images", "comparison")
+_WITH_LEVEL = ("pr", "roc", "comparison", "classes")
+_OF_ROWS = ("images", "comparison", "classes")
 _DPI = 200
 _FONTS: Mapping[str, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}
 _NARROW = 4.5
@@ -91,6 +92,12 @@ def _drawing(
     if kind == "comparison":
         comparison = compare_results(named_by_class(results), level=level or 0.95, replicates=replicates, seed=seed)
         return partial(plot_comparison, comparison)
+    if kind == "classes":
+        return partial(plot_classes, results, level=level, replicates=replicates, seed=seed)
+    if kind == "confusion":
+        if len(results) != 1:
+            raise ArgumentError(f"a confusion matrix is of one method, found {len(results)}; choose one with --only")
+        return partial(plot_confusion, results[0])
     if kind in ("pr", "roc"):
         return partial(plot_pr if kind == "pr" else plot_roc, results, band=level, replicates=replicates, seed=seed)
     others = {"f": plot_f_threshold, "images": plot_images, "achievable": plot_achievable}

@@ -492,3 +492,35 @@ def test_predictions_of_another_size_are_refused_or_resized_by_nearest_neighbour
     for wrong in ({"resize": "bilinear"}, {"scale": 255}):
         with pytest.raises(ArgumentError, match="label maps"):
             segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(**wrong))
+
+
+def test_pictures(tmp_path):
+    import matplotlib.pyplot as plt
+
+    for k in range(3):
+        truth, predicted = random_maps(k, 3)
+        saved(tmp_path / "gt", f"{k}.png", Image.fromarray(truth))
+        saved(tmp_path / "pred", f"{k}.png", Image.fromarray(predicted))
+        saved(tmp_path / "masks", f"{k}.png", Image.fromarray((truth == 1).astype(np.uint8)))
+        saved(tmp_path / "hard", f"{k}.png", Image.fromarray(np.uint8(255) * (predicted == 1)))
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", Labels(classes=3, names=["a", "$b", "c"]))
+    ax = segbench.plot_confusion(result)
+    assert len(ax.get_yticks()) == len(ax.get_xticks()) == 3
+    bars = segbench.plot_classes([result, result], level=0.9, replicates=20)
+    assert len(bars.patches) == 6
+    plt.close("all")
+    with pytest.raises(ArgumentError, match="no metric"):
+        segbench.plot_classes(result, metric="f")
+    masks = segbench.evaluate(tmp_path / "masks", tmp_path / "hard", "labels")
+    with pytest.raises(ArgumentError, match="with the same classes"):
+        segbench.plot_classes(masks)
+    assert segbench.export_overlays([result, masks], tmp_path / "overlays") == []
+    truth, predicted = random_maps(1, 3)
+    with Image.open(tmp_path / "overlays/pred/1.png") as drawn:
+        states = np.asarray(drawn)
+    assert np.array_equal(states == 1, (truth == predicted) & (truth != 255))
+    assert np.array_equal(states == 4, truth == 255)
+    with Image.open(tmp_path / "overlays/hard/1.png") as drawn:
+        assert np.array_equal(np.asarray(drawn) == 3, (truth == 1) & (predicted != 1))
+    segbench.export_report([result, masks], tmp_path / "report.html")
+    assert "mIoU" in (tmp_path / "report.html").read_text("utf-8")

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -26,11 +27,23 @@ from segbench.protocols.labels.metrics import POSITIVE, TOTALS, LabelTable, metr
 from segbench.protocols.labels.palette import as_palette, labels_in, through_palette
 from segbench.protocols.labels.values import Remapping, as_map_text
 from segbench.protocols.pixels.class_names import RESERVED, classes_of, read_classes, written_classes
+from segbench.protocols.states import State, states_of_labels
 
 _MASKS = "masks"
 _VOID = (255,)
 _NOTHING = Remapping()
 _ONE_OF_SEVERAL = "take one of them: --gt-pattern (gt_pattern=...), or one column of the list"
+
+
+@dataclass(frozen=True, eq=False)
+class _Maps:
+    """The label maps of one image, the files they come from, and whether the prediction was a stack."""
+
+    truth_file: str
+    truth: NDArray[Any]
+    file: str
+    predicted: NDArray[Any]
+    stacked: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +88,15 @@ class Labels(Protocol):
 
     name: ClassVar[str] = "labels"
     reads: ClassVar[Reads] = "labels"
+    without_pictures: ClassVar[str] = ""
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
+        {
+            State.TRUE: "right; of masks true",
+            State.FALSE: "wrong; of masks false",
+            State.MISSED: "missed, of masks",
+            State.IGNORED: "left out",
+        }
+    )
     counts: ClassVar[type[LabelCounts]] = LabelCounts
     title: ClassVar[str] = (
         "Each pixel has one predicted label: a confusion matrix per image, and mIoU, Dice and accuracies."
@@ -266,67 +288,86 @@ class Labels(Protocol):
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
+        maps = self._maps(sample)
+        if self.masks:
+            positive, predicted, valid, values = self._masks(maps, sample.field)
+            labels: Sequence[int] = (0, 1)
+            truth_map = predicted_map = _NOTHING
+        else:
+            positive, predicted, valid, values = maps.truth, maps.predicted, sample.field, ()
+            labels = cast("tuple[int, ...]", self.classes)
+            truth_map, predicted_map = self._remappings(maps)
+        matrix, ignored = count_codes(
+            maps.truth_file,
+            coded(maps.truth_file, positive, "the ground truth"),
+            coded(maps.file, predicted, "the prediction"),
+            labels=labels,
+            void=() if self.masks else self.void or (),
+            truth_map=truth_map,
+            predicted_map=predicted_map,
+            valid=valid,
+        )
+        return Counted(LabelCounts(self.classes_text, matrix, ignored), values)
+
+    def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
+        """Tell right and wrong pixels apart; of masks true, false and missed ones."""
+        del threshold
+        maps = self._maps(sample)
+        if self.masks:
+            positive, predicted, valid, values = self._masks(maps, sample.field)
+            all_positive = bool(values) and counts is not None and not counts.matrix[0].any()
+            return states_of_labels(positive | all_positive, predicted, valid)
+        truth_map, predicted_map = self._remappings(maps)
+        truth = remapped(maps.truth_file, maps.truth, truth_map, "the ground truth")
+        right = truth == remapped(maps.file, maps.predicted, predicted_map, "the prediction")
+        states: NDArray[np.uint8] = np.where(right, State.TRUE, State.FALSE).astype(np.uint8)
+        left_out = equals_any(truth, tuple(map(float, self.void or ())))
+        if sample.field is not None:
+            left_out |= ~sample.field
+        states[left_out] = State.IGNORED
+        return states
+
+    def _maps(self, sample: Sample) -> _Maps:
+        """Give the label maps of an image: colours as labels, and stacks reduced by argmax."""
         if len(sample.ground_truths) > 1:
             what = f"{len(sample.ground_truths)} annotators, labels are counted against one label map"
             raise DataError(sample.name, what, _ONE_OF_SEVERAL)
         file = sample.prediction_file or sample.name
         truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
-        truth = through_palette(truth_file, sample.ground_truths[0], str(self.palette))
         if len(sample.predictions) > 1:
             what = f"{len(sample.predictions)} predictions of one image, expected one label map"
             raise DataError(file, what, "correct --pred-pattern (pred_pattern=...), or the columns of the list")
+        truth = through_palette(truth_file, sample.ground_truths[0], str(self.palette))
         predicted = through_palette(file, sample.predictions[0], str(self.palette))
         stacked = predicted.ndim == truth.ndim + 1
         if stacked:
-            size = 2 if self.masks else len(cast("Sequence[int]", self.classes))
-            predicted = reduced_by_argmax(file, predicted, truth.shape, size)
+            labels = (0, 1) if self.masks else cast("tuple[int, ...]", self.classes)
+            predicted = np.asarray(labels)[reduced_by_argmax(file, predicted, truth.shape, len(labels))]
         elif predicted.shape != truth.shape:
             raise DataError(file, f"shape {predicted.shape}, expected {truth.shape} as the ground truth has")
-        if self.masks:
-            return self._count_masks(truth_file, truth, file, predicted, sample.field)
-        labels = cast("tuple[int, ...]", self.classes)
-        if stacked:
-            predicted = np.asarray(labels)[predicted]
-        matrix, ignored = count_codes(
-            truth_file,
-            coded(truth_file, truth, "the ground truth"),
-            coded(file, predicted, "the prediction"),
-            labels=labels,
-            void=self.void or (),
-            truth_map=Remapping.parse(str(self.gt_map)),
-            predicted_map=_NOTHING if stacked else Remapping.parse(str(self.pred_map)),
-            valid=sample.field,
-        )
-        return Counted(LabelCounts(self.classes_text, matrix, ignored))
+        return _Maps(truth_file, truth, file, predicted, stacked)
 
-    def _count_masks(
-        self,
-        truth_file: str,
-        truth: NDArray[Any],
-        file: str,
-        predicted: NDArray[Any],
-        valid: NDArray[np.bool_] | None,
-    ) -> Counted:
-        truth = remapped(truth_file, truth, Remapping.parse(str(self.gt_map)), "the ground truth")
-        predicted = remapped(file, predicted, Remapping.parse(str(self.pred_map)), "the prediction")
+    def _remappings(self, maps: _Maps) -> tuple[Remapping, Remapping]:
+        """Give the remappings of both sides; the places in a stack are classes as they are."""
+        predicted = _NOTHING if maps.stacked else Remapping.parse(str(self.pred_map))
+        return Remapping.parse(str(self.gt_map)), predicted
+
+    def _masks(
+        self, maps: _Maps, valid: NDArray[np.bool_] | None
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_] | None, tuple[float, ...]]:
+        """Give both masks, where pixels count, and which values no rule names (see `Counted`)."""
+        truth_map, predicted_map = self._remappings(maps)
+        truth = remapped(maps.truth_file, maps.truth, truth_map, "the ground truth")
+        predicted = remapped(maps.file, maps.predicted, predicted_map, "the prediction")
         if self.void:
             not_void = ~equals_any(truth, tuple(map(float, self.void)))
             valid = not_void if valid is None else valid & not_void
+        values: tuple[float, ...] = ()
         if self.positive is None:
-            (positive,), values = two_values([truth_file], [truth], [valid])
+            (positive,), values = two_values([maps.truth_file], [truth], [valid])
         else:
-            positive, values = LabelRule.parse(self.positive).positive(truth), ()
-        matrix, ignored = count_codes(
-            truth_file,
-            coded(truth_file, positive, "the ground truth"),
-            coded(file, self._predicted_mask(file, predicted), "the prediction"),
-            labels=(0, 1),
-            void=(),
-            truth_map=_NOTHING,
-            predicted_map=_NOTHING,
-            valid=valid,
-        )
-        return Counted(LabelCounts(MASK_CLASSES, matrix, ignored), values)
+            positive = LabelRule.parse(self.positive).positive(truth)
+        return positive, self._predicted_mask(maps.file, predicted), valid, values
 
     def _predicted_mask(self, file: str, predicted: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell which pixels are predicted positive."""

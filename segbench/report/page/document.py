@@ -22,6 +22,7 @@ from segbench.core.metric import footnotes
 from segbench.drawing import palette
 from segbench.loaders.decoded import shown
 from segbench.report import overlays
+from segbench.report.given import classes_add_up
 from segbench.report.page.charts import charts, style
 from segbench.report.page.commands import Repetition, repetitions
 from segbench.report.page.embedding import inline_script, security_policy
@@ -129,7 +130,7 @@ def export_report(
     refuse_results_file(target)
     if not results:
         raise ArgumentError("no results to report")
-    if any(result.classes for result in results):
+    if any(map(classes_add_up, results)):
         raise ArgumentError(
             "a report shows one of several classes: choose it with result.of_class(NAME) (--class NAME), "
             "or leave the run out (--only)"
