@@ -75,9 +75,11 @@ class LabelsSeen:
 def instead_of_label_maps(classes: str, positive: str) -> str:
     """Say what can be counted instead: classes as ``--classes`` takes them, and a rule for one of them."""
     return (
-        "save the scores before argmax, one soft map per class, and list the classes, for instance --classes "
-        f"{classes} (Classes(labels=...)); or turn one class of the predictions into masks of 0 and 255 and select the "
-        f"same class of the ground truth, for instance --positive {quote(positive)} (Pixels(positive={positive!r}))"
+        f"evaluate label maps with segbench labels GT PRED --classes {classes} (Labels(classes=...)); or save the "
+        "scores before argmax, one soft map per class, and list the classes: "
+        f"--classes {classes} (Classes(labels=...)); or turn one class of the predictions into masks of 0 and 255 and "
+        "select the same class of the ground truth, for "
+        f"instance --positive {quote(positive)} (Pixels(positive={positive!r}))"
     )
 
 

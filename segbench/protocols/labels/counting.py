@@ -70,8 +70,6 @@ def count_codes(
     valid: NDArray[np.bool_] | None,
 ) -> tuple[IntArray, int]:
     """Give the matrix of an image, shape (K, K + 1), and the number of pixels left out; `file` is the ground truth."""
-    from segbench.protocols.labels.kernels import confusion
-
     size = len(labels)
     width, left_out, unknown = size + 1, size, size + 1
     places = {label: place for place, label in enumerate(labels)}
@@ -82,9 +80,7 @@ def count_codes(
     if valid is not None:
         codes = np.where(valid.reshape(-1), rows[codes], left_out).astype(np.uint16)
         rows = np.arange(size + 2)
-    counts = confusion(
-        np.ascontiguousarray(codes), np.ascontiguousarray(predicted.codes), rows * width, columns, (size + 2) * width
-    ).reshape(size + 2, width)
+    counts = _counted(codes, predicted.codes, rows * width, columns, (size + 2) * width).reshape(size + 2, width)
     if counts[unknown].any():
         kept = truth.codes if valid is None else truth.codes[valid.reshape(-1)]
         table = truth_map.table(truth.values, known, unknown)
@@ -92,6 +88,21 @@ def count_codes(
         foreign = truth.values[held[table[held] == unknown]].tolist()
         raise ForeignLabelsError(file, foreign)
     return counts[:size], int(counts[left_out].sum())
+
+
+def _counted(
+    truth: NDArray[Any], predicted: NDArray[Any], rows: NDArray[np.int64], columns: NDArray[np.int64], size: int
+) -> IntArray:
+    """Count pixels by the sum of the table entries of both values."""
+    from segbench.protocols.labels.kernels import confusion, confusion_of_words
+
+    truth, predicted = np.ascontiguousarray(truth), np.ascontiguousarray(predicted)
+    whole = truth.size - truth.size % 8 if truth.dtype == predicted.dtype == np.uint8 else 0
+    counts: IntArray = confusion(truth[whole:], predicted[whole:], rows, columns, size)
+    if whole:
+        true_words, predicted_words = (part[:whole].view(np.uint64) for part in (truth, predicted))
+        counts += confusion_of_words(true_words, predicted_words, rows, columns, size)
+    return counts
 
 
 class ForeignLabelsError(DataError):

@@ -33,6 +33,32 @@ def confusion(
 
 
 @compiled()
+def confusion_of_words(
+    truth: NDArray[Any], predicted: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], size: int
+) -> NDArray[Any]:
+    """Do the same for values of 8 bits, given as uint64: eight pixels at a time.
+
+    Label maps are mostly areas of one label, where eight pixels are the same as the eight before them.
+    """
+    tables = np.zeros((4, size), np.int64)
+    low, step = np.uint64(255), np.uint64(8)
+    start = 0
+    while start < truth.size:
+        true, found = truth[start], predicted[start]
+        stop = start + 1
+        while stop < truth.size and truth[stop] == true and predicted[stop] == found:
+            stop += 1
+        for _ in range(2):
+            for table in range(4):
+                tables[table, rows[np.intp(true & low)] + columns[np.intp(found & low)]] += stop - start
+                true >>= step
+                found >>= step
+        start = stop
+    counts: NDArray[Any] = tables[0] + tables[1] + tables[2] + tables[3]
+    return counts
+
+
+@compiled()
 def means_of_worst(
     held: NDArray[Any], values: NDArray[Any], starts: NDArray[Any], totals: NDArray[Any], share: float
 ) -> NDArray[Any]:
