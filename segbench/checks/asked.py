@@ -39,6 +39,8 @@ class Asked:
         Which category counts, from 1, where ground truth is drawn category by category.
     classes : Classes, optional
         The classes that have a map each.
+    counted_by : Protocol, optional
+        Of label maps: the protocol, which says what cannot be counted.
     repairs : Repairs
         What may be done to predictions.
     """
@@ -53,6 +55,7 @@ class Asked:
     one_annotator: bool = False
     category: int | None = None
     classes: Classes | None = None
+    counted_by: Protocol | None = None
     repairs: Repairs = _NO_REPAIRS
 
     @property
@@ -87,5 +90,6 @@ def asked_of(protocol: Protocol, repairs: Repairs = _NO_REPAIRS) -> Asked:
         suppressed=not soft_lines or getattr(protocol, "nms", None) is not None,
         one_annotator=protocol.reads == "masks" and getattr(protocol, "annotators", None) is None,
         classes=protocol if isinstance(protocol, Classes) else None,
+        counted_by=protocol if protocol.reads == "labels" else None,
         repairs=repairs if protocol.reads in ("masks", "boundaries", "regions", "labels") else _NO_REPAIRS,
     )

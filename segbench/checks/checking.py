@@ -14,6 +14,7 @@ from segbench.checks.duplicates import duplicate_findings, same_file_findings
 from segbench.checks.exchanged import exchange_findings
 from segbench.checks.findings import Finding, Place, Report, in_order, many
 from segbench.checks.label_maps import label_findings
+from segbench.checks.labels import UncountedError, label_map_findings
 from segbench.checks.names import name_findings, paired
 from segbench.checks.predicted_labels import REPLACED, predicted_label_findings
 from segbench.checks.sampling import probes_of
@@ -196,13 +197,16 @@ def _findings(
     labels = predicted_label_findings(seen, asked)
     if labels:
         truths, of_classes = [found for found in truths if found.key not in REPLACED], []
-    others = {image: e for image, e in failures.items() if not isinstance(e, SizeError | ClassMapsError)}
+    others = {
+        image: e for image, e in failures.items() if not isinstance(e, SizeError | ClassMapsError | UncountedError)
+    }
     findings = [
         *name_findings(pairing, inputs, asked),
         *size_findings(misfits, total, soft=asked.soft),
         *orientation_findings(surveyed.turned),
         *unreadable(others, total),
         *unfit_maps(failures, total),
+        *label_map_findings(seen, failures, total),
         *exchange_findings(seen, truths),
         *truths,
         *label_findings([probe.label_map for probe in seen if probe.label_map]),

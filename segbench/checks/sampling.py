@@ -10,6 +10,7 @@ from functools import partial
 
 from segbench.checks.asked import Asked
 from segbench.checks.classes import probe_classes
+from segbench.checks.labels import probe_labels
 from segbench.checks.probes import probe
 from segbench.checks.seen import Probe
 from segbench.checks.sizes import Surveyed
@@ -55,6 +56,8 @@ def _probes(samples: Sequence[SampleFiles], asked: Asked, *, as_if_resized: bool
     if as_if_resized:
         asked = replace(asked, repairs=replace(asked.repairs, crop=False, resize="nearest"))
     look = partial(probe_classes, classes=asked.classes) if asked.classes else probe
+    if asked.counted_by is not None:
+        look = partial(probe_labels, protocol=asked.counted_by)
     if len(samples) < _WORTH_THREADS:
         return [look(files, asked=asked) for files in samples]
     with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:

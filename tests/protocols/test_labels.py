@@ -3,6 +3,7 @@
 import math
 import warnings
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -524,3 +525,22 @@ def test_pictures(tmp_path):
         assert np.array_equal(np.asarray(drawn) == 3, (truth == 1) & (predicted != 1))
     segbench.export_report([result, masks], tmp_path / "report.html")
     assert "mIoU" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_check_finds_what_cannot_be_counted(tmp_path):
+    for k in range(3):
+        truth, predicted = random_maps(k, 4)
+        saved(tmp_path / "gt", f"{k}.png", Image.fromarray(np.full_like(truth, 255) if k == 2 else truth))
+        saved(tmp_path / "pred", f"{k}.png", Image.fromarray(predicted))
+        saved(tmp_path / "copy", f"{k}.tif", Image.fromarray(truth))
+    folders = tmp_path / "gt", tmp_path / "pred"
+    findings = {one.key: one for one in segbench.check(*folders, Labels(classes=4)).findings}
+    assert findings.keys() == {"all-void"}
+    assert [Path(place.file).name for place in findings["all-void"].places] == ["2.png"]
+    report = segbench.check(*folders, Labels(classes=1))
+    assert report.stops
+    (finding,) = (one for one in report.findings if one.key == "not-countable")
+    assert "neither a class nor void" in finding.places[0].detail
+    assert "--gt-map" in finding.mend
+    copies = {one.key for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
+    assert "identical" in copies
