@@ -74,6 +74,9 @@ from .protocols.boundaries.settings import Annotators as Annotators
 from .protocols.boundaries.settings import Boundaries as Boundaries
 from .protocols.boundaries.suppression import nms as nms
 from .protocols.boundaries.thinning import thin as thin
+from .protocols.labels.counts import LabelCounts as LabelCounts
+from .protocols.labels.settings import Labels as Labels
+from .protocols.labels.settings import count_labels as count_labels
 from .protocols.pixels.class_counts import ClassCounts as ClassCounts
 from .protocols.pixels.classes import Classes as Classes
 from .protocols.pixels.settings import Pixels as Pixels
@@ -89,7 +92,9 @@ from .report.matches import plot_matches as plot_matches
 from .report.overlays import export_overlays as export_overlays
 from .report.page.document import export_report as export_report
 from .report.plots.achievable import plot_achievable as plot_achievable
+from .report.plots.classes import plot_classes as plot_classes
 from .report.plots.comparison import plot_comparison as plot_comparison
+from .report.plots.confusion import plot_confusion as plot_confusion
 from .report.plots.f import plot_f_threshold as plot_f_threshold
 from .report.plots.images import plot_images as plot_images
 from .report.plots.pr import plot_pr as plot_pr

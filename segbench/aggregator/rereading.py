@@ -82,7 +82,9 @@ def states_of(result: Result, sample: Sample, threshold: float | None = None) ->
 def best_threshold(result: Result) -> float:
     """Give the threshold at which the headline of the protocol is measured."""
     threshold = result.rules.best_threshold
-    best = math.nan if threshold is None else result.summary[threshold.key]
+    if threshold is None:
+        return math.nan  # there are none: its pictures are the same at any
+    best = result.summary[threshold.key]
     if math.isnan(best):
         raise DataError(result.method, "has no best threshold", "name one: --threshold 0.5 (threshold=0.5)")
     return float(best)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from segbench.checks.classes import class_findings, unfit_maps
+from segbench.checks.countable import UncountedError, label_map_findings
 from segbench.checks.duplicates import duplicate_findings, same_file_findings
 from segbench.checks.findings import Finding, Place, Report, in_order, look, many
 from segbench.checks.labels import REPLACED, predicted_label_findings, region_findings
@@ -199,13 +200,16 @@ def _findings(
     labels = predicted_label_findings(seen, expected)
     if labels:
         truths, of_classes = [found for found in truths if found.key not in REPLACED], []
-    others = {image: e for image, e in failures.items() if not isinstance(e, SizeError | ClassMapsError)}
+    others = {
+        image: e for image, e in failures.items() if not isinstance(e, SizeError | ClassMapsError | UncountedError)
+    }
     findings = [
         *name_findings(pairing, expected),
         *size_findings(misfits, total, soft=expected.soft),
         *orientation_findings(surveyed.turned),
         *unreadable(others, total),
         *unfit_maps(failures, total),
+        *label_map_findings(seen, failures, total),
         *exchange_findings(seen, truths),
         *truths,
         *region_findings([probe.label_map for probe in seen if probe.label_map]),

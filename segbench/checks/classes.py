@@ -17,7 +17,7 @@ from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
-from segbench.protocols.labels import equals_any
+from segbench.protocols.label_rules import equals_any
 from segbench.protocols.pixels.classes import ClassMapsError
 from segbench.protocols.predicted_labels import VOIDS, labels_seen
 

@@ -17,7 +17,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.labels import equals_any
+from segbench.protocols.label_rules import equals_any
 from segbench.protocols.predicted_labels import MANY_LEVELS, LabelsSeen, labels_seen
 
 MOST_VALUES = MANY_LEVELS

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from segbench.checks.classes import probe_classes
+from segbench.checks.countable import probe_counts
 from segbench.checks.probes import Probe, probe
 from segbench.checks.sizes import Surveyed
 from segbench.core.protocol import Expected
@@ -29,9 +30,11 @@ def probes_of(
     if not chosen:
         chosen = _repairable(samples, surveyed, sample)
         repairs = replace(repairs, crop=False, resize="nearest")
-    inspect = partial(probe_classes, expected=expected)
-    if not expected.classes:
-        inspect = partial(probe, expected=expected, repairs=repairs)
+    inspect = partial(probe, expected=expected, repairs=repairs)
+    if expected.classes:
+        inspect = partial(probe_classes, expected=expected)
+    elif expected.counted_by:
+        inspect = partial(probe_counts, expected=expected, repairs=repairs)
     if len(chosen) < _WORTH_THREADS:
         return list(map(inspect, chosen))
     with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:  # decoders let other threads run

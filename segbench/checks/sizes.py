@@ -63,7 +63,7 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, protocol: Expecte
         headers = []
         for path, role in roles:
             try:
-                stack = protocol.classes and role == "prediction" and path.suffix.lower() in STACKS
+                stack = protocol.stacks and role == "prediction" and path.suffix.lower() in STACKS
                 header = Header() if stack else read(path, role)
             except DataError as error:
                 broken.setdefault(files.name, error)

@@ -63,10 +63,10 @@ class Expected:
 
     Parameters
     ----------
-    reads : {"masks", "boundaries", "annotators", "regions", "classes"}
+    reads : {"masks", "boundaries", "annotators", "regions", "classes", "labels"}
         What files are read as.
     rule : LabelRule, optional
-        Which ground-truth values are positive, as `segbench.protocols.labels` reads them.
+        Which ground-truth values are positive, as `segbench.protocols.label_rules` reads them.
     void : tuple of float
         Ground-truth values left out.
     invert : bool
@@ -83,6 +83,8 @@ class Expected:
         Which category counts, from 1, where ground truth is drawn category by category.
     classes : Protocol, optional
         The protocol of classes that have a map each.
+    counted_by : Protocol, optional
+        Of label maps: the protocol, whose counts show what is wrong with them.
     """
 
     reads: Reads
@@ -95,11 +97,17 @@ class Expected:
     one_annotator: bool = False
     category: int | None = None
     classes: Any = None
+    counted_by: Any = None
 
     @property
     def lines(self) -> bool:
         """Whether ground truth and predictions are lines."""
         return self.reads == "boundaries"
+
+    @property
+    def stacks(self) -> bool:
+        """Whether a prediction may be a stack of maps, with axes that headers leave open."""
+        return self.reads in ("classes", "labels")
 
     @property
     def soft(self) -> bool:

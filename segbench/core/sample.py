@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Reads = Literal["masks", "boundaries", "annotators", "regions", "classes"]
+Reads = Literal["masks", "boundaries", "annotators", "regions", "classes", "labels"]
 """What the files of an image are read as; "annotators" is boundaries without a prediction."""
 WITHOUT_FIELD: frozenset[Reads] = frozenset({"boundaries", "annotators"})
 """What is counted over whole images, without a field of view."""
-WITHOUT_NEGATIVES: frozenset[Reads] = frozenset({"classes", "regions"})
+WITHOUT_NEGATIVES: frozenset[Reads] = frozenset({"classes", "labels", "regions"})
 """What cannot be counted in an image without ground truth."""
 
 

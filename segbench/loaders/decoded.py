@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Role = Literal["prediction", "ground truth", "field"]
-"""What a file is read as: it decides what its colours and negative numbers mean."""
+Role = Literal["prediction", "ground truth", "field", "label map", "predicted label map"]
+"""What a file is read as: it decides what its colours and negative numbers mean. The last two are label maps alone,
+with colours that stand for labels."""
+LABEL_MAPS: frozenset[Role] = frozenset({"label map", "predicted label map"})
+LABELS: frozenset[Role] = LABEL_MAPS | {"ground truth"}
+"""Roles with numbers that may be labels."""
 
 MAX_PIXELS = 178_956_970
 """The largest image that is decoded: Pillow, too, treats a larger one as a decompression bomb."""
@@ -87,6 +91,12 @@ class Format:
     magic: tuple[bytes, ...]
     decode: Callable[[bytes, str, Role], Decoded]
     header: Callable[[BinaryIO, Role], Header]
+
+
+def variable_of(role: Role) -> str:
+    """Give the name of the array to read where a file holds several."""
+    other = {"label map": "ground_truth", "predicted label map": "prediction"}
+    return other.get(role, role.replace(" ", "_"))
 
 
 def orientation_of(tag: object) -> int:

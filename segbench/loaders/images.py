@@ -71,9 +71,9 @@ def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     return _guarded(data, path, lambda: form.decode(data, shown(path), role))
 
 
-def decode_stack(data: bytes, path: Source) -> NDArray[Any]:
+def decode_stack(data: bytes, path: Source, *, role: Role = "prediction") -> NDArray[Any]:
     """Decode an NPY or NPZ file that may hold several soft maps in one array."""
-    return _guarded(data, path, lambda: numpy_files.decode_stack(data, shown(path)))
+    return _guarded(data, path, lambda: numpy_files.decode_stack(data, shown(path), role))
 
 
 def not_readable(path: Source, error: OSError | ValueError) -> DataError:

@@ -83,10 +83,11 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
     kind: Kind = "ucm2" if form == "ucm2" else "soft" if soft else "labels"
     names = map(shown, (files.prediction, *files.scales) if files.scales else repeat(files.prediction))
     found = ImageMaps(truths, list(zip(names, predictions)), kind, field)  # noqa: B905  segs share a file
-    if reads == "classes":
+    stacks = reads == "classes" or (reads == "labels" and any(one.ndim > 2 for _, one in found.predictions))
+    if stacks:
         # The axes of a stack are identified by the protocol, which knows how many classes there are.
         require_same_size([*sizes, *((name, one.shape) for name, one in found.predictions if one.ndim == 2)])
-    fitted = found if reads == "classes" else repaired(found, repairs)
+    fitted = found if stacks else repaired(found, repairs)
     return Sample(
         files.name,
         tuple(array for _, array in fitted.truths),
@@ -106,12 +107,13 @@ def _ground_truths(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple
     if path.suffix.lower() in matlab.FORMAT.extensions:
         contents = matlab.read_mat(data, path)
         if "groundTruth" in contents:
-            part: matlab.Part = "Segmentation" if reads in ("regions", "classes") else "Boundaries"
+            part: matlab.Part = "Segmentation" if reads in ("regions", "classes", "labels") else "Boundaries"
             note = f"{part} of groundTruth, one map per annotator"
-            return matlab.annotators(contents, path, part), (note,) if reads in ("masks", "classes") else (), False
+            notes = (note,) if reads in ("masks", "classes", "labels") else ()
+            return matlab.annotators(contents, path, part), notes, False
         if "GTcls" in contents and reads == "boundaries":
             return matlab.categories(contents, path), (), True
-    decoded = decode(data, path, role="ground truth")
+    decoded = decode(data, path, role="label map" if reads == "labels" else "ground truth")
     return (decoded.array,), decoded.notes, False
 
 

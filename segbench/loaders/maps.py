@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import MAX_PIXELS, Decoded, Role, size
+from segbench.loaders.decoded import LABEL_MAPS, LABELS, MAX_PIXELS, Decoded, Role, size
 
 LUMA = (0.2125, 0.7154, 0.0721)
+COLOUR = 0xFF000000
+"""What packed colours are raised by, so that none looks like a label."""
 OPAQUE_HINT = "flatten it onto a background, or save it without transparency"
 
 
@@ -30,15 +32,15 @@ def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
     return Decoded(np.ascontiguousarray(array, np.dtype(f"{kind}{width}")), notes)
 
 
-def as_stack(array: NDArray[Any], path: str) -> NDArray[Any]:
-    """Check that an array is a map, or a stack of maps, of plain numbers that can be scores."""
+def as_stack(array: NDArray[Any], path: str, role: Role) -> NDArray[Any]:
+    """Check that an array is a map, or a stack of maps, of plain numbers that can be scores, or labels."""
     while array.ndim > 3 and array.shape[0] == 1:
         array = array[0]
     if array.ndim not in (2, 3):
         what = f"shape {array.shape}, expected (classes, height, width) or (height, width, classes)"
         raise DataError(path, what, "save one array per image")
-    _require_numbers(array, path, "prediction")
-    if array.dtype.kind == "i":
+    _require_numbers(array, path, role)
+    if array.dtype.kind == "i" and role not in LABELS:
         return array.astype(f"u{array.dtype.itemsize}")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
@@ -57,7 +59,7 @@ def _require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
     kind = array.dtype.kind
     if kind not in "biuf" or array.dtype.itemsize > 8:
         raise DataError(path, f"values of type {array.dtype}, expected booleans, integers or floats of up to 64 bits")
-    if kind == "i" and role != "ground truth" and array.min() < 0:
+    if kind == "i" and role not in LABELS and array.min() < 0:
         raise DataError(
             path,
             f"negative integers (smallest {array.min()}), expected levels from 0",
@@ -70,7 +72,7 @@ def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tup
     if array.ndim == 2:
         return array, ()
     if array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype in (np.uint8, np.uint16) and array.size:
-        decoded = one_channel(array, path)
+        decoded = one_channel(array, path, role)
         return decoded.array, decoded.notes
     raise DataError(
         path,
@@ -79,15 +81,25 @@ def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tup
     )
 
 
-def one_channel(image: NDArray[Any], path: str) -> Decoded:
-    """Turn an image of one to four channels into a map."""
+def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:
+    """Turn an image of one to four channels into a map; a label map in colour into packed colours."""
     channels = image.shape[2]
     if channels in (2, 4):
         require_opaque(image[..., -1], np.iinfo(image.dtype).max, path)
     first = image[..., 0]
     if channels < 3 or (np.array_equal(first, image[..., 1]) and np.array_equal(first, image[..., 2])):
         return Decoded(np.ascontiguousarray(first))
+    if role in LABEL_MAPS:
+        return Decoded(_packed(image, path))
     return Decoded(luma(image[..., :3]), ("colour turned to grey (ITU-R 709 luma, 0..1)",))
+
+
+def _packed(image: NDArray[Any], path: str) -> NDArray[np.uint32]:
+    """Turn 8-bit colours into numbers: `COLOUR` + 65536 r + 256 g + b."""
+    if image.dtype != np.uint8:
+        raise DataError(path, "is in colour with 16 bits, expected 8 bits as palettes have", "save labels, not colours")
+    wide = image.astype(np.uint32)
+    return np.asarray(COLOUR | wide[..., 0] << 16 | wide[..., 1] << 8 | wide[..., 2], np.uint32)
 
 
 def luma(rgb: NDArray[Any]) -> NDArray[np.float64]:
@@ -109,13 +121,13 @@ def require_opaque(alpha: NDArray[Any], opaque: int, path: str) -> None:
 def through_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8], role: Role, path: str) -> Decoded:
     """Turn the indices of a palette image into a map."""
     grey = bool((palette[:, :1] == palette[:, 1:]).all())
-    if role == "ground truth" and not grey:
+    if role in LABELS and not grey:
         return Decoded(np.ascontiguousarray(indices), ("coloured palette: its indices are taken as labels",))
     used = np.flatnonzero(np.bincount(indices.ravel(), minlength=1))
     if used[-1] >= len(palette):
         raise DataError(path, f"palette index {used[-1]} in a palette of {len(palette)} colours", "save it again")
     colours = palette[used]
-    levels = one_channel(colours[None], path)
+    levels = one_channel(colours[None], path, role)
     table = np.zeros(int(used[-1]) + 1, levels.array.dtype)
     table[used] = levels.array[0]
     return Decoded(table[indices], levels.notes)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import Decoded, Format, Header, Role, shown, size
+from segbench.loaders.decoded import Decoded, Format, Header, Role, shown, size, variable_of
 from segbench.loaders.maps import as_map
 from segbench.loaders.mat5 import BadMatError, Value, outline, read_variables
 from segbench.loaders.source import Source
@@ -101,7 +101,7 @@ def segs(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], 
 
 def one_map(contents: dict[str, Value], path: Source | str, role: Role) -> Decoded:
     """Give the only map among the variables, or the one named after its role."""
-    wanted = role.replace(" ", "_")
+    wanted = variable_of(role)
     arrays = {name: value for name, value in contents.items() if isinstance(value, np.ndarray)}
     maps = {name: value for name, value in arrays.items() if value.size > 1} or arrays
     if wanted not in maps and len(maps) != 1:
@@ -123,7 +123,7 @@ def _header(file: BinaryIO, role: Role) -> Header:
         height, width = found["ucm2"].shape
         return Header((height, width), doubled=True)
     maps = {name: each.shape for name, each in found.items() if each.numbers and math.prod(each.shape) > 1}
-    shapes = [maps[wanted]] if (wanted := role.replace(" ", "_")) in maps else list(maps.values())
+    shapes = [maps[wanted]] if (wanted := variable_of(role)) in maps else list(maps.values())
     if len(shapes) != 1 or len(shapes[0]) != 2:
         return Header()
     return Header((shapes[0][0], shapes[0][1]))

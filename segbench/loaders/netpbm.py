@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _FULL = (255, 65535)
 
 
-def _decode(data: bytes, path: str, _role: Role) -> Decoded:
+def _decode(data: bytes, path: str, role: Role) -> Decoded:
     """Decode a Netpbm file."""
     image = open_image(io.BytesIO(data), "PPM", path)
     _require_length(data, image, path)
@@ -38,7 +38,7 @@ def _decode(data: bytes, path: str, _role: Role) -> Decoded:
         if int(pixels.max()) > maximum:
             raise DataError(path, f"level {pixels.max()} above the declared maximum {maximum}", "write the file again")
         notes = (f"declares the maximum {maximum}; levels are kept as stored",)
-    decoded = one_channel(np.atleast_3d(pixels), path)
+    decoded = one_channel(np.atleast_3d(pixels), path, role)
     return Decoded(decoded.array, notes + decoded.notes)
 
 

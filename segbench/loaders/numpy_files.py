@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import MAX_PIXELS, Decoded, Format, Header, Role, shown
+from segbench.loaders.decoded import MAX_PIXELS, Decoded, Format, Header, Role, shown, variable_of
 from segbench.loaders.maps import as_map, as_stack, squeezed
 
 _HEAD = 4096
@@ -22,10 +22,10 @@ class _UnknownVersionError(Exception):
     """An NPY file of a version that is not read; the text is the version."""
 
 
-def decode_stack(data: bytes, path: str) -> NDArray[Any]:
+def decode_stack(data: bytes, path: str, role: Role) -> NDArray[Any]:
     """Decode a file that may hold several soft maps in one array."""
     is_npy = data.startswith(NPY.magic)
-    return as_stack(_read_npy(data, path) if is_npy else _read_npz(data, path, "prediction"), path)
+    return as_stack(_read_npy(data, path) if is_npy else _read_npz(data, path, role), path, role)
 
 
 def _decode_npy(data: bytes, path: str, role: Role) -> Decoded:
@@ -99,7 +99,7 @@ def _read_npz(data: bytes, path: str, role: Role) -> NDArray[Any]:
 
 def _member(archive: zipfile.ZipFile, role: Role, path: str) -> zipfile.ZipInfo:
     """Find the one array of an NPZ file, or the one named after its role."""
-    wanted = role.replace(" ", "_")
+    wanted = variable_of(role)
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(members) != 1 and wanted not in members:
         names = shown(", ".join(sorted(members))) or "none"

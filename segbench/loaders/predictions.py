@@ -29,6 +29,8 @@ def read_predictions(files: SampleFiles, contents: Sequence[bytes], reads: Reads
     first, *others = contents
     scales = bool(others) and reads != "classes"
     role: Role = "ground truth" if reads == "regions" or (scales and reads == "boundaries") else "prediction"
+    if reads == "labels":
+        role = "predicted label map"
     maps, said, form = _maps_in(first, files.prediction, reads, role)
     if scales and (reads == "masks" or form != "map"):
         many = f"{len(contents)} predictions of one image, expected one"
@@ -58,9 +60,9 @@ def _maps_in(data: bytes, path: Source, reads: Reads, role: Role) -> tuple[Maps,
     """Give the soft map or the label maps in one file, notes, and which it is."""
     if reads == "annotators":
         return (), (), "map"
-    if reads == "classes" and path.suffix.lower() in STACKS:
-        return (decode_stack(data, path),), (), "map"
-    if reads != "masks" and path.suffix.lower() in matlab.FORMAT.extensions:
+    if reads in ("classes", "labels") and path.suffix.lower() in STACKS:
+        return (decode_stack(data, path, role=role),), (), "map"
+    if reads not in ("masks", "labels") and path.suffix.lower() in matlab.FORMAT.extensions:
         contents = matlab.read_mat(data, path)
         if "ucm2" in contents:
             return (matlab.ucm2(contents, path),), (), "ucm2"

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import (
+    LABEL_MAPS,
     MAX_PIXELS,
     ORIENTATION,
     UPRIGHT,
@@ -115,7 +116,9 @@ def _pixels(image: Image.Image, data: bytes, form: str, path: str, role: Role) -
     if "transparency" in image.info:
         _require_unused(pixels, np.multiply(image.info["transparency"], spread), path)
     if pixels.ndim == 3:
-        return one_channel(pixels, path)
+        return one_channel(pixels, path, role)
+    if role in LABEL_MAPS:
+        return Decoded(pixels // spread if spread != 1 else pixels)
     notes = () if spread == 1 else (f"{data[24]}-bit grey spread to 0..255, as PNG defines it",)
     return Decoded(pixels, notes)
 

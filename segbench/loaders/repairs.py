@@ -122,7 +122,9 @@ class Repairs:
             raise ArgumentError(
                 "repairs are for one soft map per image, not for the maps of several classes (--classes, Classes(...))"
             )
-        if reads == "regions" and (self.resize == "bilinear" or isinstance(self.scale, str)):
+        if reads == "labels" and self.scale is not None:
+            raise ArgumentError("label maps have no scale; leave out --scale (Repairs(scale=...))")
+        if reads in ("regions", "labels") and (self.resize == "bilinear" or isinstance(self.scale, str)):
             raise ArgumentError(
                 f"{self.scale or self.resize} is for soft maps; label maps are resized 'nearest', "
                 "and a ucm2 is scaled by a number"

@@ -91,7 +91,7 @@ def _one_map(
     if colormap is not None and pixels.ndim == 2:
         return through_palette(pixels, (colormap.T >> 8).astype(np.uint8), role, path)
     if pixels.ndim == 3 and pixels.shape[2] == 2 and pixels.dtype in (np.uint8, np.uint16):
-        return one_channel(pixels, path)
+        return one_channel(pixels, path, role)
     decoded = as_map(pixels, path, role)
     if photometric != WHITE_IS_ZERO or decoded.array.dtype.kind not in "bu":
         return decoded

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.sample import Sample
-from segbench.protocols.labels import equals_any
+from segbench.protocols.label_rules import equals_any
 
 VOIDS = (255.0, 65535.0)
 """What data sets write for void: the highest level of 8 and of 16 bits."""
@@ -75,9 +75,11 @@ class LabelsSeen:
 def instead_of_label_maps(classes: str, positive: str) -> str:
     """Say what can be counted instead: classes as ``--classes`` takes them, and a rule for one of them."""
     return (
-        "save the scores before argmax, one soft map per class, and list the classes, for instance --classes "
-        f"{classes} (Classes(labels=...)); or turn one class of the predictions into masks of 0 and 255 and select the "
-        f"same class of the ground truth, for instance --positive {quote(positive)} (Pixels(positive={positive!r}))"
+        f"evaluate label maps with segbench labels GT PRED --classes {classes} (Labels(classes=...)); or save the "
+        "scores before argmax, one soft map per class, and list the classes: "
+        f"--classes {classes} (Classes(labels=...)); or turn one class of the predictions into masks of 0 and 255 and "
+        "select the same class of the ground truth, for "
+        f"instance --positive {quote(positive)} (Pixels(positive={positive!r}))"
     )
 
 

@@ -45,6 +45,9 @@ class _Shipped(NamedTuple):
 _SHIPPED = {
     "pixels": _Shipped("pixels.settings", "Pixels", "Score soft maps against masks: ROC and PR curves, ODS, OIS, AP."),
     "classes": _Shipped("pixels.classes", "Classes", variant_of="pixels"),
+    "labels": _Shipped(
+        "labels.settings", "Labels", "Score label maps and hard masks: mIoU, Dice, accuracies, confusion matrix."
+    ),
     "boundaries": _Shipped(
         "boundaries.settings", "Boundaries", "Match boundary maps with human boundaries, as BSDS500 does."
     ),

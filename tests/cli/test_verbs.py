@@ -88,8 +88,8 @@ def test_an_option_is_listed_only_where_it_applies():
     typed = {verb: {each.name for each in command_of([verb])[0].params} for verb in verbs()}
     assert [verb for verb in typed if "human" in typed[verb]] == ["boundaries"]
     assert [verb for verb in typed if "tuning_set" in typed[verb]] == ["pixels"]
-    assert [verb for verb in typed if "per_class" in typed[verb]] == ["pixels"]
-    assert [verb for verb in typed if "field" in typed[verb]] == ["pixels", "regions"]
+    assert [verb for verb in typed if "per_class" in typed[verb]] == ["pixels", "labels"]
+    assert [verb for verb in typed if "field" in typed[verb]] == ["pixels", "labels", "regions"]
     assert [verb for verb in typed if "negatives" in typed[verb]] == ["pixels", "boundaries"]
 
 
@@ -134,7 +134,7 @@ def test_the_former_command_names_the_new_one(segbench, tmp_path, words, new):
 def test_run_names_the_presets(segbench, tmp_path):
     answer = segbench("run", "drvie", tmp_path, tmp_path)
     assert (answer.code, answer.err.count("\n")) == (2, 1)
-    assert "no preset is called 'drvie'; did you mean drive? there are biped, bsds500" in answer.err
+    assert "no preset is called 'drvie'; did you mean drive? there are ade20k, biped, bsds500" in answer.err
     assert "expects a preset before -j" in segbench("run", "-j", "2", "drive").err
     assert "drive" in segbench("run", "--help").out
 
@@ -151,7 +151,7 @@ def test_check_knows_a_misspelt_protocol_or_preset_from_a_folder(segbench, tmp_p
 def test_a_preset_is_for_its_protocols(segbench, tmp_path):
     answer = segbench("boundaries", "--preset", "drive", tmp_path, tmp_path)
     assert answer.code == 2
-    assert "the preset drive is for pixels, not for boundaries" in answer.err
+    assert "the preset drive is for pixels and labels, not for boundaries" in answer.err
     own = tmp_path / "own.toml"
     own.write_text('[layout]\nground_truth = "."\n[options]\nprotocol = "boundaries"\n')
     answer = segbench("run", own, tmp_path, tmp_path)

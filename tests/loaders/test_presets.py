@@ -118,12 +118,114 @@ MINIATURES = {
 }
 
 
+INDICES = np.repeat(np.arange(4, dtype=np.uint8), 6)[:, None] + np.zeros((24, 32), np.uint8)
+VOID = np.where(np.arange(32) < 4, 255, INDICES).astype(np.uint8)
+MASK = (DRAWN > 0).astype(np.uint8)
+
+
+def colour_coded(path, palette, labels):
+    rows = [row.split(",")[:4] for row in palette.split(";")]
+    colours = {int(label): tuple(map(int, rgb)) for *rgb, label in reversed(rows)}
+    image(path, np.array([[colours[label] for label in row] for row in labels.tolist()], np.uint8))
+
+
+def palette_image(path, labels):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = Image.frombytes("P", labels.shape[::-1], labels.tobytes())
+    made.putpalette(RNG.integers(0, 256, 768).tolist())
+    made.save(path)
+
+
+def field_of_drive(root):
+    image(root / "test/mask/01_test_mask.gif", np.full((24, 32), 255, np.uint8))
+    image(root / "test/1st_manual/01_manual1.gif")
+
+
+LABELLED = {
+    "ade20k": (
+        "ADE_val_00000001",
+        lambda root: image(
+            root / "ADEChallengeData2016/annotations/validation/ADE_val_00000001.png", np.where(VOID > 9, 0, VOID + 1)
+        ),
+        lambda path: image(path, INDICES),
+    ),
+    "camvid": (
+        "0001TP_006690",
+        lambda root: colour_coded(
+            root / "LabeledApproved_full/0001TP_006690_L.png", segbench.load_preset("camvid").options["palette"], VOID
+        ),
+        lambda path: image(path, INDICES),
+    ),
+    "chase-db1": ("Image_01L", lambda root: image(root / "Image_01L_1stHO.png"), lambda path: image(path, MASK)),
+    "cityscapes": (
+        "lindau/lindau_000000_000019",
+        lambda root: image(root / "gtFine/val/lindau/lindau_000000_000019_gtFine_labelTrainIds.png", VOID),
+        lambda path: image(path, INDICES),
+    ),
+    "cityscapes-labelids": (
+        "lindau/lindau_000000_000019",
+        lambda root: image(
+            root / "gtFine/val/lindau/lindau_000000_000019_gtFine_labelIds.png",
+            np.array([7, 8, 11, 12, *[0] * 252], np.uint8)[VOID],
+        ),
+        lambda path: image(path, np.array([7, 8, 11, 12], np.uint8)[INDICES]),
+    ),
+    "coco-stuff": (
+        "000000000139",
+        lambda root: image(root / "stuffthingmaps/val2017/000000000139.png", VOID),
+        lambda path: image(path, INDICES),
+    ),
+    "drive": ("01_test", field_of_drive, lambda path: image(path, MASK)),
+    "isic2018": (
+        "ISIC_0012169",
+        lambda root: image(root / "ISIC2018_Task1_Test_GroundTruth/ISIC_0012169_segmentation.png"),
+        lambda path: image(path, MASK),
+    ),
+    "kvasir-seg": (
+        "cju0qkwl35piu0993l0dewei2",
+        lambda root: image(
+            root / "Kvasir-SEG/masks/cju0qkwl35piu0993l0dewei2.jpg", np.kron(DRAWN, np.ones((8, 8), "u1"))
+        ),
+        lambda path: image(path, np.kron(MASK, np.ones((8, 8), "u1"))),
+    ),
+    "pascal-context": (
+        "2008_000002",
+        lambda root: mat(
+            root / "trainval/2008_000002.mat", LabelMap=np.array([2, 9, 18, 19, *[1] * 252], np.uint16)[VOID]
+        ),
+        lambda path: image(path, INDICES),
+    ),
+    "pascal-voc": (
+        "2007_000033",
+        lambda root: palette_image(root / "VOCdevkit/VOC2012/SegmentationClass/2007_000033.png", VOID),
+        lambda path: palette_image(path, INDICES),
+    ),
+    "stare": ("im0001", lambda root: image(root / "labels-ah/im0001.ah.ppm"), lambda path: image(path, MASK)),
+}
+
+
+@pytest.mark.parametrize("name", sorted(LABELLED))
+def test_a_preset_of_label_maps_fits_its_layout(name, tmp_path):
+    stem, make, predict = LABELLED[name]
+    make(tmp_path / "root")
+    predict(tmp_path / f"pred/{stem}.png")
+    arguments = ["labels", "--preset", name, tmp_path / "root", tmp_path / "pred", "-o", tmp_path / "r.segbench"]
+    ended = CliRunner().invoke(app, list(map(str, arguments)))
+    assert ended.exit_code == 0, ended.output
+    (result,) = segbench.load_results(tmp_path / "r.segbench")
+    assert not result.failed
+    assert result.summary["miou"] == 1
+    masks = result.settings["classes"] == "masks"
+    assert result.summary["classes_present"] == (2 if masks else 4)
+    assert result.summary["ignored"] == (0 if masks else 96)
+
+
 def run(*arguments):
     return CliRunner().invoke(app, ["run", *map(str, arguments)])
 
 
 def test_every_preset_has_a_miniature():
-    assert list(segbench.presets()) == sorted(MINIATURES)
+    assert list(segbench.presets()) == sorted({*MINIATURES, *LABELLED})
 
 
 @pytest.mark.parametrize("name", sorted(MINIATURES))
@@ -167,7 +269,7 @@ def test_presets_are_printed_whole():
     assert "segbench pixels ROOT/test/1st_manual PRED --field ROOT/test/mask --gt-pattern '*_manual1'" in ended.stdout
     assert "from the data set's public documents" in ended.stdout
     listed = CliRunner().invoke(app, ["presets"]).stdout
-    assert [line.split()[0] for line in listed.splitlines()] == sorted(MINIATURES)
+    assert [line.split()[0] for line in listed.splitlines()] == sorted({*MINIATURES, *LABELLED})
 
 
 def test_options_by_hand_come_before_those_of_the_preset(tmp_path):

@@ -15,7 +15,7 @@ from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Expected, Protocol, Published
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.labels import LabelRule, Positive, describe, rule_text
+from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
 from segbench.protocols.written import written
 

@@ -97,8 +97,8 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
     changed, vanishing = np.empty(pixel.size, np.int32), np.empty(pixel.size, np.int32)
     pairs = 0
     for level in range(maps.shape[0] - 1, -1, -1):
-        # A matched pixel that vanishes keeps its partner, at a pair cost that makes its own price 0, and loses all other
-        # pairs, until those that appeared have searched: they end at its partner soon, where one of them belongs.
+        # A matched pixel that vanishes keeps its partner, at a pair cost that makes its own price 0, and loses all
+        # other pairs, until those that appeared have searched: they end at its partner soon, where one of them belongs.
         gone = 0
         for w in range(live.size):
             word = live[w] & ~maps[level, w]

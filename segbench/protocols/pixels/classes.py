@@ -28,7 +28,7 @@ from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Expected, Part, Protocol
 from segbench.core.sample import Reads, Sample
-from segbench.protocols.labels import equals_any
+from segbench.protocols.label_rules import equals_any
 from segbench.protocols.pixels.class_names import RESERVED, classes_of, read_classes, written_classes
 from segbench.protocols.pixels.settings import BINS, INVERT, VOID, Pixels
 

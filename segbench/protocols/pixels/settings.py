@@ -33,7 +33,7 @@ from segbench.core.options import option, read_void
 from segbench.core.protocol import Counted, Expected, Facts, Protocol, Settled
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
-from segbench.protocols.labels import (
+from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
     agree_on_positive,

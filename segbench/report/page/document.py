@@ -28,6 +28,7 @@ from segbench.report.page.commands import repetitions
 from segbench.report.page.embedding import inline_script, security_policy
 from segbench.report.page.panels import Panels, panels
 from segbench.report.page.pictures import photographs
+from segbench.report.plots.methods import classes_add_up
 from segbench.report.ranking import by_headline
 from segbench.report.remarks import names_of, remarks
 from segbench.report.tables import Row, Table, by_protocol, image_table, method_table
@@ -108,7 +109,7 @@ def export_report(
     refuse_results_file(target)
     if not results:
         raise ArgumentError("no results to report")
-    if any(result.classes for result in results):
+    if any(map(classes_add_up, results)):
         raise ArgumentError(
             "a report shows one of several classes: choose it with result.of_class(NAME) (--class NAME), "
             "or leave the run out (--only)"
@@ -177,7 +178,7 @@ def _worst_first(images: Table, headline: Metric) -> list[Row]:
     key, sign = headline.image_key, -1 if headline.better == "lower" else 1
 
     def rank(row: Row) -> tuple[float, str, int]:
-        value = row.summary[key]
+        value = row.summary.get(key, math.nan)
         return math.inf if math.isnan(value) else sign * value, row.labels[1], row.method
 
     return sorted(images.rows, key=rank)
@@ -218,5 +219,5 @@ def _template() -> Template:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    environment.globals |= {"number": number, "exact": exact}
+    environment.globals |= {"number": number, "exact": exact, "nan": math.nan}
     return environment.from_string(_part("template.html"))

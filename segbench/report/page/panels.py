@@ -119,7 +119,8 @@ def _in_order(results: Sequence[Result]) -> list[str]:
     worst: dict[str, float] = {}
     for result in results:
         for name, summary in result.per_image.items():
-            value = math.inf if math.isnan(summary[key]) else sign * float(summary[key])
+            value = float(summary.get(key, math.nan))
+            value = math.inf if math.isnan(value) else sign * value
             worst[name] = min(worst.get(name, math.inf), value)
     waiting = sorted((name for name in worst if worst[name] < math.inf), key=lambda name: (worst[name], name))
     ordered: list[str] = []
@@ -164,7 +165,7 @@ def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
         return tuple(scores.tolist()), _nearest(scores, best)
     threshold = result.rules.best_threshold
-    best = math.nan if threshold is None else float(result.summary[threshold.key])
+    best = 0.0 if threshold is None else float(result.summary[threshold.key])
     if result.drawn is None:
         return (best,), 0
     every = result.drawn.columns["threshold"]

@@ -11,5 +11,7 @@ KINDS: Mapping[str, str] = {
     "images": "each image's F",
     "achievable": "the achievable and the raw curve",
     "comparison": "paired differences",
+    "confusion": "of label maps the confusion matrix of one method",
+    "classes": "IoU per class",
 }
 """What each kind draws, for help texts."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.protocol import Protocol
 from segbench.core.series import Series, Space
 from segbench.curves.masks import TWO_VALUED
 from segbench.drawing.axes import guide_width, short_names, three_digits
@@ -123,10 +124,15 @@ def of_one_protocol(given: object) -> list[Result]:
         )
     return named_by_class(
         [
-            replace(result.micro, method=f"{result.method}, classes added up") if result.classes else result
+            replace(result.micro, method=f"{result.method}, classes added up") if classes_add_up(result) else result
             for result in results
         ]
     )
+
+
+def classes_add_up(result: Result) -> bool:
+    """Tell whether plots show a result as the sum of its classes."""
+    return type(result.rules).added_up is not Protocol.added_up and bool(result.classes)
 
 
 def named_by_class(results: Sequence[Result]) -> list[Result]:

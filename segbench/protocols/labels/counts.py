@@ -1,0 +1,115 @@
+"""The confusion matrix of an image, or of many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError
+from segbench.core.integers import IntArray, as_counts, frozen, total_of, within_total
+from segbench.protocols.pixels.class_names import read_classes
+
+MASK_CLASSES = "negative=0,positive=1"
+"""The two classes of masks."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCounts(Counts):
+    """Pixels by true and predicted class; counts of the same classes add with ``+``.
+
+    Parameters
+    ----------
+    classes : str
+        The K classes as the command line takes them: ``"0-18"``, ``"road=0,car=13"``.
+    matrix : array of int, shape (K, K + 1)
+        Ground truth in rows, predictions in columns; the last column holds predictions outside the classes.
+    ignored : int
+        Pixels left out: void, or outside the field of view.
+
+    Raises
+    ------
+    ArgumentError
+        If the matrix does not fit the classes, or holds anything but counts.
+
+    Examples
+    --------
+    >>> counts = LabelCounts("cat=1,dog=2", [[3, 1, 0], [0, 2, 1]])
+    >>> counts.names, counts.pixels
+    (('cat', 'dog'), 7)
+    >>> (counts + counts).matrix
+    array([[6, 2, 0],
+           [0, 4, 2]])
+    """
+
+    kind: ClassVar[str] = "labels"
+
+    classes: str
+    matrix: IntArray
+    ignored: int = 0
+
+    def __post_init__(self) -> None:
+        size = len(self.names)
+        matrix = np.asarray(self.matrix)
+        if matrix.size != size * (size + 1):
+            raise ArgumentError(
+                f"matrix has shape {matrix.shape}, expected ({size}, {size + 1}): a row for each of {size} classes, "
+                "and a further column for predictions outside the classes"
+            )
+        counts = as_counts(matrix.reshape(-1), "matrix").astype(np.int64, copy=False)
+        within_total(total_of(counts), "pixels")
+        object.__setattr__(self, "matrix", frozen(counts.reshape(size, size + 1)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the classes, in the order of the rows."""
+        return _names(self.classes)
+
+    @property
+    def pixels(self) -> int:
+        """Pixels that count."""
+        return int(self.matrix.sum())
+
+    @property
+    def ground_truth(self) -> str:
+        """What the counts tell of the ground truth, in words."""
+        held = zip(self.names, self.matrix.sum(axis=1).tolist(), strict=True)
+        return ", ".join(f"{pixels} of {name}" for name, pixels in held)
+
+    @property
+    def settings(self) -> tuple[object, ...]:
+        """What has to be equal for counts to add up."""
+        return (self.classes,)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether classes and counts are the same."""
+        if not isinstance(other, LabelCounts):
+            return NotImplemented
+        same = self.classes == other.classes and self.ignored == other.ignored
+        return same and np.array_equal(self.matrix, other.matrix)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
+
+    @classmethod
+    def sum(cls, counts: Iterable[LabelCounts]) -> LabelCounts:
+        """Pool any number of counts of the same classes, at least one."""
+        total: LabelCounts | None = None
+        for part in counts:
+            if total is not None and part.classes != total.classes:
+                raise ArgumentError(
+                    f"counts of the same classes add up, but there are {total.classes} and {part.classes}"
+                )
+            matrix, ignored = (0, 0) if total is None else (total.matrix, total.ignored)
+            total = cls(part.classes, matrix + part.matrix, ignored + part.ignored)
+        if total is None:
+            raise ArgumentError("there are no counts to add up")
+        return total
+
+
+@lru_cache(maxsize=256)
+def _names(classes: str) -> tuple[str, ...]:
+    return read_classes(classes)[1]

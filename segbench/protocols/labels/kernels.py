@@ -1,0 +1,85 @@
+"""Compiled loops of the labels protocol: the confusion matrix, and means over the worst images.
+
+Imported only when labels are counted or measured, so that ``import segbench`` stays quick.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.compiling import compiled
+
+
+@compiled()
+def confusion(
+    truth: NDArray[Any], predicted: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], size: int
+) -> NDArray[Any]:
+    """Count pixels by the sum of two table entries: those of their true and of their predicted value."""
+    # Neighbours often have the same labels, and adding to one counter has to wait for the addition before: four tables.
+    tables = np.zeros((4, size), np.int64)
+    whole = truth.size - truth.size % 4
+    for i in range(0, whole, 4):
+        tables[0, rows[truth[i]] + columns[predicted[i]]] += 1
+        tables[1, rows[truth[i + 1]] + columns[predicted[i + 1]]] += 1
+        tables[2, rows[truth[i + 2]] + columns[predicted[i + 2]]] += 1
+        tables[3, rows[truth[i + 3]] + columns[predicted[i + 3]]] += 1
+    for i in range(whole, truth.size):
+        tables[0, rows[truth[i]] + columns[predicted[i]]] += 1
+    counts: NDArray[Any] = tables[0] + tables[1] + tables[2] + tables[3]
+    return counts
+
+
+@compiled()
+def confusion_of_words(
+    truth: NDArray[Any], predicted: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], size: int
+) -> NDArray[Any]:
+    """Do the same for values of 8 bits, given as uint64: eight pixels at a time.
+
+    Label maps are mostly areas of one label, where eight pixels are the same as the eight before them.
+    """
+    tables = np.zeros((4, size), np.int64)
+    low, step = np.uint64(255), np.uint64(8)
+    start = 0
+    while start < truth.size:
+        true, found = truth[start], predicted[start]
+        stop = start + 1
+        while stop < truth.size and truth[stop] == true and predicted[stop] == found:
+            stop += 1
+        for _ in range(2):
+            for table in range(4):
+                tables[table, rows[np.intp(true & low)] + columns[np.intp(found & low)]] += stop - start
+                true >>= step
+                found >>= step
+        start = stop
+    counts: NDArray[Any] = tables[0] + tables[1] + tables[2] + tables[3]
+    return counts
+
+
+@compiled()
+def means_of_worst(
+    held: NDArray[Any], values: NDArray[Any], starts: NDArray[Any], totals: NDArray[Any], share: float
+) -> NDArray[Any]:
+    """Give the mean of the lowest values of each group, for each row; nan for a group that a row has nothing of.
+
+    Group g has the rising `values` from ``starts[g]`` to ``starts[g + 1]``, which a row holds so many times as `held`
+    says, `totals` in all. The share of them is rounded down to a whole number, of at least one.
+    """
+    groups = starts.size - 1
+    means = np.full((held.shape[0], groups), np.nan)
+    for row in range(held.shape[0]):
+        for group in range(groups):
+            wanted = max(1.0, np.floor(totals[row, group] * share + 1e-9))
+            left, total = wanted, 0.0
+            if totals[row, group] <= 0:
+                continue
+            for k in range(starts[group], starts[group + 1]):
+                taken = min(left, held[row, k])
+                total += taken * values[k]
+                left -= taken
+                if left <= 0:
+                    break
+            means[row, group] = total / wanted
+    return means

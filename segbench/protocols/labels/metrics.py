@@ -1,0 +1,437 @@
+"""The metrics of the labels benchmark, and the table that computes them from confusion matrices.
+
+Conventions
+-----------
+1. ``miou`` (D, over the data set) is the mean IoU of the pooled matrix over the classes with a non-empty union. A class
+   absent from both sides is in no mean; a class that is only predicted has an IoU of 0.
+2. ``miou_images`` (I) is the mean over images of an image's mean IoU; ``miou_classes`` (C) the mean over classes of the
+   mean over images of a class. Both count a class in an image only if the ground truth of the image holds it, so false
+   positives in other images enter D alone.
+3. ``miou_images_5`` and ``miou_classes_5`` are those means over the worst 5 % of images (of a class: of the images that
+   hold it), rounded down, at least one.
+4. Accuracies are shares of the pixels of the ground truth, predictions outside the classes included.
+   ``mean_accuracy`` is over the classes in the ground truth. ``fw_iou`` weights IoU by the pixels of the ground truth.
+5. With two classes the second is the positive one; ``iou_images`` and ``dice_images`` are means over the images that
+   hold it.
+6. Values of images are averaged as whole numbers of 2**-36, so that the order of images does not matter.
+
+References
+----------
+Wang, Berman, Rannen-Triki, Torr, Tuia, Tuytelaars, Van Gool, Yu, Blaschko: Revisiting Evaluation Metrics for Semantic
+Segmentation: Optimization and Evaluation of Fine-grained Intersection over Union. NeurIPS 2023 (D, I, C, worst images).
+Cohen: A coefficient of agreement for nominal scales. Educational and Psychological Measurement 1960 (kappa).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.errors import ArgumentError
+from segbench.core.integers import MEAN_UNITS
+from segbench.core.metric import Metric, shares
+from segbench.core.series import FloatArray
+from segbench.core.table import Table
+from segbench.protocols.labels.counts import LabelCounts
+from segbench.protocols.pixels.class_names import read_classes
+
+WORST = 0.05
+"""The share of images in ``miou_images_5`` and ``miou_classes_5``."""
+
+_AGREEMENT = (-1.0, 1.0)
+_SHOWN = 8
+
+CLASSES = shares(
+    Metric(
+        key="miou", title="mIoU", better="higher", image_key="miou", headline=True, compared=True,
+        note="mean IoU over classes, counts pooled over images (D)",
+    ),
+    Metric(
+        key="miou_images", title="mIoU I", better="higher", image_key="miou_of_truth", image_title="mIoU of GT classes",
+        compared=True, note="mean over images of the image's mean IoU",
+    ),
+    Metric(
+        key="miou_classes", title="mIoU C", better="higher", compared=True,
+        note="mean over classes of the mean over images",
+    ),
+    Metric(
+        key="miou_images_5", title="I 5 %", better="higher", chosen=True, priority=4,
+        note="mIoU I of the worst 5 % of images",
+    ),
+    Metric(
+        key="miou_classes_5", title="C 5 %", better="higher", chosen=True, priority=3,
+        note="mIoU C of the worst 5 % of the images of a class",
+    ),
+    Metric(
+        key="pixel_accuracy", title="acc", better="higher", image_key="pixel_accuracy", image_title="acc",
+        compared=True, priority=7,
+    ),
+    Metric(
+        key="mean_accuracy", title="mAcc", better="higher", image_key="mean_accuracy", image_title="mAcc", priority=6,
+        note="mean over classes of the accuracy of a class (recall)",
+    ),
+    Metric(
+        key="mean_dice", title="mDice", better="higher", image_key="mean_dice", image_title="mDice", compared=True,
+        priority=5,
+    ),
+    Metric(
+        key="fw_iou", title="fwIoU", better="higher", image_key="fw_iou", image_title="fwIoU", priority=2,
+        note="IoU weighted by the pixels of a class",
+    ),
+    Metric(
+        key="kappa", title="kappa", better="higher", range=_AGREEMENT, image_key="kappa", priority=1,
+        note="Cohen's kappa",
+    ),
+)  # fmt: skip
+POSITIVE = shares(
+    Metric(
+        key="iou", title="IoU", better="higher", image_key="iou", headline=True, compared=True,
+        note="of the positive class, counts pooled over images",
+    ),
+    Metric(key="dice", title="Dice", better="higher", image_key="dice", compared=True),
+    Metric(
+        key="iou_images", title="IoU I", better="higher", compared=True, group="I",
+        note="mean over the images that hold the class",
+    ),
+    Metric(
+        key="dice_images", title="Dice I", better="higher", compared=True, group="I",
+        note="mean over the images that hold the class",
+    ),
+    Metric(key="precision", title="P", better="higher", image_key="precision", priority=7),
+    Metric(key="recall", title="R", better="higher", image_key="recall", priority=6),
+    Metric(key="specificity", title="spec", better="higher", image_key="specificity", priority=4),
+    Metric(
+        key="ber", title="BER", better="lower", image_key="ber", image_title="BER", priority=5,
+        note="balanced error rate, the mean of 1 - R and 1 - spec",
+    ),
+    Metric(key="mcc", title="MCC", better="higher", range=_AGREEMENT, image_key="mcc", image_title="MCC", priority=3),
+)  # fmt: skip
+TOTALS = (
+    Metric(key="classes_present", title="classes", image_key="classes_present", kind="total"),
+    *(Metric(key=key, image_key=key, kind="total") for key in ("classes", "pixels", "ignored", "outside")),
+)
+
+
+def metrics_of(classes: int, *, masks: bool) -> tuple[Metric, ...]:
+    """Give the scores of so many classes; of masks those of the positive class come first and rank methods."""
+    if masks:
+        return (*POSITIVE, *(replace(metric, headline=False, title="", compared=False) for metric in CLASSES))
+    if classes == 2:
+        return (*CLASSES, *(replace(metric, headline=False, compared=False) for metric in POSITIVE))
+    return CLASSES
+
+
+@dataclass(frozen=True, eq=False)
+class _ByClass:
+    """Pixels found, in the ground truth and predicted, shape (rows, K)."""
+
+    tp: FloatArray
+    truth: FloatArray
+    predicted: FloatArray
+
+    @property
+    def union(self) -> FloatArray:
+        """Pixels of a class on either side."""
+        return self.truth + self.predicted - self.tp
+
+
+class LabelTable(Table):
+    """Confusion matrices of the images of one method, or of several one after the other.
+
+    Parameters
+    ----------
+    classes : str
+        The classes, as in `LabelCounts`.
+    metrics : sequence of Metric
+        The scores to compute, of `CLASSES` and `POSITIVE`.
+    sets : sequence of mapping of str to LabelCounts
+        Counts by image name, of each method; rows come set by set, in sorted order of the names.
+
+    Raises
+    ------
+    ArgumentError
+        If images were counted by other classes.
+
+    Examples
+    --------
+    >>> image = LabelCounts("cat=0,dog=1", [[3, 1, 0], [0, 4, 0]])
+    >>> summary = LabelTable("cat=0,dog=1", CLASSES, [{"a": image}]).summary()
+    >>> summary["miou"], summary["pixel_accuracy"]
+    (0.775, 0.875)
+    """
+
+    def __init__(self, classes: str, metrics: Sequence[Metric], sets: Sequence[Mapping[str, LabelCounts]]) -> None:
+        self.classes = classes
+        self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
+        self.sets = sets
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the classes."""
+        return read_classes(self.classes)[1]
+
+    @property
+    def images(self) -> int:
+        """Number of images."""
+        return sum(map(len, self.sets))
+
+    @cached_property
+    def _by_image(self) -> tuple[_ByClass, IntTotals]:
+        size = len(self.names)
+        parts = np.zeros((3, self.images, size))
+        totals = np.zeros((2, self.images), np.int64)
+        place = 0
+        for images in self.sets:
+            for name in sorted(images):
+                counts = images[name]
+                if counts.classes != self.classes:
+                    what = f"{name} was counted by the classes {counts.classes}, expected {self.classes}"
+                    raise ArgumentError(f"{what}; count all images by the same classes")
+                matrix = counts.matrix
+                parts[0, place] = np.diagonal(matrix)
+                parts[1, place] = matrix.sum(axis=1)
+                parts[2, place] = matrix[:, :size].sum(axis=0)
+                totals[:, place] = counts.ignored, matrix[:, size].sum()
+                place += 1
+        return _ByClass(*parts), totals
+
+    @cached_property
+    def _of_images(self) -> _Values:
+        """IoU of each class and image whose ground truth holds it, and its mean over classes, in units."""
+        counts, _ = self._by_image
+        held = counts.truth > 0
+        iou = np.divide(counts.tp, counts.union, out=np.zeros_like(counts.tp), where=held)
+        present = held.sum(axis=1)
+        means = np.divide(iou.sum(axis=1), present, out=np.zeros(present.size), where=present > 0)
+        return _Values(
+            np.rint(np.column_stack([means, iou]) * MEAN_UNITS),
+            np.column_stack([present > 0, held]),
+        )
+
+    @cached_property
+    def rows(self) -> Any:  # noqa: ANN401  dense or sparse
+        """Pixels found, true and predicted by class; sums and numbers of values of images; how many have each value.
+
+        The last are what means over the worst images are made of: which these are depends on the sample.
+        """
+        counts, _ = self._by_image
+        values = self._of_images
+        dice = np.rint(MEAN_UNITS * _dice_of(values.units[:, -1:] / MEAN_UNITS))
+        dense = np.hstack(
+            [
+                counts.tp,
+                counts.truth,
+                counts.predicted,
+                values.units * values.held,
+                values.held,
+                dice * values.held[:, -1:],
+            ]
+        )
+        if not self._of_worst:
+            return dense
+        from scipy.sparse import csr_array, hstack
+
+        return hstack([csr_array(dense), values.histogram], format="csr")
+
+    @property
+    def _of_worst(self) -> bool:
+        """Whether there are means over the worst images."""
+        return any(metric.key in ("miou_images_5", "miou_classes_5") for metric in self.metrics)
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
+        size = len(self.names)
+        ends = np.cumsum([size, size, size, size + 1, size + 1, 1])
+        tp, truth, predicted, units, held, dice, histogram = np.split(sums, ends, axis=1)
+        by_class = _ByClass(tp, truth, predicted)
+        with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
+            values = {
+                **_pooled(by_class),
+                **self._over_images(units, held, np.ascontiguousarray(histogram)),
+                **_positive(by_class),
+                "iou_images": units[:, -1] / held[:, -1] / MEAN_UNITS,
+                "dice_images": dice[:, 0] / held[:, -1] / MEAN_UNITS,
+            }
+        scored = np.empty((len(sums), len(self.metrics)))
+        for column, metric in zip(scored.T, self.metrics, strict=True):
+            column[:] = values[metric.key]
+        return scored
+
+    def _over_images(self, units: FloatArray, held: FloatArray, histogram: FloatArray) -> dict[str, FloatArray]:
+        """Compute means over images, and over the worst of them."""
+        means = units / held / MEAN_UNITS
+        values = {"miou_images": means[:, 0], "miou_classes": _mean(means[:, 1:])}
+        if self._of_worst:
+            from segbench.protocols.labels.kernels import means_of_worst
+
+            groups = self._of_images
+            worst = means_of_worst(histogram, groups.distinct, groups.starts, np.ascontiguousarray(held), WORST)
+            worst /= MEAN_UNITS
+            values |= {"miou_images_5": worst[:, 0], "miou_classes_5": _mean(worst[:, 1:])}
+        return values
+
+    @property
+    def shares(self) -> FloatArray:
+        """Pixels of each image, for means over images all alike; see `Table`."""
+        counts, _ = self._by_image
+        pixels = counts.truth.sum(axis=1, keepdims=True)
+        alike = ["images" in metric.key or "classes" in metric.key for metric in self.metrics]
+        return np.where(alike, 1.0, pixels)
+
+    @property
+    def totals(self) -> Mapping[str, int]:
+        """Classes in the ground truth and in all, pixels counted and left out, predictions outside the classes."""
+        counts, totals = self._by_image
+        ignored, outside = totals.sum(axis=1).tolist()
+        truth = counts.truth.sum(axis=0)
+        return {
+            "classes_present": int(np.count_nonzero(truth)),
+            "classes": truth.size,
+            "pixels": int(truth.sum()),
+            "ignored": int(ignored),
+            "outside": int(outside),
+        }
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        totals = self.totals
+        if not totals["pixels"]:
+            return "no pixels"
+        if metric.key in ("precision", "mcc") and self._held(1):
+            return "nothing is predicted positive" if metric.key == "precision" else "all pixels are alike"
+        if metric.key == "kappa":
+            return "ground truth and prediction hold one class"
+        return "no positive pixels" if not self._held(1) else "no negative pixels"
+
+    def _held(self, place: int) -> bool:
+        counts, _ = self._by_image
+        return bool(counts.truth[:, place].any())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say which classes are in no mean, and which are only predicted."""
+        counts, totals = self._by_image
+        truth, predicted = counts.truth.sum(axis=0) > 0, counts.predicted.sum(axis=0) > 0
+        absent = [name for name, here in zip(self.names, truth | predicted, strict=True) if not here]
+        false = [name for name, here in zip(self.names, predicted & ~truth, strict=True) if here]
+        notes = []
+        if absent and any(metric.key == "miou" and metric.title for metric in self.metrics):
+            notes.append(f"in no mean, absent from both sides: {_listed(absent)}")
+        if false and len(self.names) > 2:
+            notes.append(f"IoU 0 in mIoU, predicted but absent from the ground truth: {_listed(false)}")
+        outside = int(totals[1].sum())
+        if outside:
+            notes.append(f"{outside} pixels are predicted outside the classes, and wrong")
+        return tuple(notes)
+
+    @property
+    def pooled(self) -> LabelCounts:
+        """The counts of all images added up."""
+        return LabelCounts.sum(images[name] for images in self.sets for name in sorted(images))
+
+
+IntTotals = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """Values of images in whole units: the mean over classes, then each class, shape (images, 1 + K).
+
+    Parameters
+    ----------
+    units : array of float64
+        The values; 0 where `held` is False.
+    held : array of bool
+        Whether the ground truth of the image holds the class, or any.
+    """
+
+    units: FloatArray
+    held: NDArray[np.bool_]
+
+    @cached_property
+    def _groups(self) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.int64]]:
+        """The distinct values of each column, where each column begins, and the place of each value."""
+        distinct, starts = [], [0]
+        places = np.full(self.units.shape, -1)
+        for column, (values, held) in enumerate(zip(self.units.T, self.held.T, strict=True)):
+            found, inverse = np.unique(values[held], return_inverse=True)
+            places[held, column] = inverse + starts[-1]
+            distinct.append(found)
+            starts.append(starts[-1] + found.size)
+        return np.concatenate(distinct), np.array(starts), places
+
+    @property
+    def distinct(self) -> FloatArray:
+        """The distinct values of each column, rising."""
+        return self._groups[0]
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where the values of each column begin, and where the last end."""
+        return self._groups[1]
+
+    @property
+    def histogram(self) -> Any:  # noqa: ANN401  a sparse array
+        """Which of the distinct values each image has, shape (images, number of values)."""
+        from scipy.sparse import csr_array
+
+        distinct, _, places = self._groups
+        images, columns = np.nonzero(places >= 0)
+        taken = places[images, columns]
+        return csr_array((np.ones(taken.size), (images, taken)), shape=(len(places), distinct.size))
+
+
+def _pooled(sums: _ByClass) -> dict[str, FloatArray]:
+    """Compute what follows from pixels by class."""
+    pixels = sums.truth.sum(axis=1)
+    found = sums.tp.sum(axis=1)
+    iou = sums.tp / sums.union
+    # In products of pixels, of which the counts of most sets are exact, rather than shares.
+    chance = (sums.truth * sums.predicted).sum(axis=1)
+    return {
+        "miou": _mean(iou),
+        "pixel_accuracy": found / pixels,
+        "mean_accuracy": _mean(sums.tp / sums.truth),
+        "mean_dice": _mean(2 * sums.tp / (sums.truth + sums.predicted)),
+        "fw_iou": np.nan_to_num(sums.truth * iou).sum(axis=1) / pixels,
+        "kappa": (pixels * found - chance) / (pixels * pixels - chance),
+    }
+
+
+def _positive(sums: _ByClass) -> dict[str, FloatArray]:
+    """Compute the metrics of the second class against all other pixels."""
+    tp, positives, predicted = (part[:, -1] for part in (sums.tp, sums.truth, sums.predicted))
+    negatives = sums.truth.sum(axis=1) - positives
+    fp, missed = predicted - tp, positives - tp
+    recall, specificity = tp / positives, (negatives - fp) / negatives
+    variances = np.sqrt(predicted * positives) * np.sqrt((positives + negatives - predicted) * negatives)
+    return {
+        "iou": tp / (positives + fp),
+        "dice": 2 * tp / (positives + predicted),
+        "precision": tp / predicted,
+        "recall": recall,
+        "specificity": specificity,
+        "ber": 1 - (recall + specificity) / 2,
+        "mcc": (tp * (negatives - fp) - fp * missed) / variances,
+    }
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    """Give the mean of each row over the values that are defined; nan where none is."""
+    defined = ~np.isnan(values)
+    mean: FloatArray = np.where(defined, values, 0).sum(axis=1) / defined.sum(axis=1)
+    return mean
+
+
+def _dice_of(iou: FloatArray) -> FloatArray:
+    return 2 * iou / (1 + iou)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"

@@ -1,0 +1,115 @@
+"""Colour-coded label maps: which colour stands for which label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.errors import ArgumentError, DataError
+from segbench.loaders.maps import COLOUR
+
+_ROW = re.compile(r"\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,5})(?:[\s,]+(\S[^;,|=]*?))?\s*")
+_EXPECTED = "write r,g,b,label,name: 128,64,128,0,road (the name may be left out)"
+_UNKNOWN = 1 << 16
+_SHOWN = 8
+_LARGEST_BYTES = 2**20
+
+
+def as_palette(given: Any) -> str:  # noqa: ANN401  checked here
+    """Give a palette as text, ``r,g,b,label,name`` between semicolons, from such a text, a file, or a mapping."""
+    if isinstance(given, Mapping):
+        given = ";".join(",".join(map(str, (*colour, label))) for colour, label in given.items())
+    if not isinstance(given, (str, Path)):
+        raise ArgumentError(f"palette is {given!r:.60}, expected a file, a text or a mapping; {_EXPECTED}")
+    text = str(given)
+    if not text:
+        return ""
+    rows_given = text.split(";")
+    lines = rows_given if _ROW.fullmatch(rows_given[0]) else _lines_of(text)
+    rows: dict[tuple[str, ...], str] = {}
+    for place, line in enumerate(lines, start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        found = _ROW.fullmatch(line)
+        if not found or max(map(int, found.groups()[:3])) > 255:
+            raise ArgumentError(f"row {place} of the palette is {line.strip()[:60]!r}; {_EXPECTED}")
+        *colour, label, name = found.groups()
+        if tuple(colour) in rows:
+            raise ArgumentError(f"the colour {','.join(colour)} comes twice in the palette; name it once")
+        rows[tuple(colour)] = ",".join((*colour, label, *([name] if name else [])))
+    if not rows:
+        raise ArgumentError(f"the palette {text[:60]!r} holds no colour; {_EXPECTED}")
+    return ";".join(rows.values())
+
+
+def _lines_of(file: str) -> list[str]:
+    path = Path(file)
+    try:
+        if path.stat().st_size > _LARGEST_BYTES:
+            raise DataError(file, f"has {path.stat().st_size} bytes, expected a palette", _EXPECTED)
+        return path.read_text("utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        raise DataError(file, f"cannot be read as a palette ({error})", _EXPECTED) from None
+
+
+def labels_in(palette: str) -> dict[int, str]:
+    """Give the labels of a palette, rising, with their names; a label without a name is called by its number."""
+    names: dict[int, str] = {}
+    for row in palette.split(";"):
+        *_, label, name = [*row.split(","), ""] if row.count(",") == 3 else row.split(",")
+        if name or int(label) not in names:
+            names.setdefault(int(label), name)
+            names[int(label)] = names[int(label)] or name
+    return {label: names[label] or str(label) for label in sorted(names)}
+
+
+@lru_cache(maxsize=2)
+def _table(palette: str) -> NDArray[np.int32]:
+    """Give the label of each of all colours."""
+    table = np.full(1 << 24, _UNKNOWN, np.int32)
+    for row in palette.split(";"):
+        red, green, blue, label = map(int, row.split(",")[:4])
+        table[red << 16 | green << 8 | blue] = label
+    return table
+
+
+def in_colour(labels: NDArray[Any]) -> bool:
+    """Tell whether a map holds packed colours, as the loaders give them."""
+    return labels.dtype == np.uint32 and labels.ndim == 2 and bool(labels.size) and bool(labels.flat[0] >= COLOUR)
+
+
+def through_palette(file: str, labels: NDArray[Any], palette: str) -> NDArray[Any]:
+    """Give the labels of a map in colour; other maps as they are. Without a palette grey levels are labels."""
+    if not in_colour(labels):
+        return labels
+    colours = labels & np.uint32(0xFFFFFF)
+    if palette:
+        found: NDArray[Any] = _table(palette)[colours]
+        unknown = found == _UNKNOWN
+        if unknown.any():
+            raise _not_in_palette(file, colours[unknown])
+        return found.astype(np.uint16)
+    grey = (colours & np.uint32(255)).astype(np.uint8)
+    if np.array_equal(grey * np.uint32(0x010101), colours):
+        return grey
+    shown = _listed(np.unique(colours))
+    hint = "say which colour is which label: --palette FILE of r,g,b,label,name (Labels(palette=...))"
+    raise DataError(file, f"is in colour ({shown}), expected labels", hint)
+
+
+def _not_in_palette(file: str, colours: NDArray[np.uint32]) -> DataError:
+    distinct = np.unique(colours)
+    what = f"{colours.size} pixels have colours that the palette lacks: {_listed(distinct)}"
+    hint = "add them to the palette; label maps must not be saved as JPEG or resized with interpolation"
+    return DataError(file, what, hint)
+
+
+def _listed(colours: NDArray[np.uint32]) -> str:
+    shown = [f"{c >> 16},{c >> 8 & 255},{c & 255}" for c in colours[:_SHOWN].tolist()]
+    return "; ".join(shown) + (f"; ... ({colours.size} colours)" if colours.size > _SHOWN else "")

@@ -1,0 +1,569 @@
+"""Settings of the labels protocol: which labels are classes, and how label maps become confusion matrices."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Integral
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from segbench.core.arguments import as_whole, listed
+from segbench.core.counts import Counts, counts_in
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.metric import Metric
+from segbench.core.options import option, read_void
+from segbench.core.protocol import Counted, Expected, Facts, Part, Protocol, Settled
+from segbench.core.sample import Reads, Sample
+from segbench.protocols.label_rules import LabelRule, Positive, agree_on_positive, equals_any, rule_text, two_values
+from segbench.protocols.labels.values import Remapping, as_map_text
+from segbench.protocols.pixels.class_names import RESERVED, classes_of, read_classes, written_classes
+from segbench.protocols.states import State, states_of_labels
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from segbench.protocols.labels.counts import LabelCounts
+    from segbench.protocols.labels.metrics import LabelTable
+
+_MASKS = "masks"
+_VOID = (255,)
+_NOTHING = Remapping()
+_ONE_OF_SEVERAL = "take one of them: --gt-pattern (gt_pattern=...), or one column of the list"
+
+
+@dataclass(frozen=True, eq=False)
+class _Maps:
+    """The label maps of one image, the files they come from, and whether the prediction was a stack."""
+
+    truth_file: str
+    truth: NDArray[Any]
+    file: str
+    predicted: NDArray[Any]
+    stacked: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels(Protocol):
+    """Settings of the labels protocol.
+
+    Parameters
+    ----------
+    classes : int, sequence of int or str, optional
+        The labels of the classes: ``19`` for 0 to 18, ``range(1, 21)``, or a text as the command line takes it:
+        ``"0-18"``, ``"road=0,car=13"``, a file with a label and a name a line. None: ground truth and predictions are
+        masks.
+    names : sequence of str, optional
+        What the classes are called; by default by their labels.
+    void : sequence of int, optional
+        Ground-truth labels whose pixels are left out and counted as ignored. By default 255 with classes, unless it is
+        one of them, and none with masks.
+    positive : str, float or sequence of float, optional
+        Of masks: which ground-truth values are positive, as in `segbench.Pixels`. None: the set must hold exactly two
+        values, and the larger is positive. In predictions of two values, 0 is negative and the other positive; such of
+        more values are refused unless `positive` is a bound (``">=128"``), which then holds for them, too.
+    gt_map, pred_map : str or mapping of int to int
+        Labels that stand for values as stored: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
+
+    palette : str, path or mapping of (r, g, b) to label, optional
+        Which colours of images with three channels stand for which labels: a file with ``r,g,b,label,name`` per line,
+        or such rows between semicolons. Without `classes`, its labels but void ones are the classes.
+
+    Raises
+    ------
+    ArgumentError
+        If a label or a name comes twice, a label is a class and void, a name cannot be one, or `positive` or a
+        remapping is no rule.
+
+    Examples
+    --------
+    >>> Labels(classes=19).signature_fields()
+    {'classes': '0-18', 'void': '255'}
+    >>> Labels().signature_fields()
+    {'classes': 'masks', 'void': 'none', 'positive': 'larger'}
+    """
+
+    name: ClassVar[str] = "labels"
+    reads: ClassVar[Reads] = "labels"
+    without_pictures: ClassVar[str] = ""
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
+        {
+            State.TRUE: "right; of masks true",
+            State.FALSE: "wrong; of masks false",
+            State.MISSED: "missed, of masks",
+            State.IGNORED: "left out",
+        }
+    )
+    counts = counts_in("segbench.protocols.labels.counts", "LabelCounts")
+    title: ClassVar[str] = (
+        "Each pixel has one predicted label: a confusion matrix per image, and mIoU, Dice and accuracies."
+    )
+    examples: ClassVar[tuple[str, ...]] = (
+        "GT PRED --classes 0-18",
+        "GT PRED --classes classes.txt -o results.segbench",
+    )
+
+    classes: int | Sequence[int] | str | None = field(
+        default=None,
+        metadata=option(
+            "Name the classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
+            metavar="CLASSES",
+            read=classes_of,
+            also=("names",),
+            panel="Ground truth",
+            default="two-valued masks",
+        ),
+    )
+    names: Sequence[str] | None = None
+    void: Sequence[int] | None = field(
+        default=None,
+        metadata=option(
+            "Leave out pixels with these ground-truth labels: 255, or 0,255, or none.",
+            metavar="LABELS",
+            panel="Ground truth",
+            read=read_void,
+            default="255; of masks none",
+        ),
+    )
+    positive: Positive | None = field(
+        default=None,
+        metadata=option(
+            "Of masks, name the ground-truth values that are positive: 255, '>=128' or 1,3.",
+            metavar="VALUES",
+            read=str,
+            panel="Ground truth",
+            default="the larger of two",
+        ),
+    )
+    gt_map: str | Mapping[int, int] = field(
+        default="",
+        metadata=option(
+            "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.",
+            metavar="VALUE=LABEL,..",
+            read=str,
+            panel="Ground truth",
+        ),
+    )
+    pred_map: str | Mapping[int, int] = field(
+        default="",
+        metadata=option("Replace predicted labels in the same way.", metavar="VALUE=LABEL,..", read=str),
+    )
+
+    palette: str | Mapping[tuple[int, int, int], int] = field(
+        default="",
+        metadata=option(
+            "Read colour-coded label maps by a file with r,g,b,label,name per line; it names the classes, too.",
+            metavar="FILE",
+            read=str,
+            panel="Ground truth",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if self.palette != "":
+            self._settle_palette()
+        for name in ("gt_map", "pred_map"):
+            object.__setattr__(self, name, as_map_text(getattr(self, name), name))
+        if self.positive is not None:
+            object.__setattr__(self, "positive", rule_text(self.positive))
+            LabelRule.parse(self.positive)
+        if self.classes is None:
+            self._settle_masks()
+        else:
+            self._settle_classes(self.classes)
+
+    def _settle_palette(self) -> None:
+        from segbench.protocols.labels.palette import as_palette, labels_in
+
+        palette = as_palette(self.palette)
+        object.__setattr__(self, "palette", palette)
+        if self.classes is None:
+            void = _VOID if self.void is None else self.void
+            named = {label: name for label, name in labels_in(palette).items() if label not in void}
+            object.__setattr__(self, "classes", tuple(named))
+            object.__setattr__(self, "names", self.names or tuple(named.values()))
+
+    def _settle_masks(self) -> None:
+        if self.names is not None:
+            raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
+        object.__setattr__(self, "void", _whole_numbers(self.void or (), "void"))
+
+    def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
+        if self.positive is not None:
+            raise ArgumentError(
+                "--positive (positive=...) has a meaning for masks only; leave it out, or --classes (classes=...)"
+            )
+        names: Sequence[str] | None = self.names
+        if isinstance(classes, str):
+            labels, read = classes_of(classes)
+            names = read if names is None else names
+        elif isinstance(classes, Integral):
+            labels = tuple(range(as_whole(classes, "classes", least=1)))
+        else:
+            labels = tuple(as_whole(label, "classes") for label in listed(classes, "classes", "(0, 1)"))
+        names = tuple(map(str, labels if names is None else names))
+        void = tuple(label for label in _VOID if label not in labels) if self.void is None else self.void
+        void = _whole_numbers(void, "void")
+        _refuse_unfit(labels, names, void)
+        for name, values in (("classes", labels), ("names", names), ("void", void)):
+            object.__setattr__(self, name, values)
+
+    @property
+    def masks(self) -> bool:
+        """Whether ground truth and predictions are masks."""
+        return self.classes is None
+
+    @cached_property
+    def classes_text(self) -> str:
+        """The classes as counts hold them."""
+        if self.masks:
+            from segbench.protocols.labels.counts import MASK_CLASSES
+
+            return MASK_CLASSES
+        return written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a metric depends on."""
+        fields = {
+            "classes": _MASKS if self.masks else self.classes_text,
+            "void": ",".join(map(str, self.void or ())) or "none",
+        }
+        if self.masks:
+            fields["positive"] = "larger" if self.positive is None else str(self.positive).replace(" ", "")
+        palette = hashlib.sha256(str(self.palette).encode()).hexdigest()[:8] if self.palette else ""
+        maps = {"gt_map": str(self.gt_map), "pred_map": str(self.pred_map), "palette": palette}
+        return fields | {name: text for name, text in maps.items() if text}
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> Labels:
+        """Make the protocol from the fields of a signature: the classes decide what is measured."""
+        return cls() if fields["classes"] == _MASKS else cls.measuring_classes(fields["classes"])
+
+    @classmethod
+    def measuring(cls, counts: Counts) -> Labels:
+        """Make the protocol for counts: their classes decide what is measured."""
+        from segbench.protocols.labels.counts import MASK_CLASSES
+
+        classes = cast("LabelCounts", counts).classes
+        return cls() if classes == MASK_CLASSES else cls.measuring_classes(classes)
+
+    @classmethod
+    def measuring_classes(cls, classes: str) -> Labels:
+        """Make the protocol that measures counts of these classes."""
+        labels, names = read_classes(classes)
+        return cls(classes=labels, names=names, void=())
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric and total."""
+        from segbench.protocols.labels.metrics import TOTALS, metrics_of
+
+        classes = 2 if self.masks else len(cast("Sequence[int]", self.classes))
+        return (*metrics_of(classes, masks=self.masks), *TOTALS)
+
+    def table(
+        self, *sets: Mapping[str, LabelCounts], rest: Counts | None = None, of_set: Counts | None = None
+    ) -> LabelTable:
+        """Lay out counts, see `LabelTable`."""
+        from segbench.protocols.labels.metrics import LabelTable
+
+        del rest, of_set  # labels are counted image by image, each for itself
+        return LabelTable(self.classes_text, self.metrics(), sets)
+
+    def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
+        """Decide which value of masks is positive: images that hold it alone are counted the other way round."""
+        found = {value for values in facts.values() for value in values}
+        if not found or (len(found) < 2 and not complete):
+            return {}
+        positive = agree_on_positive(facts, left_out_by=excluded_by)
+        return {} if positive is None else {(positive,): _swapped}
+
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+        """Give each class against all others; none of masks."""
+        if self.masks:
+            return {}
+        counts = dict(images)
+        kept = {key: value for key, value in settings.items() if key != "classes"}
+        named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
+        return {
+            name: Part(
+                OneClass(class_name=name),
+                {"class": name, "label": str(label)} | kept,
+                {image: one_against_others(one, place, name) for image, one in counts.items()},
+            )
+            for place, (label, name) in enumerate(named)
+        }
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold: what can be counted, see `segbench.checks.countable`."""
+        return Expected(reads="labels", counted_by=self)
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile the kernel, or load it from disk."""
+        import numpy as np
+
+        del say
+        count_labels(np.zeros((2, 2), np.uint8), np.zeros((2, 2), np.uint8), classes=2)
+
+    def count(self, sample: Sample) -> Counted:
+        """Count one image."""
+        from segbench.protocols.labels.counting import coded, count_codes
+        from segbench.protocols.labels.counts import LabelCounts
+
+        maps = self._maps(sample)
+        if self.masks:
+            positive, predicted, valid, values = self._masks(maps, sample.field)
+            labels: Sequence[int] = (0, 1)
+            truth_map = predicted_map = _NOTHING
+        else:
+            positive, predicted, valid, values = maps.truth, maps.predicted, sample.field, ()
+            labels = cast("tuple[int, ...]", self.classes)
+            truth_map, predicted_map = self._remappings(maps)
+        matrix, ignored = count_codes(
+            maps.truth_file,
+            coded(maps.truth_file, positive, "the ground truth"),
+            coded(maps.file, predicted, "the prediction"),
+            labels=labels,
+            void=() if self.masks else self.void or (),
+            truth_map=truth_map,
+            predicted_map=predicted_map,
+            valid=valid,
+        )
+        return Counted(LabelCounts(self.classes_text, matrix, ignored), values)
+
+    def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
+        """Tell right and wrong pixels apart; of masks true, false and missed ones."""
+        import numpy as np
+
+        from segbench.protocols.labels.counting import remapped
+
+        del threshold
+        maps = self._maps(sample)
+        if self.masks:
+            positive, predicted, valid, values = self._masks(maps, sample.field)
+            all_positive = bool(values) and counts is not None and not counts.matrix[0].any()
+            return states_of_labels(positive | all_positive, predicted, valid)
+        truth_map, predicted_map = self._remappings(maps)
+        truth = remapped(maps.truth_file, maps.truth, truth_map, "the ground truth")
+        right = truth == remapped(maps.file, maps.predicted, predicted_map, "the prediction")
+        states: NDArray[np.uint8] = np.where(right, State.TRUE, State.FALSE).astype(np.uint8)
+        left_out = equals_any(truth, tuple(map(float, self.void or ())))
+        if sample.field is not None:
+            left_out |= ~sample.field
+        states[left_out] = State.IGNORED
+        return states
+
+    def _maps(self, sample: Sample) -> _Maps:
+        """Give the label maps of an image: colours as labels, and stacks reduced by argmax."""
+        import numpy as np
+
+        from segbench.protocols.labels.counting import reduced_by_argmax
+        from segbench.protocols.labels.palette import through_palette
+
+        if len(sample.ground_truths) > 1:
+            what = f"{len(sample.ground_truths)} annotators, labels are counted against one label map"
+            raise DataError(sample.name, what, _ONE_OF_SEVERAL)
+        file = sample.prediction_file or sample.name
+        truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
+        if len(sample.predictions) > 1:
+            what = f"{len(sample.predictions)} predictions of one image, expected one label map"
+            raise DataError(file, what, "correct --pred-pattern (pred_pattern=...), or the columns of the list")
+        truth = through_palette(truth_file, sample.ground_truths[0], str(self.palette))
+        predicted = through_palette(file, sample.predictions[0], str(self.palette))
+        stacked = predicted.ndim == truth.ndim + 1
+        if stacked:
+            labels = (0, 1) if self.masks else cast("tuple[int, ...]", self.classes)
+            predicted = np.asarray(labels)[reduced_by_argmax(file, predicted, truth.shape, len(labels))]
+        elif predicted.shape != truth.shape:
+            raise DataError(file, f"shape {predicted.shape}, expected {truth.shape} as the ground truth has")
+        return _Maps(truth_file, truth, file, predicted, stacked)
+
+    def _remappings(self, maps: _Maps) -> tuple[Remapping, Remapping]:
+        """Give the remappings of both sides; the places in a stack are classes as they are."""
+        predicted = _NOTHING if maps.stacked else Remapping.parse(str(self.pred_map))
+        return Remapping.parse(str(self.gt_map)), predicted
+
+    def _masks(
+        self, maps: _Maps, valid: NDArray[np.bool_] | None
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_] | None, tuple[float, ...]]:
+        """Give both masks, where pixels count, and which values no rule names (see `Counted`)."""
+        from segbench.protocols.labels.counting import remapped
+
+        truth_map, predicted_map = self._remappings(maps)
+        truth = remapped(maps.truth_file, maps.truth, truth_map, "the ground truth")
+        predicted = remapped(maps.file, maps.predicted, predicted_map, "the prediction")
+        if self.void:
+            not_void = ~equals_any(truth, tuple(map(float, self.void)))
+            valid = not_void if valid is None else valid & not_void
+        values: tuple[float, ...] = ()
+        if self.positive is None:
+            (positive,), values = two_values([maps.truth_file], [truth], [valid])
+        else:
+            positive = LabelRule.parse(self.positive).positive(truth)
+        return positive, self._predicted_mask(maps.file, predicted), valid, values
+
+    def _predicted_mask(self, file: str, predicted: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell which pixels are predicted positive."""
+        import numpy as np
+
+        if predicted.dtype == np.bool_:
+            return predicted
+        mask: NDArray[np.bool_] = predicted != 0
+        held = predicted.max() if predicted.size else 0
+        if not np.all(~mask | (predicted == held)):
+            rule = None if self.positive is None else LabelRule.parse(self.positive)
+            if rule is None or rule.comparison == "=":
+                distinct = np.unique(predicted).size
+                raise DataError(
+                    file,
+                    f"holds {distinct} distinct values, expected a mask of 0 and one other value",
+                    "of a label map name the classes: --classes 0-18 (Labels(classes=19)); of a mask with grey levels "
+                    "--positive '>=128' (Labels(positive='>=128')); soft maps are for segbench pixels",
+                )
+            return rule.positive(predicted)
+        return mask
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneClass(Labels):
+    """The labels protocol for one class against all others: a part of a result of many classes."""
+
+    class_name: str = ""
+
+    @cached_property
+    def classes_text(self) -> str:
+        """The two classes: all others, and this one."""
+        return _against_others(self.class_name)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give the metrics of the positive class."""
+        from segbench.protocols.labels.metrics import POSITIVE, TOTALS
+
+        return (*POSITIVE, *TOTALS[2:])
+
+
+def one_against_others(counts: LabelCounts, place: int, name: str) -> LabelCounts:
+    """Give the counts of one class against all others; predictions outside the classes are predicted as another."""
+    import numpy as np
+
+    from segbench.protocols.labels.counts import LabelCounts
+
+    matrix = counts.matrix
+    found, truth, predicted = matrix[place, place], matrix[place].sum(), matrix[:, place].sum()
+    others = matrix.sum() - truth - (predicted - found)
+    two = np.array([[others, predicted - found, 0], [truth - found, found, 0]])
+    return LabelCounts(_against_others(name), two, counts.ignored)
+
+
+def _against_others(name: str) -> str:
+    return f"not {name}=0,{name}=1" if not name.isdecimal() else f"other labels=0,label {name}=1"
+
+
+def _swapped(counts: LabelCounts) -> LabelCounts:
+    """Count as positive what was counted as negative: an image that turned out to hold the positive value alone."""
+    return replace(counts, matrix=counts.matrix[::-1])
+
+
+def _whole_numbers(values: Any, name: str) -> tuple[int, ...]:  # noqa: ANN401  checked here
+    return tuple(sorted({as_whole(value, name, least=None) for value in listed(values, name, "(255,)")}))
+
+
+def _refuse_unfit(labels: tuple[int, ...], names: tuple[str, ...], void: tuple[int, ...]) -> None:
+    if not labels or len(names) != len(labels):
+        raise ArgumentError(f"{len(labels)} labels and {len(names)} names; expected one name per class, at least one")
+    for what, values in (("label", labels), ("name", names)):
+        doubled = list(dict.fromkeys(str(value) for value in values if values.count(value) > 1))
+        if doubled:
+            raise ArgumentError(f"the {what} {', '.join(doubled)} stands for several classes")
+    both = [str(label) for label in labels if label in void]
+    if both:
+        raise ArgumentError(
+            f"label {', '.join(both)} is both a class and void; say what is void: --void none (Labels(void=()))"
+        )
+    for name, label in zip(names, labels, strict=True):
+        if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):
+            raise ArgumentError(f"{name!r} cannot name a class; use letters, digits, blanks and marks but | , =")
+        if name.isdecimal() and int(name) != label:
+            raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
+
+
+def count_labels(
+    ground_truth: ArrayLike,
+    prediction: ArrayLike,
+    valid: ArrayLike | None = None,
+    *,
+    classes: int | Sequence[int] | str | None = None,
+    names: Sequence[str] | None = None,
+    void: Sequence[int] | None = None,
+    positive: Positive | None = None,
+    gt_map: str | Mapping[int, int] = "",
+    pred_map: str | Mapping[int, int] = "",
+) -> LabelCounts:
+    """Count pixels by true and predicted class.
+
+    Parameters
+    ----------
+    ground_truth : array of whole numbers or bool, any shape
+        The label of each pixel. Masked pixels, here or in `prediction`, are counted as ignored, as those outside
+        `valid` are.
+    prediction : array, the shape of `ground_truth`, or a stack with one more axis
+        The predicted labels. With one more axis, first or last, the scores of the classes, of which the highest wins;
+        of equal ones the first.
+    valid : array of bool, the shape of `ground_truth`, optional
+        True where a pixel counts.
+    classes, names, void, positive, gt_map, pred_map
+        As in `Labels`. Without `classes` both are masks; one that holds a single value is positive where this is not 0.
+
+    Returns
+    -------
+    LabelCounts
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ, or a setting is out of range.
+    DataError
+        If the ground truth holds labels that are neither classes nor void, or something is not a label map.
+
+    Examples
+    --------
+    >>> counts = count_labels([0, 1, 1, 2, 255], [0, 1, 2, 2, 0], classes=3)
+    >>> counts.matrix
+    array([[1, 0, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 0]])
+    >>> counts.ignored
+    1
+    """
+    import numpy as np
+
+    from segbench.core.arrays import as_array, split_mask
+
+    protocol = Labels(classes=classes, names=names, void=void, positive=positive, gt_map=gt_map, pred_map=pred_map)
+    (truth, hidden), (predicted, unpredicted) = (
+        split_mask(ground_truth, "ground_truth"),
+        split_mask(prediction, "prediction"),
+    )
+    truth, predicted = as_array(truth, "ground_truth"), as_array(predicted, "prediction")
+    if predicted.shape != truth.shape and predicted.ndim != truth.ndim + 1:
+        raise ArgumentError(f"ground_truth has shape {truth.shape}, prediction {predicted.shape}; expected the same")
+    counted = None if valid is None else as_array(valid, "valid")
+    if counted is not None and (counted.shape != truth.shape or counted.dtype != np.bool_):
+        raise ArgumentError(
+            f"valid has shape {counted.shape} and dtype {counted.dtype}, expected {truth.shape} and bool"
+        )
+    for masked in (hidden, unpredicted):
+        if masked is not None:
+            if masked.shape != truth.shape:
+                raise ArgumentError("prediction is a stack that masks scores; leave pixels out with valid")
+            counted = ~masked if counted is None else counted & ~masked
+    sample = Sample(
+        "image", (truth,), (predicted,), counted, ground_truth_files=("ground_truth",), prediction_file="prediction"
+    )
+    found = protocol.count(sample)
+    counts: LabelCounts = found.counts
+    alone = len(found.facts) == 1 and found.facts[0] != 0
+    return _swapped(counts) if alone else counts

@@ -1,0 +1,82 @@
+"""Values of label maps to classes: remapping, void, and values that are neither."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from segbench.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_EXPECTED = "write VALUE=LABEL pairs: 7=0,8=1; ranges of one length: 1-150=0-149; and * for all other values: *=255"
+_PART = re.compile(r"(\*|-?[0-9]{1,9})(?:-([0-9]{1,9}))?=(-?[0-9]{1,9})(?:-([0-9]{1,9}))?")
+
+
+@dataclass(frozen=True)
+class Remapping:
+    """Which label stands for a value as stored; `others` for all values without an entry, None to keep these.
+
+    Examples
+    --------
+    >>> Remapping.parse("1-3=0-2,0=255")
+    Remapping(labels=mappingproxy({1: 0, 2: 1, 3: 2, 0: 255}), others=None)
+    """
+
+    labels: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
+    others: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Remapping:
+        """Read a remapping as written on the command line."""
+        labels: dict[int, int] = {}
+        others: int | None = None
+        for part in text.split(",") if text else ():
+            found = _PART.fullmatch(part.strip())
+            if not found:
+                raise ArgumentError(f"{part.strip()!r} is not a remapping of labels; {_EXPECTED}")
+            value, last, label, last_label = found.groups()
+            if value == "*":
+                if last or last_label or others is not None:
+                    raise ArgumentError(f"{part.strip()!r} is not the label of all other values; {_EXPECTED}")
+                others = int(label)
+                continue
+            values = range(int(value), int(last or value) + 1)
+            if last_label and int(last_label) - int(label) != len(values) - 1:
+                raise ArgumentError(f"{part.strip()!r} has ranges of different lengths; {_EXPECTED}")
+            for place, one in enumerate(values):
+                if one in labels:
+                    raise ArgumentError(f"the value {one} is remapped twice; name it once")
+                labels[one] = int(label) + (place if last_label else 0)
+            if not values:
+                raise ArgumentError(f"{part.strip()!r} is an empty range; {_EXPECTED}")
+        return cls(MappingProxyType(labels), others)
+
+    def table(self, values: NDArray[np.int64], places: Mapping[int, int], unknown: int) -> NDArray[np.int64]:
+        """Give the place of each of some consecutive values, by the places of labels; `unknown` for all others."""
+        import numpy as np
+
+        first = int(values[0])
+        filled = unknown if self.others is None else places.get(self.others, unknown)
+        table = np.full(values.size, filled, np.int64)
+        kept = {} if self.others is not None else dict.fromkeys(places)
+        for value in {**kept, **self.labels}:
+            if 0 <= value - first < values.size:
+                table[value - first] = places.get(self.labels.get(value, value), unknown)
+        return table
+
+
+def as_map_text(given: str | Mapping[int, int], name: str) -> str:
+    """Write a remapping as the command line takes it; text stays as it is, without blanks."""
+    if isinstance(given, Mapping):
+        given = ",".join(f"{value}={label}" for value, label in given.items())
+    if not isinstance(given, str):
+        raise ArgumentError(f"{name} is {given!r:.60}, expected a text or a mapping; {_EXPECTED}")
+    text = given.replace(" ", "")
+    Remapping.parse(text)
+    return text

@@ -1,0 +1,90 @@
+"""A metric of each class of label maps: a bar per class and method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from segbench.aggregator.result import Result
+from segbench.core.errors import ArgumentError
+from segbench.core.numbers import number
+from segbench.drawing.axes import as_text, new_axes, open_frame, short_names
+from segbench.drawing.palette import line_style
+from segbench.report.plots.methods import Kind, of_one_protocol
+from segbench.report.remarks import names_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BAR = 0.8
+
+
+def plot_classes(
+    results: Result | Sequence[Result],
+    *,
+    metric: str = "iou",
+    level: float | None = None,
+    replicates: int = 2000,
+    seed: int = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a bar for each class and method, the classes in the order of the first method's values.
+
+    Parameters
+    ----------
+    results : Result or sequence of Result
+        Of the labels protocol, all of the same classes.
+    metric : str
+        A metric of the results of single classes, ``"iou"`` or ``"dice"``.
+    level : float, optional
+        Level of bootstrap intervals over images, drawn as lines; none if left out.
+    replicates, seed : int
+        Of the intervals; see `Result.intervals`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib Axes
+        A class on which the metric is undefined has no bar.
+
+    Raises
+    ------
+    ArgumentError
+        For results without classes or of different classes, or an unknown metric.
+    """
+    results = of_one_protocol(results)
+    classes = [result.classes for result in results]
+    if not classes[0] or any(list(each) != list(classes[0]) for each in classes):
+        raise ArgumentError("bars per class are of results of the labels protocol with the same classes")
+    known = [name for name, value in next(iter(classes[0].values())).summary.items() if not isinstance(value, int)]
+    if metric not in known:
+        raise ArgumentError(f"classes have no metric {metric!r}; expected one of {', '.join(known)}")
+    values = np.array([[one.summary[metric] for one in each.values()] for each in classes])
+    order = np.argsort(-np.nan_to_num(values[0], nan=-1), kind="stable")
+    ax = ax or new_axes()
+    thickness = _BAR / len(results)
+    for place, (each, method) in enumerate(zip(classes, short_names(names_of(results)), strict=True)):
+        heights = np.arange(len(order)) + (place - (len(results) - 1) / 2) * thickness
+        drawn = values[place][order]
+        ends = np.zeros((2, len(order)))
+        if level is not None:
+            pairs = [one.intervals(level=level, replicates=replicates, seed=seed)[metric] for one in each.values()]
+            low, high = np.array(pairs)[order].T
+            ends = np.nan_to_num(np.clip([drawn - low, high - drawn], 0, math.inf))
+        mean = number(float(np.nanmean(drawn))) if np.isfinite(drawn).any() else "-"
+        colour = line_style(place).colour
+        label = f"{method}, mean {mean}"
+        ax.barh(heights, drawn, thickness, xerr=None if level is None else ends, color=colour, label=label)
+    ax.set_yticks(range(len(order)), [as_text(list(classes[0])[k]) for k in order])
+    ax.set(ylim=(len(order) - 0.5, -0.5), xlim=(0, 1), xlabel={"iou": "IoU", "dice": "Dice"}.get(metric, metric))
+    ax.tick_params(axis="y", length=0)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+    open_frame(ax)
+    return ax
+
+
+KIND = Kind(plot_classes, level="level", rows=True)

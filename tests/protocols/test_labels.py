@@ -1,0 +1,546 @@
+"""Label maps and hard masks: confusion matrices and their metrics."""
+
+import math
+import warnings
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+import segbench
+from segbench import ArgumentError, DataError, LabelCounts, Labels, count_labels
+from segbench.aggregator.codec import decode, encode
+from segbench.core.sample import Sample
+
+SCORES = [metric.key for metric in Labels(classes=3).metrics() if metric.kind == "score"]
+POSITIVE = ["iou", "dice", "precision", "recall", "specificity", "ber", "mcc", "iou_images", "dice_images"]
+
+
+def drawn(text):
+    """Read a drawing: a digit per pixel, v for void, x for a label outside the classes."""
+    table = {"v": 255, "x": 99}
+    return np.array([[table.get(mark) or int(mark) for mark in row] for row in text.split()], np.uint8)
+
+
+def summary_of(images):
+    protocol = Labels.measuring(next(iter(images.values())))
+    return protocol.table(images).summary()
+
+
+def random_maps(seed, classes=5, shape=(17, 23), *, void=True):
+    rng = np.random.default_rng(seed)
+    # Of a varying number of classes, so that some are absent from one side or from both.
+    held, predicted = (rng.choice(classes, rng.integers(1, classes + 1), replace=False) for _ in range(2))
+    truth, prediction = rng.choice(held, shape), rng.choice(predicted, shape)
+    prediction = np.where(rng.random(shape) < rng.random(), truth, prediction)
+    if void:
+        truth = np.where(rng.random(shape) < 0.1, 255, truth)
+    return truth.astype(np.uint8), prediction.astype(np.uint8)
+
+
+def test_a_drawing_worked_by_hand():
+    truth = drawn("00011 00011 22vvv")
+    predicted = drawn("00111 0x011 20000")
+    counts = count_labels(truth, predicted, classes=3)
+    assert counts.matrix.tolist() == [[4, 1, 0, 1], [0, 4, 0, 0], [1, 0, 1, 0]]
+    assert (counts.ignored, counts.pixels) == (3, 12)
+    summary = summary_of({"a": counts})
+    iou = [4 / 7, 4 / 5, 1 / 2]
+    expected = {
+        "miou": sum(iou) / 3,
+        "fw_iou": (6 * iou[0] + 4 * iou[1] + 2 * iou[2]) / 12,
+        "pixel_accuracy": 9 / 12,
+        "mean_accuracy": (4 / 6 + 4 / 4 + 1 / 2) / 3,
+        "mean_dice": (8 / 11 + 8 / 9 + 2 / 3) / 3,
+        "kappa": (9 / 12 - (6 * 5 + 4 * 5 + 2 * 1) / 144) / (1 - (6 * 5 + 4 * 5 + 2 * 1) / 144),
+    }
+    for key, value in expected.items():
+        assert summary[key] == pytest.approx(value, abs=1e-15), key
+    assert [summary[key] for key in ("classes_present", "pixels", "ignored", "outside")] == [3, 12, 3, 1]
+
+
+def test_a_mask_worked_by_hand():
+    truth, predicted = drawn("0011 0011"), drawn("0110 0010")
+    counts = count_labels(truth, predicted)
+    tp, fp, fn, tn = 2, 1, 2, 3
+    assert counts.matrix.tolist() == [[tn, fp, 0], [fn, tp, 0]]
+    summary = summary_of({"a": counts})
+    expected = {
+        "iou": 2 / 5, "dice": 4 / 7, "precision": 2 / 3, "recall": 1 / 2, "specificity": 3 / 4,
+        "ber": (1 / 2 + 1 / 4) / 2, "mcc": (tp * tn - fp * fn) / math.sqrt(3 * 4 * 4 * 5),
+        "iou_images": 2 / 5, "dice_images": 4 / 7, "miou": (2 / 5 + 3 / 6) / 2,
+    }  # fmt: skip
+    for key, value in expected.items():
+        assert summary[key] == pytest.approx(value, abs=1e-10), key
+    assert Labels().headline.key == "iou"
+
+
+def test_d_i_and_c_worked_by_hand():
+    """Two images: class 1 is in the first alone, but predicted in both; of class 2 there is nothing."""
+    images = {
+        "a": count_labels(drawn("0011"), drawn("0001"), classes=3),
+        "b": count_labels(drawn("0000"), drawn("0001"), classes=3),
+    }
+    summary = summary_of(images)
+    a0, a1, b0 = 2 / 3, 1 / 2, 3 / 4
+    assert summary["miou"] == pytest.approx((5 / 7 + 1 / 3) / 2, abs=1e-15)
+    assert summary["miou_images"] == pytest.approx(((a0 + a1) / 2 + b0) / 2, abs=1e-10)
+    assert summary["miou_classes"] == pytest.approx(((a0 + b0) / 2 + a1) / 2, abs=1e-10)
+    assert summary["miou_images_5"] == pytest.approx((a0 + a1) / 2, abs=1e-10)
+    assert summary["miou_classes_5"] == pytest.approx((a0 + a1) / 2, abs=1e-10)
+    assert any("absent from both sides: 2" in note for note in summary.notes)
+
+
+def test_the_worst_images_are_a_twentieth_rounded_down():
+    for images in (1, 19, 20, 39, 40, 100):
+        counts = {f"{k:03}": LabelCounts("0-1", [[k, 100 - k, 0], [0, 100, 0]]) for k in range(1, images + 1)}
+        summary = summary_of(counts)
+        worst = range(1, max(1, images // 20) + 1)
+        expected = np.mean([(k / 100 + 100 / (200 - k)) / 2 for k in worst])
+        assert summary["miou_images_5"] == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_scikit_learn_agrees(seed):
+    """250 cases each, 1000 in all; absent classes are left out of scikit-learn's means by naming the others."""
+    sklearn = pytest.importorskip("sklearn.metrics")
+    warnings.simplefilter("ignore")
+    for case in range(250):
+        truth, predicted = random_maps(1000 * seed + case, classes=2 + case % 6, shape=(9, 11))
+        classes = 2 + case % 6
+        counts = count_labels(truth, predicted, classes=classes)
+        kept = truth != 255
+        if not kept.any():
+            continue
+        true, found = truth[kept], predicted[kept]
+        labels = sorted({*true.tolist(), *found.tolist()})
+        assert np.array_equal(counts.matrix[:, :-1], sklearn.confusion_matrix(true, found, labels=range(classes)))
+        summary = summary_of({"a": counts})
+        present = sorted(set(true.tolist()))
+        expected = {
+            "miou": sklearn.jaccard_score(true, found, labels=labels, average="macro"),
+            "fw_iou": sklearn.jaccard_score(true, found, labels=labels, average="weighted"),
+            "mean_dice": sklearn.f1_score(true, found, labels=labels, average="macro"),
+            "pixel_accuracy": sklearn.accuracy_score(true, found),
+            "mean_accuracy": sklearn.recall_score(true, found, labels=present, average="macro"),
+            "kappa": sklearn.cohen_kappa_score(true, found) if len(labels) > 1 else math.nan,
+            "miou_of": sklearn.jaccard_score(true, found, labels=present, average="macro"),
+        }
+        if classes == 2:
+            expected |= {
+                "iou": sklearn.jaccard_score(true, found) if 1 in labels else math.nan,
+                "precision": sklearn.precision_score(true, found, zero_division=math.nan),
+                "recall": sklearn.recall_score(true, found, zero_division=math.nan),
+            }
+            if len(present) == len(set(found.tolist())) == 2:
+                expected["mcc"] = sklearn.matthews_corrcoef(true, found)
+                expected["ber"] = 1 - sklearn.balanced_accuracy_score(true, found)
+        of_truth = expected.pop("miou_of")
+        assert summary["miou_images"] == pytest.approx(of_truth, abs=1e-10)
+        for key, value in expected.items():
+            assert summary[key] == pytest.approx(value, abs=1e-12, nan_ok=True), (case, key)
+
+
+def test_torchmetrics_agrees():
+    torch = pytest.importorskip("torch")
+    of_torch = pytest.importorskip("torchmetrics.functional.classification")
+    for case in range(1000):
+        classes = 3 + case % 5
+        truth, predicted = random_maps(case, classes=classes, shape=(9, 11))
+        if (truth == 255).all():
+            continue
+        summary = summary_of({"a": count_labels(truth, predicted, classes=classes)})
+        given = torch.from_numpy(predicted.astype(np.int64)), torch.from_numpy(truth.astype(np.int64))
+        options = {"num_classes": classes, "ignore_index": 255}
+        matrix = of_torch.multiclass_confusion_matrix(*given, **options).double()
+        iou = matrix.diag() / (matrix.sum(0) + matrix.sum(1) - matrix.diag())
+        assert summary["miou"] == pytest.approx(float(iou.nanmean()), abs=1e-12)
+        # Its own means are of single precision.
+        macro = of_torch.multiclass_jaccard_index(*given, **options, average="macro")
+        assert summary["miou"] == pytest.approx(float(macro), abs=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 7))
+def test_permuted_classes_permute_results(seed, classes):
+    truth, predicted = random_maps(seed, classes)
+    order = np.random.default_rng(seed).permutation(classes)
+    table = np.append(order, np.full(256 - classes, 255)).astype(np.uint8)
+    one = count_labels(truth, predicted, classes=classes)
+    other = count_labels(table[truth], table[predicted], classes=classes)
+    assert np.array_equal(other.matrix[np.ix_(order, order)], one.matrix[:, :-1])
+    first, second = summary_of({"a": one}), summary_of({"a": other})
+    for key in SCORES:
+        assert first[key] == pytest.approx(second[key], abs=1e-14, nan_ok=True), key
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6))
+def test_order_flips_and_merging_do_not_matter(seed):
+    images = {str(k): random_maps(seed + k) for k in range(4)}
+    counts = {name: count_labels(*maps, classes=5) for name, maps in images.items()}
+    flipped = {name: count_labels(*(m[::-1].T for m in maps), classes=5) for name, maps in images.items()}
+    renamed = {f"{9 - int(name)}": one for name, one in counts.items()}
+    summaries = [dict(summary_of(each)) for each in (counts, flipped, renamed)]
+    assert str(summaries[0]) == str(summaries[1]) == str(summaries[2])  # to the last bit, nan included
+    assert LabelCounts.sum(counts.values()) == LabelCounts.sum(reversed(list(counts.values())))
+
+
+def test_perfect_predictions_are_one():
+    truth, _ = random_maps(3)
+    summary = summary_of({"a": count_labels(truth, truth, classes=5)})
+    assert {summary[key] for key in SCORES} == {1.0}
+
+
+def test_weights_are_duplicates():
+    counts = {str(k): count_labels(*random_maps(k), classes=5) for k in range(3)}
+    table = Labels(classes=5).table(counts)
+    twice = Labels(classes=5).table({**counts, "3": counts["1"]})
+    assert np.array_equal(table.measure(np.array([[1.0, 2, 1]])), twice.measure(np.ones((1, 4))), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int8, np.int16, np.int32, np.int64, np.uint32, np.float32])
+def test_any_type_of_whole_numbers(dtype):
+    truth, predicted = (maps.clip(0, 100) for maps in random_maps(0, void=False))
+    expected = count_labels(truth, predicted, classes=5)
+    for one, other in product((np.uint8, dtype), repeat=2):
+        assert count_labels(truth.astype(one), predicted.astype(other), classes=5) == expected
+
+
+def test_a_field_of_view_leaves_out():
+    truth, predicted = random_maps(0)
+    field = np.random.default_rng(1).random(truth.shape) < 0.5
+    expected = count_labels(np.where(field, truth, 255), predicted, classes=5)
+    assert count_labels(truth, predicted, field, classes=5) == expected
+    masked = np.ma.masked_array(truth, ~field)
+    assert count_labels(masked, predicted, classes=5) == expected
+
+
+def test_stacks_are_reduced_by_argmax_and_ties_go_to_the_lower_class():
+    truth = drawn("012 210")
+    stack = np.zeros((3, 2, 3), np.float32)
+    stack[2, 0, 0] = 1
+    stack[1:, 1, 1] = 0.5
+    expected = count_labels(truth, drawn("200 010"), classes=3)
+    assert count_labels(truth, stack, classes=3) == expected
+    assert count_labels(truth, np.moveaxis(stack, 0, 2), classes=3) == expected
+    shifted = count_labels(truth + 10, stack, classes=range(10, 13))
+    assert np.array_equal(shifted.matrix, expected.matrix)
+    with pytest.raises(DataError, match=r"expected \(4, 2, 3\) or \(2, 3, 4\)"):
+        count_labels(truth, stack, classes=4)
+    with pytest.raises(DataError, match="1 NaN"):
+        count_labels(truth, np.where(stack == 1, np.nan, stack), classes=3)
+    with pytest.raises(DataError, match="can be"):
+        count_labels(truth[:, :2], np.zeros((2, 2, 2)), classes=2)
+
+
+def test_maps_replace_labels_on_either_side():
+    truth, predicted = drawn("012 v99"), drawn("112 333")
+    mapped = count_labels(truth, predicted, classes=2, gt_map="0=0,1-2=1,9=255", pred_map={1: 0, 2: 1, 3: 7})
+    assert mapped.matrix.tolist() == [[1, 0, 0], [1, 1, 0]]
+    assert mapped.ignored == 3
+    rest = count_labels(truth, predicted, classes=2, gt_map="1=0,2=1,*=255", pred_map="1=0,*=1")
+    assert rest.matrix.tolist() == [[1, 0, 0], [0, 1, 0]]
+    negative = count_labels(np.array([-1, 0, 1]), np.array([0, 0, 1]), classes=2, gt_map="-1=255")
+    assert (negative.ignored, negative.pixels) == (1, 2)
+    reduced = count_labels(np.array([0, 1, 150]), np.array([0, 0, 149]), classes=150, gt_map="1-150=0-149,0=255")
+    assert (reduced.ignored, reduced.matrix[0, 0], reduced.matrix[149, 149]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("text", ["7", "7=", "a=1", "1-3=0-1", "3-1=0", "1=0,1=2", "*=1,*=2", "*-3=1", "1=0;2=1"])
+def test_what_is_no_remapping_is_refused(text):
+    with pytest.raises(ArgumentError, match=r"remapp|label of all|empty range|lengths"):
+        Labels(classes=2, gt_map=text)
+
+
+def test_labels_without_meaning_are_listed():
+    truth = drawn("0123 4v00")
+    with pytest.raises(DataError, match=r"labels 2, 3, 4 are neither a class nor void; .*--gt-map 2=255"):
+        count_labels(truth, truth, classes=2)
+    with pytest.raises(DataError, match="label 255 is neither"):
+        count_labels(truth, truth, classes=5, void=())
+    field = truth < 2
+    assert count_labels(truth, truth, field, classes=2).pixels == 4
+
+
+@pytest.mark.parametrize(
+    ("truth", "predicted", "message"),
+    [
+        ([0, 1, 2], [0, 1, 1], "3 distinct values .*expected two"),
+        ([0, 1, 1], [0, 1, 2], "3 distinct values, expected a mask of 0 and one other"),
+        ([0, 1, 1], [0.5, 1, 0.2], "3 distinct values, expected a mask"),
+        ([0, 1, math.nan], [0, 1, 1], "distinct|NaN"),
+    ],
+)
+def test_what_is_no_mask_is_refused(truth, predicted, message):
+    with pytest.raises(DataError, match=message):
+        count_labels(truth, predicted)
+
+
+def test_what_is_no_label_map_is_refused():
+    with pytest.raises(DataError, match="not whole, expected one label per pixel"):
+        count_labels([0, 1], [0.25, 1], classes=2)
+    with pytest.raises(DataError, match="1 values that are NaN"):
+        count_labels([0, math.nan], [0, 1], classes=2)
+    with pytest.raises(DataError, match="from 0 to 1000000"):
+        count_labels([0, 1], [0, 10**6], classes=2)
+    with pytest.raises(ArgumentError, match=r"shape \(2,\), prediction \(3,\)"):
+        count_labels([0, 1], [0, 1, 1], classes=2)
+
+
+def test_masks_of_any_two_values():
+    truth, predicted = drawn("0011 0011"), drawn("0110 0010")
+    expected = count_labels(truth, predicted)
+    assert count_labels(truth * 255, predicted, positive=255) == expected
+    assert count_labels(truth.astype(bool), predicted * 128) == expected
+    assert count_labels(truth * 200 + 20, predicted * 200 + 20, positive=">=128") == expected
+    assert count_labels(truth, np.stack([1 - predicted, predicted]).astype(float)) == expected
+    ones = np.full((2, 2), 255, np.uint8)
+    assert count_labels(ones, ones).matrix.tolist() == [[0, 0, 0], [0, 4, 0]]
+    void = count_labels(np.where(predicted, 7, truth), predicted, void=[7])
+    assert (void.ignored, void.pixels) == (3, 5)
+
+
+def test_which_value_is_positive_is_settled_over_the_set():
+    full, half = np.full((2, 2), 200, np.uint8), np.array([[0, 200], [0, 200]], np.uint8)
+    result = segbench.evaluate({"a": (full, full > 0), "b": (half, full > 0)}, protocol="labels")
+    assert result.counts["a"].matrix.tolist() == [[0, 0, 0], [0, 4, 0]]
+    assert result.summary["iou"] == pytest.approx(6 / 8)
+
+
+def test_undefined_metrics_say_why():
+    nothing = summary_of({"a": count_labels([0, 0], [0, 0])})
+    assert math.isnan(nothing["iou"])
+    assert "positive" in nothing.undefined["iou"]
+    void = summary_of({"a": count_labels([255, 255], [0, 0], classes=2)})
+    assert set(void.undefined.values()) == {"no pixels"}
+    assert set(void.undefined) == {*SCORES, *POSITIVE}
+
+
+def test_settings_are_checked():
+    assert Labels(classes=3) == Labels(classes=[0, 1, 2]) == Labels(classes="0-2")
+    assert Labels(classes="road=0,car=13").names == ("road", "car")
+    assert Labels(classes=256).void == ()
+    for wrong, message in (
+        ({"classes": [0, 0]}, "several classes"),
+        ({"classes": 2, "void": [1]}, "both a class and void"),
+        ({"classes": 2, "names": ["a"]}, "1 names"),
+        ({"classes": 0}, "at least 1"),
+        ({"names": ["a"]}, "list them, too"),
+        ({"classes": 2, "positive": 1}, "masks only"),
+        ({"positive": "x"}, "is no rule"),
+        ({"classes": [0, 1], "names": ["a|b", "c"]}, "cannot name"),
+        ({"gt_map": 3}, "a text or a mapping"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            Labels(**wrong)
+
+
+def test_counts_are_checked_and_survive_packing():
+    counts = count_labels(*random_maps(0), classes=5)
+    assert decode(encode(counts)) == counts
+    assert decode(encode(counts)).matrix.shape == (5, 6)
+    with pytest.raises(ArgumentError, match=r"expected \(2, 3\)"):
+        LabelCounts("0-1", [[1, 2], [3, 4]])
+    with pytest.raises(ArgumentError, match="same classes"):
+        counts + count_labels(*random_maps(0, 3), classes=6)
+    with pytest.raises(ArgumentError, match="not negative"):
+        LabelCounts("0", [[-1, 0]])
+
+
+def test_inputs_are_not_modified():
+    truth, predicted = random_maps(0)
+    kept = truth.copy(), predicted.copy()
+    truth.flags.writeable = predicted.flags.writeable = False
+    Labels(classes=5, gt_map="0=1", pred_map="*=2").count(Sample("a", (truth,), (predicted,), truth > 1))
+    assert np.array_equal(truth, kept[0])
+    assert np.array_equal(predicted, kept[1])
+
+
+def test_each_class_against_all_others():
+    images = {str(k): random_maps(k, void=k > 0) for k in range(3)}
+    result = segbench.evaluate(images, protocol=Labels(classes=5, names="abcde"))
+    pooled = result.pooled.matrix
+    for place, (name, of_class) in enumerate(result.classes.items()):
+        tp, fn = pooled[place, place], pooled[place].sum() - pooled[place, place]
+        fp = pooled[:, place].sum() - tp
+        assert of_class.summary["iou"] == pytest.approx(tp / (tp + fp + fn), abs=1e-15)
+        assert of_class.summary["recall"] == pytest.approx(tp / (tp + fn), abs=1e-15)
+        assert of_class.summary["pixels"] == result.summary["pixels"]
+        assert name == "abcde"[place]
+    classes = [one.summary["iou"] for one in result.classes.values()]
+    assert result.summary["miou"] == pytest.approx(np.nanmean(classes), abs=1e-14)
+    means = [one.summary["iou_images"] for one in result.classes.values()]
+    assert result.summary["miou_classes"] == pytest.approx(np.nanmean(means), abs=1e-9)
+
+
+def test_results_travel_through_files_workers_and_accumulators(tmp_path):
+    images = {f"{k:02}": random_maps(k) for k in range(7)}
+    for folder, place in (("gt", 0), ("pred", 1)):
+        (tmp_path / folder).mkdir()
+        for name, maps in images.items():
+            np.save(tmp_path / folder / f"{name}.npy", maps[place])
+    protocol = Labels(classes=5)
+    file = tmp_path / "r.segbench"
+    folders = tmp_path / "gt", tmp_path / "pred"
+    result = segbench.evaluate(*folders, protocol, results=file)
+    with segbench.process_pool(2) as pool:
+        assert dict(segbench.evaluate(*folders, protocol, executor=pool).counts) == dict(result.counts)
+    (loaded,) = segbench.load_results(file)
+    assert str(dict(loaded.summary)) == str(dict(result.summary))
+    assert segbench.evaluate(*folders, protocol, results=file).reused == 7
+    halves = []
+    for part in ("0[0-3]", "0[4-6]"):
+        half = tmp_path / f"{len(halves)}.segbench"
+        segbench.evaluate(*folders, protocol, images=[part], results=half)
+        halves.append(half)
+    segbench.merge_results(halves, tmp_path / "m.segbench")
+    (merged,) = segbench.load_results(tmp_path / "m.segbench")
+    assert merged.signature == result.signature
+    assert str(dict(merged.summary)) == str(dict(result.summary))
+    accumulator = segbench.Accumulator(protocol)
+    truths, predictions = (np.stack([maps[place] for maps in images.values()]) for place in (0, 1))
+    accumulator.update(truths[:3], predictions[:3], names=list(images)[:3])
+    accumulator.update(truths[3:], np.eye(5)[predictions[3:]].transpose(0, 3, 1, 2), names=list(images)[3:])
+    assert str(dict(accumulator.compute().summary)) == str(dict(result.summary))
+
+
+def saved(folder, name, image):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.save(path)
+
+
+COLOURS = np.array([[0, 0, 0], [128, 0, 0], [0, 128, 0], [224, 224, 192]], np.uint8)
+PALETTE = "0,0,0,0,background;128,0,0,1,plane;0,128,0,2,bicycle;224,224,192,255,void"
+
+
+def as_colours(labels):
+    return COLOURS[np.where(labels == 255, 3, labels)]
+
+
+@pytest.mark.parametrize("form", ["palette", "colours", "rgba", "grey in rgb", "16 bits"])
+def test_label_images_of_any_form(form, tmp_path):
+    truth, predicted = random_maps(5, 3)
+    protocol = Labels(classes=3, palette=PALETTE if form in ("colours", "rgba") else "")
+    for folder, labels in (("gt", truth), ("pred", predicted)):
+        if form == "palette":
+            image = Image.frombytes("P", labels.shape[::-1], labels.tobytes())
+            image.putpalette([*COLOURS.reshape(-1).tolist(), *range(200)])
+        elif form == "16 bits":
+            image = Image.fromarray(labels.astype(np.uint16))
+        elif form == "grey in rgb":
+            image = Image.fromarray(np.stack([labels] * 3, axis=2))
+        else:
+            image = Image.fromarray(as_colours(labels))
+            image = image.convert("RGBA") if form == "rgba" else image
+        saved(tmp_path / folder, "a.png", image)
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", protocol)
+    assert not result.failed
+    assert result.counts["a"] == count_labels(truth, predicted, classes=3) or form in ("colours", "rgba")
+    assert np.array_equal(result.counts["a"].matrix, count_labels(truth, predicted, classes=3).matrix)
+
+
+def test_a_palette_names_the_classes(tmp_path):
+    file = tmp_path / "palette.csv"
+    file.write_text("# PASCAL VOC\n" + PALETTE.replace(";", "\n").replace("0,128,0,2", "0 128 0  2"))
+    protocol = Labels(palette=str(file))
+    assert protocol.names == ("background", "plane", "bicycle")
+    assert protocol == Labels(palette=PALETTE)
+    assert "palette" in protocol.signature_fields()
+    assert Labels(palette={(0, 0, 0): 0, (9, 9, 9): 1}).classes == (0, 1)
+    for wrong, message in (
+        ("0,0,0", "cannot be read as a palette"),
+        ("0,0,0,0;0,0", "row 2"),
+        ("0,0,300,0", "row 1"),
+        ("0,0,0,0;0,0,0,1", "twice"),
+        (str(tmp_path / "none.csv"), "cannot be read"),
+    ):
+        with pytest.raises(segbench.SegbenchError, match=message):
+            Labels(palette=wrong)
+
+
+def test_colours_without_meaning_are_listed(tmp_path):
+    truth, predicted = random_maps(5, 3)
+    saved(tmp_path / "gt", "a.png", Image.fromarray(as_colours(truth)))
+    saved(tmp_path / "pred", "a.png", Image.fromarray(as_colours(predicted) + 1))
+    folders = tmp_path / "gt", tmp_path / "pred"
+    assert "palette lacks: 1,1,1" in failure(*folders, Labels(palette=PALETTE))
+    assert "--palette FILE" in failure(*folders, Labels(classes=3))
+
+
+def failure(*arguments, **options):
+    with pytest.warns(segbench.FailedImages):
+        (reason,) = segbench.evaluate(*arguments, **options).failed.values()
+    return reason
+
+
+def test_predictions_of_another_size_are_refused_or_resized_by_nearest_neighbour(tmp_path):
+    truth, predicted = (maps[:16, :20] for maps in random_maps(5, 3))
+    large = np.kron(predicted, np.ones((2, 2), np.uint8))
+    saved(tmp_path / "gt", "a.png", Image.fromarray(truth))
+    saved(tmp_path / "pred", "a.png", Image.fromarray(large))
+    protocol = Labels(classes=3)
+    folders = tmp_path / "gt", tmp_path / "pred"
+    assert "--resize-predictions nearest" in failure(*folders, protocol)
+    resized = segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(resize="nearest"))
+    assert resized.counts["a"] == count_labels(truth, predicted, classes=3)
+    for wrong in ({"resize": "bilinear"}, {"scale": 255}):
+        with pytest.raises(ArgumentError, match="label maps"):
+            segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(**wrong))
+
+
+def test_pictures(tmp_path):
+    import matplotlib.pyplot as plt
+
+    for k in range(3):
+        truth, predicted = random_maps(k, 3)
+        saved(tmp_path / "gt", f"{k}.png", Image.fromarray(truth))
+        saved(tmp_path / "pred", f"{k}.png", Image.fromarray(predicted))
+        saved(tmp_path / "masks", f"{k}.png", Image.fromarray((truth == 1).astype(np.uint8)))
+        saved(tmp_path / "hard", f"{k}.png", Image.fromarray(np.uint8(255) * (predicted == 1)))
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", Labels(classes=3, names=["a", "$b", "c"]))
+    ax = segbench.plot_confusion(result)
+    assert len(ax.get_yticks()) == len(ax.get_xticks()) == 3
+    bars = segbench.plot_classes([result, result], level=0.9, replicates=20)
+    assert len(bars.patches) == 6
+    plt.close("all")
+    with pytest.raises(ArgumentError, match="no metric"):
+        segbench.plot_classes(result, metric="f")
+    masks = segbench.evaluate(tmp_path / "masks", tmp_path / "hard", "labels")
+    with pytest.raises(ArgumentError, match="with the same classes"):
+        segbench.plot_classes(masks)
+    assert segbench.export_overlays([result, masks], tmp_path / "overlays") == []
+    truth, predicted = random_maps(1, 3)
+    with Image.open(tmp_path / "overlays/pred/1.png") as drawn:
+        states = np.asarray(drawn)
+    assert np.array_equal(states == 1, (truth == predicted) & (truth != 255))
+    assert np.array_equal(states == 4, truth == 255)
+    with Image.open(tmp_path / "overlays/hard/1.png") as drawn:
+        assert np.array_equal(np.asarray(drawn) == 3, (truth == 1) & (predicted != 1))
+    segbench.export_report([result, masks], tmp_path / "report.html")
+    assert "mIoU" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_check_finds_what_cannot_be_counted(tmp_path):
+    for k in range(3):
+        truth, predicted = random_maps(k, 4)
+        saved(tmp_path / "gt", f"{k}.png", Image.fromarray(np.full_like(truth, 255) if k == 2 else truth))
+        saved(tmp_path / "pred", f"{k}.png", Image.fromarray(predicted))
+        saved(tmp_path / "copy", f"{k}.tif", Image.fromarray(truth))
+    folders = tmp_path / "gt", tmp_path / "pred"
+    findings = {one.key: one for one in segbench.check(*folders, Labels(classes=4)).findings}
+    assert findings.keys() == {"all-void"}
+    assert [Path(place.file).name for place in findings["all-void"].places] == ["2.png"]
+    report = segbench.check(*folders, Labels(classes=1))
+    assert report.stops
+    (finding,) = (one for one in report.findings if one.key == "not-countable")
+    assert "neither a class nor void" in finding.places[0].detail
+    assert "--gt-map" in finding.fix
+    copies = {one.key for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
+    assert "identical" in copies
