@@ -84,7 +84,7 @@ class Expected:
     classes : Protocol, optional
         The protocol of classes that have a map each.
     counted_by : Protocol, optional
-        Of label maps: the protocol, whose counts show what is wrong with them.
+        Of label maps: the protocol; its counts show what is wrong with them.
     """
 
     reads: Reads

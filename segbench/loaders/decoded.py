@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 Role = Literal["prediction", "ground truth", "field", "label map", "predicted label map"]
 """What a file is read as: it decides what its colours and negative numbers mean. The last two are label maps alone,
-with colours that stand for labels."""
+with colours that represent labels."""
 LABEL_MAPS: frozenset[Role] = frozenset({"label map", "predicted label map"})
 LABELS: frozenset[Role] = LABEL_MAPS | {"ground truth"}
 """Roles with numbers that may be labels."""

@@ -19,7 +19,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A label map as codes from 0, uint8 or uint16, and the consecutive values that they stand for."""
+    """A label map as codes from 0, uint8 or uint16, and the consecutive values that they represent."""
 
     codes: NDArray[Any]
     values: NDArray[np.int64]

@@ -76,7 +76,7 @@ class LabelCounts(Counts):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts tell of the ground truth, in words."""
+        """What the counts say of the ground truth, in words."""
         held = zip(self.names, self.matrix.sum(axis=1).tolist(), strict=True)
         return ", ".join(f"{pixels} of {name}" for name, pixels in held)
 
@@ -86,7 +86,7 @@ class LabelCounts(Counts):
         return (self.classes,)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether classes and counts are the same."""
+        """Say whether classes and counts are the same."""
         if not isinstance(other, LabelCounts):
             return NotImplemented
         same = self.classes == other.classes and self.ignored == other.ignored

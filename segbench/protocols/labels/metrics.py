@@ -202,7 +202,7 @@ class LabelTable(Table):
 
     @cached_property
     def _of_images(self) -> _Values:
-        """IoU of each class and image whose ground truth holds it, and its mean over classes, in units."""
+        """IoU of each class in each image that holds it in the ground truth, and its mean over classes, in units."""
         counts, _ = self._by_image
         held = counts.truth > 0
         iou = np.divide(counts.tp, counts.union, out=np.zeros_like(counts.tp), where=held)

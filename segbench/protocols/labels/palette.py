@@ -1,4 +1,4 @@
-"""Colour-coded label maps: which colour stands for which label."""
+"""Colour-coded label maps: which colour represents which label."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _table(palette: str) -> NDArray[np.int32]:
 
 
 def in_colour(labels: NDArray[Any]) -> bool:
-    """Tell whether a map holds packed colours, as the loaders give them."""
+    """Say whether a map holds packed colours, as the loaders give them."""
     return labels.dtype == np.uint32 and labels.ndim == 2 and bool(labels.size) and bool(labels.flat[0] >= COLOUR)
 
 

@@ -59,17 +59,17 @@ class Labels(Protocol):
     names : sequence of str, optional
         What the classes are called; by default by their labels.
     void : sequence of int, optional
-        Ground-truth labels whose pixels are left out and counted as ignored. By default 255 with classes, unless it is
-        one of them, and none with masks.
+        Ground-truth labels of pixels that are left out and counted as ignored. By default 255 with classes, unless
+        it is one of them, and none with masks.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values are positive, as in `segbench.Pixels`. None: the set must hold exactly two
         values, and the larger is positive. In predictions of two values, 0 is negative and the other positive; such of
         more values are refused unless `positive` is a bound (``">=128"``), which then holds for them, too.
     gt_map, pred_map : str or mapping of int to int
-        Labels that stand for values as stored: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
+        Labels that values as stored represent: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
 
     palette : str, path or mapping of (r, g, b) to label, optional
-        Which colours of images with three channels stand for which labels: a file with ``r,g,b,label,name`` per line,
+        The label of each colour of images with three channels: a file with ``r,g,b,label,name`` per line,
         or such rows between semicolons. Without `classes`, its labels but void ones are the classes.
 
     Raises

@@ -20,7 +20,7 @@ _PART = re.compile(r"(\*|-?[0-9]{1,9})(?:-([0-9]{1,9}))?=(-?[0-9]{1,9})(?:-([0-9
 
 @dataclass(frozen=True)
 class Remapping:
-    """Which label stands for a value as stored; `others` for all values without an entry, None to keep these.
+    """Which label a value represents as stored; `others` for all values without an entry, None to keep these.
 
     Examples
     --------

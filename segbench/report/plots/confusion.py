@@ -32,7 +32,7 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib Axes
-        Up to 25 classes have their shares in per cent written into the cells. There is a column for predictions outside
+        Up to 25 classes have their shares in percent written into the cells. There is a column for predictions outside
         the classes only where there are any, and the row of a class that the ground truth lacks is empty.
 
     Raises

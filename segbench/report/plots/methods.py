@@ -131,7 +131,7 @@ def of_one_protocol(given: object) -> list[Result]:
 
 
 def classes_add_up(result: Result) -> bool:
-    """Tell whether plots show a result as the sum of its classes."""
+    """Say whether plots show a result as the sum of its classes."""
     return type(result.rules).added_up is not Protocol.added_up and bool(result.classes)
 
 
