@@ -76,7 +76,7 @@ class Labels(Protocol):
     ------
     ArgumentError
         If a label or a name comes twice, a label is a class and void, a name cannot be one, or `positive` or a
-        remapping is no rule.
+        remapping is not a rule.
 
     Examples
     --------
