@@ -20,6 +20,8 @@ _njit: Any = numba.njit
 # Conversions inside kernels, where NumPy's scalars and Python's integers are one.
 int64: Any = np.int64
 uint64: Any = np.uint64
+# For indices in inner loops: of signed ones, Numba tests whether they count from the end.
+index: Any = np.uint32
 
 
 def kernel(function: Function) -> Function:

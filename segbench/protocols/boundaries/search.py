@@ -8,6 +8,8 @@ A pixel that appears, or that lost its partner, enters with price 0 and may brea
 reduced costs, alternating between the sides, from that pixel. It ends at an unmatched pixel of the other side, at a
 pixel of the own side that had better give up its partner, or by leaving the newcomer alone, whichever is shortest
 (`best`), and never looks further than that. Then the prices of everything nearer than `best` move by the difference.
+While a search runs, the length of the path to a pixel is added to its price: a neighbour's offer, its path and the cost
+of the pair, is then compared with one number.
 
 Neighbours on the other side are read off a packed mask, a word at a time. Compiled code pays for every array that it
 takes out of a tuple, so functions that are called in inner loops take the arrays themselves.
@@ -27,10 +29,10 @@ from numpy.typing import NDArray
 
 from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, positions, ranks, trailing_zeros
 from segbench.protocols.boundaries.costs import Costs, tie_break
-from segbench.protocols.boundaries.jit import helper, int64, part, uint64
+from segbench.protocols.boundaries.jit import helper, index, int64, part, uint64
 
-FAR = np.int64(2**62)
 FREE, ABSENT = -1, -2  # in place of a mate
+UNREACHABLE = np.int64(-(2**63))  # price of an absent pixel
 NEW, SEEN, NONE = -1, -2, -3  # in place of a list: never scanned, scanned once, too long or no room
 LONGEST_LIST = 256
 _ROOM = 1 << 22
@@ -42,7 +44,7 @@ class Lists(NamedTuple):
     first: NDArray[np.int64]  # where the list of each pixel begins, or NEW, SEEN or NONE
     size: NDArray[np.int32]
     used: NDArray[np.int64]  # (1,): entries in use
-    pixel: NDArray[np.int32]
+    pixel: NDArray[np.uint32]
     cost: NDArray[np.int64]
 
 
@@ -53,7 +55,7 @@ class Side(NamedTuple):
     every: NDArray[np.uint64]  # packed mask, flattened: pixels that are numbered
     before: NDArray[np.int32]  # pixels of `every` before each word
     pixel: NDArray[np.int32]  # flat index of each pixel
-    price: NDArray[np.int64]  # at most 0; 0 where unmatched
+    price: NDArray[np.int64]  # at most 0; 0 where unmatched, UNREACHABLE where absent
     mate: NDArray[np.int32]  # partner on the other side; FREE; ABSENT while not live
     lists: Lists
     shift: np.uint64  # of the pixel in the key of a pair: 32 for predictions, 0 for ground truth
@@ -62,12 +64,12 @@ class Side(NamedTuple):
 class Scratch(NamedTuple):
     """Room for a search, as long as the larger side, and clean between searches."""
 
-    length: NDArray[np.int64]  # of the shortest path to each pixel of the other side, FAR where none
-    parent: NDArray[np.int32]  # the own pixel that it comes from
-    touched: NDArray[np.int32]
-    heap: NDArray[np.int32]
+    length: NDArray[np.int64]  # of the shortest path to each pixel of the other side, less than 0; 0 where none
+    via: NDArray[np.uint32]  # the own pixel before it on that path
+    touched: NDArray[np.uint32]
+    heap: NDArray[np.uint32]
     place: NDArray[np.int32]
-    line: NDArray[np.int32]  # the neighbours on one line
+    line: NDArray[np.uint32]  # the neighbours on one line
 
 
 def side(words: NDArray[np.uint64], width: int, *, prediction: bool) -> Side:
@@ -80,10 +82,10 @@ def side(words: NDArray[np.uint64], width: int, *, prediction: bool) -> Side:
         np.full(pixel.size, -1, np.int64),
         np.zeros(pixel.size, np.int32),
         np.zeros(1, np.int64),
-        np.empty(room, np.int32),
+        np.empty(room, np.uint32),
         np.empty(room, np.int64),
     )
-    price, mate = np.zeros(pixel.size, np.int64), np.full(pixel.size, ABSENT, np.int32)
+    price, mate = np.full(pixel.size, UNREACHABLE), np.full(pixel.size, ABSENT, np.int32)
     return Side(np.zeros_like(every), every, before, pixel, price, mate, lists, np.uint64(32 if prediction else 0))
 
 
@@ -91,12 +93,12 @@ def scratch_for(rows: Side, columns: Side, width: int) -> Scratch:
     """Make clean room for searches between two sides."""
     room = max(rows.pixel.size, columns.pixel.size)
     return Scratch(
-        np.full(room, FAR),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
+        np.zeros(room, np.int64),
+        np.empty(room, np.uint32),
+        np.empty(room, np.uint32),
+        np.empty(room, np.uint32),
         np.full(room, -1, np.int32),
-        np.empty(width, np.int32),
+        np.empty(width, np.uint32),
     )
 
 
@@ -157,12 +159,13 @@ def _keep(x: int, own: Side, other: Side, costs: Costs) -> None:
 @helper
 def _push(z: int, queued: int, length: NDArray[Any], heap: NDArray[Any], place: NDArray[Any]) -> int:
     """Put a pixel into the heap of path lengths, each at most once, or move it up after its length fell."""
-    n = int64(place[z])
-    if n < 0:
-        n = queued
+    if place[z] < 0:
+        n = index(queued)
         queued += 1
+    else:
+        n = index(place[z])
     while n > 0:
-        above = (n - 1) >> 1
+        above = index((n - 1) >> 1)
         if length[heap[above]] <= length[z]:
             break
         heap[n] = heap[above]
@@ -180,12 +183,13 @@ def _pop(queued: int, length: NDArray[Any], heap: NDArray[Any], place: NDArray[A
     queued -= 1
     if queued == 0:
         return queued
-    z = heap[queued]
-    n = 0
+    z = heap[index(queued)]
+    n = index(0)
     while 2 * n + 1 < queued:
-        below = 2 * n + 1
-        if below + 1 < queued and length[heap[below + 1]] < length[heap[below]]:
-            below += 1
+        below = index(2 * n + 1)
+        after = index(below + 1)
+        if after < queued and length[heap[after]] < length[heap[below]]:
+            below = after
         if length[heap[below]] >= length[z]:
             break
         heap[n] = heap[below]
@@ -201,26 +205,27 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
     start: int, own: Side, other: Side, costs: Costs, scratch: Scratch
 ) -> tuple[int, int]:
     """Find the shortest change that makes the assignment optimal again, and make it."""
-    length, parent, touched, heap, place = scratch.length, scratch.parent, scratch.touched, scratch.heap, scratch.place
+    length, via, touched, heap, place = scratch.length, scratch.via, scratch.touched, scratch.heap, scratch.place
     own_price, own_pixel, list_of, list_size = own.price, own.pixel, own.lists.first, own.lists.size
     kept, kept_cost = own.lists.pixel, own.lists.cost
-    price, mate_of, live, every, before = other.price, other.mate, other.live, other.every, other.before
+    price, mate, live, every, before = other.price, other.mate, other.live, other.every, other.before
     pair, half_width, width = costs.pair, costs.half_width, costs.width
     pixel_of, found = other.pixel, scratch.line
     best, end = int64(0), int64(-1)
     seen = queued = 0
-    x = int64(start)
+    x = index(start)
     walked = int64(0)  # length of the path to x, less the price of x
     while True:
         if list_of[x] == SEEN:
             _keep(x, own, other, costs)
         if list_of[x] >= 0:
-            for n in range(list_of[x], list_of[x] + list_size[x]):
-                z = int64(kept[n])
-                path = walked + kept_cost[n] - price[z]
-                if path < min(best, length[z]) and mate_of[z] != ABSENT:
+            first = index(list_of[x])
+            for n in range(first, index(first + list_size[x])):
+                z = kept[n]
+                offer = walked + kept_cost[n]
+                if offer < price[z]:
                     best, end, seen, queued = _reach(
-                        z, path, x, best, end, seen, queued, length, parent, touched, heap, place, mate_of, own_price
+                        z, offer, x, best, end, seen, queued, price, length, via, touched, heap, place, mate, own_price
                     )
         else:
             if list_of[x] == NEW:
@@ -241,82 +246,85 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
                 left, right = max(x0 - reach, 0), min(x0 + reach, width - 1)
                 size = neighbours(live, every, before, y * ((width + 63) >> 6), left, right, found, 0)
                 for n in range(size):
-                    z = int64(found[n])
-                    path = walked + pair[dy, abs(pixel_of[z] - y * width - x0)] - price[z]
-                    if path >= min(best, length[z]):
+                    z = found[index(n)]
+                    offer = walked + pair[dy, abs(pixel_of[z] - y * width - x0)]
+                    if offer >= price[z]:
                         continue
-                    path += tie_break(own_key | uint64(pixel_of[z]) << other.shift, costs.annotator)
-                    if path >= min(best, length[z]):
+                    offer += tie_break(own_key | uint64(pixel_of[z]) << other.shift, costs.annotator)
+                    if offer >= price[z]:
                         continue
                     best, end, seen, queued = _reach(
-                        z, path, x, best, end, seen, queued, length, parent, touched, heap, place, mate_of, own_price
+                        z, offer, x, best, end, seen, queued, price, length, via, touched, heap, place, mate, own_price
                     )
         if queued == 0 or length[heap[0]] >= best:
             break
         nearest = heap[0]
         queued = _pop(queued, length, heap, place)
-        x = int64(mate_of[nearest])
+        x = index(mate[nearest])
         walked = length[nearest] - own_price[x]
 
     own_price[start] = best
     for n in range(seen):
-        z = int64(touched[n])
+        z = touched[index(n)]
+        price[z] -= max(length[z], best)
         if length[z] < best:
-            price[z] += length[z] - best
-            own_price[mate_of[z]] += best - length[z]
-        length[z] = FAR
+            own_price[index(mate[z])] += best - length[z]
+        length[z] = 0
         place[z] = -1
-    return _augment(start, end, own.mate, mate_of, parent)
+    return _augment(start, end, own.mate, mate, via)
 
 
 @helper
 def _reach(  # noqa: PLR0917 - see above
     z: int,
-    path: int,
+    offer: int,
     x: int,
     best: int,
     end: int,
     seen: int,
     queued: int,
+    price: NDArray[Any],
     length: NDArray[Any],
-    parent: NDArray[Any],
+    via: NDArray[Any],
     touched: NDArray[Any],
     heap: NDArray[Any],
     place: NDArray[Any],
-    mate_of: NDArray[Any],
+    mate: NDArray[Any],
     own_price: NDArray[Any],
 ) -> tuple[int, int, int, int]:
-    """Take the shorter way to z that leads through x."""
-    if length[z] == FAR:
-        touched[seen] = z
+    """Take the shorter path to z that leads through x, unless it is longer than the best."""
+    path = offer - price[z] + length[z]
+    if path >= best:
+        return best, end, seen, queued
+    if length[z] == 0:
+        touched[index(seen)] = z
         seen += 1
+    price[z] = offer
     length[z] = path
-    parent[z] = x
-    if mate_of[z] < 0:
-        return path, z, seen, queued
-    given_up = path - own_price[mate_of[z]]
+    via[z] = x
+    if mate[z] < 0:
+        return path, int64(z), seen, queued
+    given_up = path - own_price[index(mate[z])]
     if given_up < best:
-        best, end = given_up, z
+        best, end = given_up, int64(z)
     if path < best:
         queued = _push(z, queued, length, heap, place)
     return best, end, seen, queued
 
 
 @helper
-def _augment(
-    start: int, end: int, own_mate: NDArray[Any], mate_of: NDArray[Any], parent: NDArray[Any]
-) -> tuple[int, int]:
+def _augment(start: int, end: int, own_mate: NDArray[Any], mate: NDArray[Any], via: NDArray[Any]) -> tuple[int, int]:
     """Change partners along the path that ends at a pixel of the other side."""
     if end < 0:
         return int64(-1), int64(-1)
-    released = int64(mate_of[end])
+    released = int64(mate[end])
     if released >= 0:
         own_mate[released] = -1
     z = end
     while True:
-        x = parent[z]
+        x = via[z]
         after = int64(own_mate[x])
-        mate_of[z] = x
+        mate[z] = x
         own_mate[x] = z
         if x == start:
             break

@@ -20,7 +20,17 @@ from numpy.typing import NDArray
 from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, trailing_zeros
 from segbench.protocols.boundaries.costs import Costs, tie_break
 from segbench.protocols.boundaries.jit import helper, int64, kernel, part, uint64
-from segbench.protocols.boundaries.search import ABSENT, FREE, Scratch, Side, neighbours, scratch_for, search, side
+from segbench.protocols.boundaries.search import (
+    ABSENT,
+    FREE,
+    UNREACHABLE,
+    Scratch,
+    Side,
+    neighbours,
+    scratch_for,
+    search,
+    side,
+)
 
 _CHUNK = 4096
 
@@ -46,6 +56,7 @@ def sweep(
     rows = side(ground_truth, pair_costs.width, prediction=False)
     rows.live[:] = rows.every
     rows.mate[:] = FREE
+    rows.price[:] = 0
     columns = side(every & reached(rows.pixel, pair_costs), pair_costs.width, prediction=True)
     scratch = scratch_for(rows, columns, pair_costs.width)
     count = maps.shape[0]
@@ -92,13 +103,15 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
     sums: NDArray[Any],
 ) -> None:
     """Do the work of `sweep`: `columns`, `rows`, `scratch` and all that follow are changed in place."""
-    live, every, before, mate_of, pixel = columns.live, columns.every, columns.before, columns.mate, columns.pixel
+    live, every, before, pixel = columns.live, columns.every, columns.before, columns.pixel
+    mate_of, price = columns.mate, columns.price
     taken = np.zeros(live.size, np.uint64)
     changed, vanishing = np.empty(pixel.size, np.int32), np.empty(pixel.size, np.int32)
     pairs = 0
     for level in range(maps.shape[0] - 1, -1, -1):
-        # A matched pixel that vanishes keeps its partner, at a pair cost that makes its own price 0, and loses all
-        # other pairs, until those that appeared have searched: they end at its partner soon, where one of them belongs.
+        # A matched pixel that vanishes loses all pairs but its own, which is made dearer until the pixel's price is 0.
+        # Searches of pixels that appear then end at its partner where they can, instead of pushing others along; only
+        # the partners that are left over search themselves.
         gone = 0
         for w in range(live.size):
             word = live[w] & ~maps[level, w]
@@ -109,8 +122,9 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
                 j = int64(before[w] + popcount(every[w] & (bit - ONE)))
                 if mate_of[j] == FREE:
                     mate_of[j] = ABSENT
+                    price[j] = UNREACHABLE
                 else:
-                    columns.price[j] = 0
+                    price[j] = 0
                     vanishing[gone] = j
                     gone += 1
         size = 0
@@ -122,6 +136,7 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
                 word &= word - ONE
                 changed[size] = before[w] + popcount(every[w] & (bit - ONE))
                 mate_of[changed[size]] = FREE
+                price[changed[size]] = 0
                 size += 1
         if size > rows.mate.size:
             # More pixels than they could be matched with: it is quicker to match all of the others again.
@@ -129,6 +144,7 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
             pairs = 0
             for n in range(gone):
                 mate_of[vanishing[n]] = ABSENT
+                price[vanishing[n]] = UNREACHABLE
             for i in range(rows.mate.size):
                 found, _ = search(int64(i), rows, columns, costs, scratch)
                 if found >= 0:
@@ -155,6 +171,7 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
             j = int64(vanishing[n])
             i = int64(mate_of[j])
             mate_of[j] = ABSENT
+            price[j] = UNREACHABLE
             if i >= 0:
                 _flip(taken, pixel[j], costs.width)
                 rows.mate[i] = FREE
@@ -201,6 +218,8 @@ def _certify(rows: Side, columns: Side, costs: Costs, line: NDArray[Any], sums: 
         sums[2] += least >> 32
         sums[3] += least & 0xFFFF_FFFF
     for j in range(price.size):
+        if columns.mate[j] == ABSENT:
+            continue
         if price[j] > 0:  # no valid price: make the bound fail
             sums[2] -= int64(1) << 40
         sums[2] += price[j] >> 32
@@ -213,9 +232,10 @@ def _unmatch(rows: Side, columns: Side, taken: NDArray[Any]) -> None:
     row_mate, row_price, column_mate, column_price = rows.mate, rows.price, columns.mate, columns.price
     row_price[:] = 0
     row_mate[:] = FREE
-    column_price[:] = 0
     for j in range(column_mate.size):
-        column_mate[j] = min(column_mate[j], FREE)
+        if column_mate[j] != ABSENT:
+            column_mate[j] = FREE
+            column_price[j] = 0
     taken[:] = ZERO
 
 

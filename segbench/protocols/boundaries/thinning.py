@@ -5,8 +5,8 @@ turn, each deleting at once all pixels with eight neighbours that fit its condit
 Pixels outside the image count as off.
 
 Only pixels that are on are visited, and after the first pass only those beside a deleted one. Each pixel keeps the
-pattern of its eight neighbours as one byte, so a visit is one look-up. From threshold to threshold the patterns are
-not rebuilt: pixels that appear are added, and what thinning deleted is put back before the next threshold.
+pattern of its eight neighbours and of itself in one number, so a visit is one look-up. From threshold to threshold the
+patterns are not rebuilt: pixels that appear are added, and each threshold starts from the patterns before thinning.
 
 References
 ----------
@@ -22,15 +22,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.protocols.boundaries.bits import ONE, unpack
 from segbench.protocols.boundaries.inputs import as_mask
-from segbench.protocols.boundaries.jit import helper, kernel, uint64
+from segbench.protocols.boundaries.jit import helper, index, kernel, uint64
 
-# Neighbours counterclockwise from the right; bit b of a pattern says that neighbour b is on.
+# Neighbours counterclockwise from the right; bit b of a pattern says that neighbour b is on, bit 8 the pixel itself.
 _STEPS = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
 
 
 def _deletable() -> NDArray[np.uint8]:
     """List for each pattern the sub-iterations that delete its pixel: bit 0 the first, bit 1 the second."""
-    table = np.zeros(256, np.uint8)
+    table = np.zeros(512, np.uint8)
     for pattern in range(256):
         on = [bool(pattern >> b & 1) for b in range(8)]
         crossings = sum(not on[b] and (on[b + 1] or on[(b + 2) % 8]) for b in (0, 2, 4, 6))
@@ -41,7 +41,7 @@ def _deletable() -> NDArray[np.uint8]:
         if crossings == 1 and 2 <= min(pairs) <= 3:
             first = not ((on[1] or on[2] or not on[7]) and on[0])
             second = not ((on[5] or on[6] or not on[3]) and on[4])
-            table[pattern] = first + 2 * second
+            table[256 + pattern] = first + 2 * second
     return table
 
 
@@ -98,20 +98,22 @@ def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
     for rank in range(count + 1):
         starts[rank + 1] += starts[rank]
     total = starts[count]
-    pixels = np.empty(total, np.int32)  # of the padded image, highest level first
+    pixels = np.empty(total, np.uint32)  # of the padded image, highest level first
+    bits = np.empty(total, np.uint32)  # where they are in a packed mask
     filled = starts[:-1].copy()
     for y in range(height):
         for x in range(width):
             rank = count - levels[y, x]
             if rank < count:
                 pixels[filled[rank]] = (y + 1) * stride + x + 1
+                bits[filled[rank]] = y * thinned.shape[2] * 64 + x
                 filled[rank] += 1
 
-    on = np.zeros((height + 2) * stride, np.bool_)
-    pattern = np.zeros(on.size, np.uint8)
-    queued = np.zeros(on.size, np.bool_)
-    deleted = np.empty(total, np.int32)
-    queue = np.empty(total, np.int32)
+    whole = np.zeros((height + 2) * stride, np.uint16)  # patterns before thinning
+    pattern = np.zeros(whole.size, np.uint16)
+    queued = np.zeros(whole.size, np.bool_)
+    deleted = np.empty(total, np.uint32)
+    queue = np.empty(total, np.uint32)
     for rank in range(count):
         level = count - 1 - rank
         if rank > 0 and starts[rank + 1] == starts[rank]:
@@ -120,33 +122,31 @@ def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
                     thinned[level, y, w] = thinned[level + 1, y, w]
             continue
         for n in range(starts[rank], starts[rank + 1]):
-            on[pixels[n]] = True
+            whole[pixels[n]] |= 256
             for b in range(8):
-                pattern[pixels[n] + offsets[b]] |= np.uint8(1 << ((b + 4) & 7))
-        gone = _thin_once(pixels[: starts[rank + 1]], on, pattern, queued, queue, deleted, table, offsets)
+                whole[index(pixels[n] + offsets[b])] |= 1 << ((b + 4) & 7)
+        _thin_once(pixels[: starts[rank + 1]], whole, pattern, queued, queue, deleted, table, offsets)
+        words = thinned[level].ravel()
         for n in range(starts[rank + 1]):
-            if on[pixels[n]]:
-                y, x = divmod(pixels[n], stride)
-                thinned[level, y - 1, (x - 1) >> 6] |= ONE << uint64((x - 1) & 63)
-        for n in range(gone):
-            on[deleted[n]] = True
-            for b in range(8):
-                pattern[deleted[n] + offsets[b]] |= np.uint8(1 << ((b + 4) & 7))
+            if pattern[pixels[n]] & 256:
+                words[bits[n] >> 6] |= ONE << uint64(bits[n] & 63)
     return thinned
 
 
 @helper
 def _thin_once(  # noqa: C901, PLR0917 - arrays one by one, as in `scan`
     pixels: NDArray[Any],
-    on: NDArray[Any],
+    whole: NDArray[Any],
     pattern: NDArray[Any],
     queued: NDArray[Any],
     queue: NDArray[Any],
     deleted: NDArray[Any],
     table: NDArray[Any],
     offsets: NDArray[Any],
-) -> int:
-    """Thin in place; list the deleted pixels and give their number."""
+) -> None:
+    """Thin the pixels that are on; `pattern` is written."""
+    for p in pixels:
+        pattern[p] = whole[p]
     gone = 0
     before_last = last = 0  # where in `deleted` the two last sub-iterations began
     turn = 0
@@ -155,25 +155,25 @@ def _thin_once(  # noqa: C901, PLR0917 - arrays one by one, as in `scan`
         size = 0
         if turn < 2:
             for p in pixels:
-                if on[p] and table[pattern[p]] & bit:
+                if table[pattern[p]] & bit:
                     queue[size] = p
                     size += 1
         else:
             for n in range(before_last, gone):
                 for b in range(8):
-                    p = deleted[n] + offsets[b]
-                    if on[p] and not queued[p] and table[pattern[p]] & bit:
+                    p = index(deleted[n] + offsets[b])
+                    if table[pattern[p]] & bit and not queued[p]:
                         queued[p] = True
                         queue[size] = p
                         size += 1
         for n in range(size):
             p = queue[n]
             queued[p] = False
-            on[p] = False
+            pattern[p] &= 255
             deleted[gone + n] = p
             for b in range(8):
-                pattern[p + offsets[b]] &= np.uint8(255 - (1 << ((b + 4) & 7)))
+                pattern[index(p + offsets[b])] &= 511 - (1 << ((b + 4) & 7))
         before_last, last, gone = last, gone, gone + size
         turn += 1
         if turn >= 2 and before_last == gone:
-            return gone
+            return
