@@ -102,7 +102,7 @@ def main() -> None:
     for kind, given in (("float32", scores), ("uint8", levels)):
         accumulator = segbench.Accumulator()
         accumulator.update(labels, given, names=names)
-        print(f"pickle, {kind}: {len(pickle.dumps(accumulator)) / SHAPE[0]:.0f} bytes an image")
+        print(f"pickle, {kind}: {len(pickle.dumps(accumulator)) / SHAPE[0]:.0f} bytes per image")
     print(versions(["numpy", "numba", "torch", "torchmetrics"]), machine(), sep="\n")
 
 

@@ -52,7 +52,7 @@ def bench_folders(root: Path, count: int, shape: tuple[int, int], goal: str, rou
     ours, bare, ratio = paired(
         lambda: segbench.evaluate(folder / "gt", folder / "pred"), lambda: decode_all(folder), rounds
     )
-    per_image = f"{ours / count * 1000:.2f} ms an image, decoding {bare / count * 1000:.2f}"
+    per_image = f"{ours / count * 1000:.2f} ms per image, decoding {bare / count * 1000:.2f}"
     report(f"evaluate / decode, {count} pairs of {shape[1]}x{shape[0]}", ratio, goal, per_image)
 
 

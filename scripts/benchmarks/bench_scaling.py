@@ -47,7 +47,7 @@ def compare(folder: Path, protocol: Protocol, ways: dict[str, Executor | None], 
         took = statistics.median(row[name] for row in times)
         ratio = statistics.median(row[ALONE] / row[name] for row in times)
         print(
-            f"{protocol.name:<11} {name:<14} {1e3 * took / images:7.2f} ms an image   {ratio:5.2f} x one process",
+            f"{protocol.name:<11} {name:<14} {1e3 * took / images:7.2f} ms per image   {ratio:5.2f} x one process",
             flush=True,
         )
 
@@ -70,7 +70,7 @@ def overhead(folder: Path, ways: dict[str, Executor | None], images: int, rounds
                     pass
 
             took = statistics.median(seconds(spread) for _ in range(rounds))
-            print(f"overhead    {name:<14} {1e3 * took / len(tasks):7.3f} ms an image   batches of {size}", flush=True)
+            print(f"overhead    {name:<14} {1e3 * took / len(tasks):7.3f} ms per image   batches of {size}", flush=True)
 
 
 def main() -> None:

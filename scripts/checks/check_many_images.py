@@ -1,10 +1,10 @@
-"""A run over very many images: memory of the parent, time and bytes an image.
+"""A run over very many images: memory of the parent, time and bytes per image.
 
     python scripts/checks/check_many_images.py [--images 100000] [--jobs 2]
 
 Writes that many pairs of names, hard links to 200 distinct pairs of small images (every one is decoded and counted),
 runs ``segbench pixels -o`` over them, then ``segbench show``, and prints the peak memory of each process, the seconds,
-and the bytes of the results file; all of it against the same for a tenth of the images. Then the bytes an image of maps
+and the bytes of the results file; all of it against the same for a tenth of the images. Then bytes per image of maps
 of 321x481 pixels: 8-bit pixels, and boundaries at 99 thresholds.
 """
 
@@ -57,13 +57,13 @@ def many(source: Path, root: Path, count: int, jobs: int) -> None:
     for what, arguments in (("pixels", ("pixels", *paths)), ("run again", ("pixels", *paths))):
         seconds, peak, printed = measured(*arguments)
         print(
-            f"{count:>7} images  {what:<16} {seconds:7.1f} s {1e3 * seconds / count:7.3f} ms an image  {peak:5.0f} MB"
+            f"{count:>7} images  {what:<16} {seconds:7.1f} s {1e3 * seconds / count:7.3f} ms per image  {peak:5.0f} MB"
         )
     seconds, peak, shown = measured("show", str(file), "--format", "json")
-    print(f"{count:>7} images  {'show':<16} {seconds:7.1f} s {1e3 * seconds / count:7.3f} ms an image  {peak:5.0f} MB")
+    print(f"{count:>7} images  {'show':<16} {seconds:7.1f} s {1e3 * seconds / count:7.3f} ms per image  {peak:5.0f} MB")
     if shown != printed or json.loads(shown)["runs"][0]["images"] != count:
         raise SystemExit("what is shown is not what was counted")
-    print(f"{count:>7} images  {'results file':<16} {file.stat().st_size / count:7.0f} bytes an image", flush=True)
+    print(f"{count:>7} images  {'results file':<16} {file.stat().st_size / count:7.0f} bytes per image", flush=True)
 
 
 def real_sizes(root: Path) -> None:
@@ -73,7 +73,7 @@ def real_sizes(root: Path) -> None:
     for protocol in ("pixels", "boundaries"):
         file = root / f"{protocol}.segbench"
         measured(protocol, str(folder / "gt"), str(folder / "pred"), "-o", str(file), "-j", "2")
-        print(f"321x481 maps, {protocol}: {file.stat().st_size / 60:.0f} bytes an image, goal < 3072")
+        print(f"321x481 maps, {protocol}: {file.stat().st_size / 60:.0f} bytes per image, goal < 3072")
 
 
 def main() -> None:

@@ -1,1 +1,1 @@
-"""Many images to one result: work spread over workers, counts kept image by image."""
+"""From many images to one result: work is spread over workers, counts are kept per image."""

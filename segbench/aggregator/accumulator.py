@@ -59,12 +59,12 @@ class Accumulator:
     Raises
     ------
     ArgumentError
-        For a protocol or an option that there is not, and for ``Pixels(annotators=...)``.
+        For an unknown protocol or option, and for ``Pixels(annotators=...)``.
 
     Notes
     -----
     - **Thread-safe**: any method may be called from any thread. Counting runs side by side, adding takes a lock.
-    - **Pickles** hold the counts, compressed. Unpickle only what you wrote yourself, as ever with Python's pickles.
+    - **Pickles** hold the counts, compressed. Unpickle only what you wrote yourself, as always with Python's pickles.
     - **Memory** is that of the counts: a named image takes 1 to 2 KB with 8-bit levels, and about half the size of its
       scores with float32 (.5 MB for 512x512). Unnamed pixels are pooled, at 20 bytes per distinct score. With
       ``Pixels(bins=True)`` an image takes at most about 30 KB and the pool about 1 MB, and metrics have bounds.
@@ -127,9 +127,9 @@ class Accumulator:
         Parameters
         ----------
         labels, scores : array or tensor
-            Ground truth and prediction: NumPy arrays, what becomes one, PyTorch tensors, or anything that speaks DLPack
-            and is in the host's memory; with a gradient or not, contiguous or not. Numbers mean what they mean in
-            files: uint8 and uint16 scores are levels, wider integers are divided by their type's maximum, floats are
+            Ground truth and prediction: NumPy arrays, what becomes one, PyTorch tensors, or anything with DLPack
+            support in the host's memory; with or without gradient, contiguous or not. Numbers are read as in files:
+            uint8 and uint16 scores are levels, wider integers are divided by their type's maximum, floats are
             scores as they are (float16 and bfloat16 are widened, which changes none).
             Of `Pixels` any shape, the same for both, and one ground truth per image; of `Boundaries` and `Regions` each
             image (H, W) or (1, H, W), and `labels` a list of such where there are several annotators. Pixels that a
@@ -139,9 +139,9 @@ class Accumulator:
         name : str or int, optional
             The arrays are one image of that name.
         names : sequence of str or int, optional
-            The first axis goes through images, and these are their names; a number is as good as a name, for instance
-            the place in the data set. With neither, pixels are pooled and images not distinguished: metrics over images
-            (OIS, mean F, intervals) are undefined then. Only `Pixels` can do without.
+            The first axis goes through images, and these are their names; numbers will do, for instance
+            the index in the data set. With neither, pixels are pooled and images not distinguished: metrics over images
+            (OIS, mean F, intervals) are undefined then. Only `Pixels` works without names.
 
         Raises
         ------

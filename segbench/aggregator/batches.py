@@ -1,4 +1,4 @@
-"""What a training loop holds, as arrays: NumPy's, PyTorch's tensors, and whatever speaks DLPack; image by image."""
+"""What a training loop holds, as arrays: NumPy's, PyTorch's tensors, and whatever supports DLPack; image by image."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Batch:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is said of soft maps of this type: that wide integers, class numbers perhaps, are taken as levels."""
+        """The note on soft maps of this type: wide integers, perhaps class numbers, are read as levels."""
         name = str(self.scores.dtype).removeprefix("torch.")
         return note_on_levels(np.dtype(name), scalable=False) if "int" in name else ()
 
@@ -72,7 +72,7 @@ def as_planes(labels: Any, scores: object, valid: object, *, one_image: bool) ->
     return Batch(truths, _plane(on_host(scores, "scores"), one_image=one_image), counted, tensors=False)
 
 
-def _annotators(truth: Any) -> Any:  # noqa: ANN401  an array, or one an annotator
+def _annotators(truth: Any) -> Any:  # noqa: ANN401  an array, or one per annotator
     return tuple(map(_annotator, truth)) if isinstance(truth, (list, tuple)) else _annotator(truth)
 
 

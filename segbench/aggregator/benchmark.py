@@ -1,4 +1,4 @@
-"""Many images to one result: pair the files, count each image, pool what was counted."""
+"""From many images to one result: pair the files, count each image, pool what was counted."""
 
 from __future__ import annotations
 
@@ -70,20 +70,20 @@ def evaluate(
         is read as a folder. `prediction` is None for `Annotators`, who are compared with each other.
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
         pairs, which get the names ``"0"``, ``"1"``, and so on; ``(labels, scores, valid)`` leaves pixels out. Arrays
-        mean what they mean to `Accumulator.update`. Of the other arguments only `protocol`, `method` and `progress` go
+        are read as by `Accumulator.update`. Of the other arguments only `protocol`, `method` and `progress` go
         with arrays.
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
         ``Pixels()``.
     pairs : path or URL, optional
-        A file list (CSV) in place of all these: columns ``name``, ``ground_truth`` (one an annotator), ``prediction``
+        A file list (CSV) in place of all these: columns ``name``, ``ground_truth`` (one per annotator), ``prediction``
         or ``prediction:METHOD``, and perhaps ``field``; paths in it are relative to its folder.
     field : path or URL, optional
         Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.
         Not for boundaries.
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, ``*`` in its place: ``"*_manual1"``; in `gt_pattern` ``#`` is
-        an annotator: ``"*.#"``, or ``"#/*"`` for a sub-folder each.
+        an annotator: ``"*.#"``, or ``"#/*"`` for one sub-folder per annotator.
     negatives : str, optional
         Predictions with a name that fits this shell pattern, as in ``"good/*"``, need no ground truth: all their pixels
         are negative, whatever the settings say about values. Pixels and boundaries only.
@@ -101,10 +101,10 @@ def evaluate(
         the signature and, with the number of images, in ``result.notes``.
     thresholds : Thresholds, optional
         Thresholds chosen on a tuning set (`segbench.tuned_thresholds`), at which the pixels protocol measures instead
-        of at every distinct score: the honest use of a hull.
+        of at every distinct score, for unbiased metrics.
     results : path, optional
         Results file to keep the counts in. Images that it holds under the same settings, with files that have not
-        changed are not counted again, unless they failed.
+        changed, are not counted again, unless they failed.
     fresh : bool
         Forget what `results` holds of this method and these settings, and count every image.
     executor : concurrent.futures.Executor, optional
@@ -121,9 +121,9 @@ def evaluate(
     Raises
     ------
     ArgumentError
-        If `protocol` is none, `pairs` is given beside folders, neither is given, a list leaves the method open, a URL
+        If `protocol` is unknown, `pairs` is given with folders, neither is given, a list leaves the method open, a URL
         needs a package that is not installed, or places or repairs have no meaning for the protocol. If arrays do not
-        fit, or other arguments are given beside them.
+        fit, or other arguments are given as well.
     DataError
         If an image given as arrays cannot be counted, the folders do not pair (at most a hundred names are listed), the
         predictions are those of several methods in sub-folders, a name in `images` fits none, or ground-truth values
@@ -131,7 +131,7 @@ def evaluate(
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning. A
         `ReplacedRun` warning says what became of a run of other images, or what was kept since none could be counted.
     WorkerError
-        If the executor takes no more work.
+        If the executor accepts no more work.
 
     Examples
     --------

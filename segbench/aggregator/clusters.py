@@ -40,11 +40,11 @@ class DaskPool(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002  as Executor
-        """Let go of what is in flight; the cluster goes on."""
+        """Drop what is in flight; the cluster keeps running."""
         self._executor.shutdown(wait=wait and not cancel_futures)
 
     def require_sight(self, sources: Iterable[Source]) -> None:
-        """Insist that every worker can read some files, wherever they are."""
+        """Require that every worker can read some files, wherever they are."""
         for worker, path in self._client.run(_first_out_of_sight, list(sources)).items():
             if path:
                 hint = "put the data where every worker finds it under the same path"
@@ -70,7 +70,7 @@ def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator
     Raises
     ------
     ArgumentError
-        If `distributed` is not installed, the address is none, or `workers` is not a whole number of at least 1.
+        If `distributed` is not installed, the address is invalid, or `workers` is not a whole number of at least 1.
     WorkerError
         If the cluster cannot be reached, has no workers, or runs another segbench than this one.
     """

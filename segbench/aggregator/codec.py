@@ -1,10 +1,10 @@
-"""Counts as bytes: how they travel between processes, wait in memory and are stored in the results file.
+"""Counts as bytes: how they are sent between processes, held in memory and stored in the results file.
 
 A JSON header describes the arrays, their values follow in one block, and zlib packs the whole. Scores that are levels
 (k, k / 255, k / 65535, k / (thresholds + 1)) are written as the whole numbers k when that gives back every bit; other
 falling scores as the steps between their bit patterns, byte by byte, which takes less than half the space of the
 prediction. Counts of many scores are packed range by range, and those of several classes class by class, behind a line
-of JSON, so that one range or class is unpacked alone. Reading never unpickles and trusts nothing: a results file may
+of JSON, so that one range or class is unpacked alone. Reading never unpickles and checks everything: a results file may
 come from anywhere.
 """
 

@@ -88,7 +88,7 @@ def process_pool(workers: int | None = None) -> ProcessPool:
     Returns
     -------
     ProcessPool
-        A `concurrent.futures.Executor`. Where a worker dies, for instance for want of memory, others take its place.
+        A `concurrent.futures.Executor`. Where a worker dies, for instance for lack of memory, others take its place.
 
     Raises
     ------

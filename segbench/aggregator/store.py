@@ -89,7 +89,7 @@ class ResultsFile:
                 raise
 
     def begin(self, run: Run, *, fresh: bool = False) -> int:
-        """Start a run, or go on with the one of the same method and settings; give its key.
+        """Start a run, or continue the one of the same method and settings; give its key.
 
         A complete run of the same stays as it is until this one is finished. What another version of segbench counted
         is not gone on with; with `fresh` nothing is.
@@ -102,7 +102,7 @@ class ResultsFile:
                 if fresh or version != __version__:
                     self._database.execute("DELETE FROM images WHERE run = ?", (key,))
             if fresh:
-                # Also where this run is cut short and goes on without `fresh`.
+                # Also where this run is cut short and continued without `fresh`.
                 self._database.execute(f"UPDATE runs SET version = '' WHERE {_ALIKE}", identity)  # noqa: S608  as above
             images = "" if run.images is None else f"images:{run.images}"
             return self._write_run(run, complete=False, signature=images, version=__version__)

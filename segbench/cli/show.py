@@ -41,8 +41,8 @@ def show(
 
     if intervals is None:
         refuse_idle(context, "add --intervals 95")
-    asked = {Lines.IMAGE: per_image, Lines.CLASS: per_class, Lines.THRESHOLD: per_threshold}
-    lines, *others = [line for line, wanted in asked.items() if wanted] or [Lines.METHOD]
+    wanted_lines = {Lines.IMAGE: per_image, Lines.CLASS: per_class, Lines.THRESHOLD: per_threshold}
+    lines, *others = [line for line, wanted in wanted_lines.items() if wanted] or [Lines.METHOD]
     if others:
         raise ArgumentError(f"--per-{lines} and --per-{others[0]} are two tables; choose one")
     if lines is Lines.CLASS and class_name is not None:

@@ -8,11 +8,11 @@ class SegbenchError(Exception):
 
 
 class ArgumentError(SegbenchError, ValueError):
-    """A setting or argument is at fault (exit code 2 on the command line)."""
+    """A setting or argument is invalid (exit code 2 on the command line)."""
 
 
 class DataError(SegbenchError):
-    """A file or a folder is at fault (exit code 1 on the command line).
+    """A file or a folder is invalid (exit code 1 on the command line).
 
     Parameters
     ----------
@@ -43,4 +43,4 @@ class DataError(SegbenchError):
 
 
 class WorkerError(SegbenchError):
-    """The workers are at fault, and not the data: a cluster that is gone, versions that differ (exit code 1)."""
+    """The workers failed, not the data: a cluster that is gone, versions that differ (exit code 1)."""

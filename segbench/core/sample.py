@@ -25,10 +25,10 @@ class Sample:
     name : str
         The name that ground truth and prediction share, sub-folders included, without extension.
     ground_truths : tuple of array, each shape (H, W)
-        One an annotator, as stored: a mask, a boundary map, or a label map.
+        One per annotator, as stored: a mask, a boundary map, or a label map.
     predictions : tuple of array
-        One soft map of shape (H, W) as stored (unsigned levels or floats), or label maps, one a threshold. Of several
-        classes one soft map a class, or a single array of three dimensions that holds them all.
+        One soft map of shape (H, W) as stored (unsigned levels or floats), or label maps, one per threshold. Of several
+        classes one soft map per class, or a single array of three dimensions that holds them all.
     field : array of bool, shape (H, W), optional
         True where pixels count (the field of view); None where all do.
     notes : tuple of str
@@ -36,7 +36,7 @@ class Sample:
     ground_truth_files, prediction_file : tuple of str, str
         Where they come from, as errors name them.
     labels_predicted : bool
-        Whether predictions are label maps, one a threshold or scale, and no soft map.
+        Whether predictions are label maps, one per threshold or scale, and no soft map.
     categories_drawn : bool
         Whether ground truths are boundaries of categories, 1 first, and not of annotators.
     without_truth : bool

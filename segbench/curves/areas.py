@@ -192,7 +192,7 @@ class AreaExplanation:
         ]
 
     def __str__(self) -> str:
-        """Print the metrics with four digits, one a line, and what the differences come from."""
+        """Print the metrics with four digits, one per line, and what the differences come from."""
         lines = [f"{name:<18} {value:.4f}  {reason}" for name, value, reason in self.rows()]
         lines.append(
             f"{self.levels} distinct scores for {self.positives} positives and {self.negatives} negatives; the widest "

@@ -269,7 +269,7 @@ def pr_curve(counts: ScoreCounts | Pooled) -> Curve:
     Notes
     -----
     scikit-learn's ``precision_recall_curve`` lists the same points in rising score, stops at the first full recall
-    where asked to, and puts the end without predictions at precision 1 whatever the data; here it is the limit.
+    on request, and puts the end without predictions at precision 1 whatever the data; here it is the limit.
     """
     return _curve(as_pooled(counts, ScoreCounts), "pr")
 

@@ -16,7 +16,7 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class BestFs:
-    """The points with the best F of many images, one entry an image; see `BestF`."""
+    """The points with the best F of many images, one entry per image; see `BestF`."""
 
     tp: IntArray
     fp: IntArray

@@ -173,7 +173,7 @@ def list_shards(place: str, paths: Sequence[str]) -> Listing:
 
 @lru_cache(maxsize=256)
 def _listed(archive: Archive) -> Listing:
-    """List an archive; kept, since each method of a run asks for the ground truth again."""
+    """List an archive; kept, since each method of a run needs the ground truth again."""
     others: Counter[str] = Counter()
     wrong: list[str] = []
     if archive.path.lower().endswith(_GZIPPED):

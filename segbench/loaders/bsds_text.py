@@ -10,7 +10,7 @@ Files
     One row ``threshold R P F  R P F  area``: at the best threshold for all images (ODS), with each image at its own
     (OIS), and Area_PR; in some releases without the threshold.
 ``eval_bdry_img.txt``
-    Rows ``number threshold R P F``, one an image.
+    Rows ``number threshold R P F``, one per image.
 
 Where the files of several methods lie in one folder they are called ``<method>_bdry_thr.txt`` and so on.
 """

@@ -118,7 +118,7 @@ def shown(name: object) -> str:
 
 
 def listed(problems: Sequence[str], most: int = 100) -> str:
-    r"""Give problems one a line, and of those beyond `most` their number."""
+    r"""Give problems one per line, and of those beyond `most` their number."""
     more = [f"and {len(problems) - most} more"] if len(problems) > most else []
     return "".join(f"\n  {line}" for line in (*problems[:most], *more)) + "\n"
 

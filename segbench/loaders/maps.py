@@ -53,7 +53,7 @@ def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
-    """Refuse an array without values, of values that are no plain numbers, and levels below 0."""
+    """Refuse an array without values, of values that are not plain numbers, and levels below 0."""
     if array.size == 0:
         raise DataError(path, f"no pixels: shape {array.shape}", "write the file again")
     kind = array.dtype.kind

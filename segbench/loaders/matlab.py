@@ -2,7 +2,7 @@
 
 BSDS500 ground truth is a cell ``groundTruth`` of one struct an annotator, with ``Boundaries`` (0 or 1) and
 ``Segmentation`` (labels from 1); CrackForest has a struct in place of the cell. ``ucm2`` is a contour map at twice the
-resolution, of (2 h + 1) x (2 w + 1) pixels; ``segs`` a cell of label maps, one a threshold.
+resolution, of (2 h + 1) x (2 w + 1) pixels; ``segs`` a cell of label maps, one per threshold.
 """
 
 from __future__ import annotations

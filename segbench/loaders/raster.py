@@ -94,7 +94,7 @@ def _orientation(image: Image.Image, *, whole: bool = False) -> int:
     """Give the orientation of an image; of a PNG, what follows the pixels counts only if they are decoded (`whole`)."""
     from PIL import Image as Images
 
-    with suppress(Exception):  # damaged metadata are no reason to refuse sound pixels
+    with suppress(Exception):  # damaged metadata do not make pixels invalid
         exif = image.getexif() if whole else Images.Image.getexif(image)
         return orientation_of(exif.get(ORIENTATION))
     return UPRIGHT

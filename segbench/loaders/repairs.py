@@ -113,7 +113,7 @@ class Repairs:
         Raises
         ------
         ArgumentError
-            For any repair where there is no prediction or one a class, and for repairs of soft maps where label maps
+            For any repair where there is no prediction or one per class, and for repairs of soft maps where label maps
             are read.
         """
         if reads == "annotators" and self != Repairs():

@@ -101,7 +101,7 @@ def _one_map(
 
 
 def _pages(tiff: Any, path: str) -> list[Any]:  # noqa: ANN401  tifffile's pages have no useful type
-    """Give the pages that are no thumbnails of others."""
+    """Give the pages that are not thumbnails of others."""
     found = list(islice(tiff.pages, MAX_PAGES + 1))
     if len(found) > MAX_PAGES:
         raise DataError(path, f"more than {MAX_PAGES} pages, expected one image", "save one file per image")

@@ -71,7 +71,7 @@ def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[
     Returns
     -------
     list of Path
-        The folders, one a method.
+        The folders, one per method.
 
     Raises
     ------

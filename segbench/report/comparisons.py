@@ -53,7 +53,7 @@ def comparison_json(comparison: Comparison, *, signature: str) -> str:
 
 
 def exact_comparison(comparison: Comparison, *, metrics: Sequence[str] | None = None) -> TextTable:
-    """Give one row per metric and pair, every field with all its digits, for other programs; None asks for all metrics.
+    """Give one row per metric and pair, every field with all its digits, for other programs; None means all metrics.
 
     Bounds have columns only where some value has bounds.
     """

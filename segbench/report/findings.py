@@ -66,7 +66,7 @@ def _some_count(reports: Sequence[Report]) -> bool:
 
 
 def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
-    """Give a line for each finding that a run goes on with."""
+    """Give one line per finding that does not stop a run."""
     shared = _shared(reports)
     for finding in shared:
         yield _warning("all methods", finding)

@@ -42,7 +42,7 @@ def plot_matches(
     scores : array, shape (H, W)
         Soft boundary map, as for `count_boundaries`; a pixel is on where ``score >= threshold``.
     ground_truths : array of shape (H, W), or a sequence of them
-        Boundary maps, one an annotator; pixels other than 0 are on.
+        Boundary maps, one per annotator; pixels other than 0 are on.
     threshold : float
         The threshold.
     max_dist : float

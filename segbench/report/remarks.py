@@ -110,7 +110,7 @@ def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
 def _failures(failed: Mapping[str, str]) -> Iterable[str]:
     """Give one line per reason: that of a single image as it is, of several with their number and the first.
 
-    A reason begins with the file at fault, ``gt/a.png: ...``; what follows says whether two are the same, and ends with
+    A reason begins with the file, ``gt/a.png: ...``; what follows says whether two are the same, and ends with
     a remedy, which is said once where it fits several.
     """
     groups: dict[str, list[str]] = {}

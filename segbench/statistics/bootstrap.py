@@ -3,7 +3,7 @@
 The unit that is drawn is the image, never the pixel: pixels of one image are alike, and an error computed over pixels
 is tens of times too small. A replicate draws as many images as there are, with replacement, and adds their counts up.
 
-Difference from ``scipy.stats.bootstrap``: replicates in which a metric is undefined (no positives drawn) are left out
+Difference from ``scipy.stats.bootstrap``: replicates in which a metric is undefined (no positives left) are left out
 and counted.
 """
 

@@ -44,7 +44,7 @@ def test_each_class_is_a_result_of_pixels(folders, tmp_path):
         assert one.curve.area == pixels.curve.area
         assert one.intervals(replicates=50)["ods_f"] == pixels.intervals(replicates=50)["ods_f"]
         assert one.signature == pixels.signature.replace("pixels|", f"pixels|class:{name}|")
-    with pytest.raises(ArgumentError, match="no class 'dog' in stacks; there are road, person, car"):
+    with pytest.raises(ArgumentError, match="no class 'dog' in stacks; its classes are road, person, car"):
         result.of_class("dog")
 
 

@@ -134,7 +134,7 @@ def test_the_former_command_names_the_new_one(segbench, tmp_path, words, new):
 def test_run_names_the_presets(segbench, tmp_path):
     answer = segbench("run", "drvie", tmp_path, tmp_path)
     assert (answer.code, answer.err.count("\n")) == (2, 1)
-    assert "no preset is called 'drvie'; did you mean drive? there are ade20k, biped, bsds500" in answer.err
+    assert "no preset is called 'drvie'; did you mean drive? the presets are ade20k, biped, bsds500" in answer.err
     assert "expects a preset before -j" in segbench("run", "-j", "2", "drive").err
     assert "drive" in segbench("run", "--help").out
 

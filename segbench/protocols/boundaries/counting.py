@@ -43,7 +43,7 @@ def count_boundaries(
     scores : array, shape (H, W)
         Soft boundary map: uint8 or uint16 levels (over 255 or 65535), bool, or floats.
     ground_truths : array of shape (H, W), or a sequence of them
-        Boundary maps, one an annotator; pixels other than 0 are on. They are not thinned.
+        Boundary maps, one per annotator; pixels other than 0 are on. They are not thinned.
     thresholds : int or sequence of float
         A number K from 1 to 65535 for thresholds ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, as in the official code
         (up to the last bit ``k / (K + 1)``), scores then in [0, 1]; or rising thresholds. A pixel is on where
@@ -102,7 +102,7 @@ def count_boundary_maps(
     Parameters
     ----------
     maps : sequence of array, each of shape (H, W)
-        One boundary map a threshold, lowest threshold (most pixels) first; pixels other than 0 are on. Of label maps,
+        One boundary map per threshold, lowest threshold (most pixels) first; pixels other than 0 are on. Of label maps,
         take `label_boundaries`. The maps need not be nested.
     ground_truths : array of shape (H, W), or a sequence of them
         As in `count_boundaries`.

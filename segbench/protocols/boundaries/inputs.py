@@ -108,7 +108,7 @@ def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) 
 
 
 def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDArray[np.bool_]]:
-    """Read one mask, or one an annotator."""
+    """Read one mask, or one per annotator."""
     return of_one_size(ground_truths, "ground truth of annotator", as_mask)
 
 

@@ -107,7 +107,7 @@ class Boundaries(_OfBoundaries):
             State.TRUE: "true",
             State.FALSE: "false",
             State.MISSED: "missed",
-            State.PARTNER: "ground truth that was found a little way off",
+            State.PARTNER: "ground truth that was found nearby",
         }
     )
     examples: ClassVar[tuple[str, ...]] = (

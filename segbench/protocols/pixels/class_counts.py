@@ -71,7 +71,7 @@ class ClassCounts(Counts):
 
     @property
     def micro(self) -> ScoreCounts:
-        """The sum over classes: every pixel is K cases, one a class."""
+        """The sum over classes: every pixel is K cases, one per class."""
         return ScoreCounts.sum(self.counts)
 
     @property

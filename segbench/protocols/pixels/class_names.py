@@ -1,4 +1,4 @@
-"""Classes as text: ``0-2,5,car=13``, on the command line, in a signature, or one a line in a file."""
+"""Classes as text: ``0-2,5,car=13``, on the command line, in a signature, or one per line in a file."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The pixel protocol for many classes: each class against all others, from one label map and a soft map a class.
+"""The pixel protocol for many classes: each class against all others, from one label map and a soft map per class.
 
 Conventions
 -----------
 1. Of each class the positives are the pixels with its label, the negatives all others that are not void; pixels of
-   labels that are no class are negatives of every class, and a note says so.
+   labels that are not classes are negatives in every class, and a note says so.
 2. Void pixels, and those outside the field of view, are ignored for all classes.
 3. Each class is counted as `segbench.Pixels` counts its map: its notes on scores and bins apply here.
 
@@ -219,7 +219,7 @@ class Classes(Protocol):
         Raises
         ------
         DataError
-            If there are several annotators, the ground truth holds no labels, or predictions are not one map a class.
+            If there are several annotators, the ground truth holds no labels, or predictions are not one map per class.
         """
         if len(sample.ground_truths) > 1:
             raise DataError(

@@ -38,7 +38,7 @@ def count_regions(
         An ultrametric contour map of double size: regions are the 8-connected points where ``ucm2 <= threshold``;
         or one label map, or a sequence of them with the thresholds 1, 2, .. in their order.
     ground_truths : label map, or a sequence of them
-        Whole numbers from 0, shape (H, W), one an annotator. 0 is a region as any other unless it is void. Masked
+        Whole numbers from 0, shape (H, W), one per annotator. 0 is a region as any other unless it is void. Masked
         pixels are void for that annotator; pixels that a label map of the prediction masks are not valid.
     thresholds : int or array of float
         A number K or rising thresholds, as in `count_boundaries`; not used for label maps.

@@ -1,6 +1,6 @@
 """Counts of the region benchmark: covered area, and sums over images of Rand index and variation of information.
 
-Overlaps and entropies are no whole numbers. They are kept in fixed units, so fine that no printed digit moves, and are
+Overlaps and entropies are not whole numbers. They are kept in fixed units, so fine that no printed digit moves, and are
 whole numbers then: they add exactly, in any order, as all counts here do.
 """
 
