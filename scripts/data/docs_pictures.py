@@ -186,6 +186,20 @@ def overlay() -> Callable[[Path], None]:
     return write
 
 
+def label_maps() -> Figure:
+    """Draw the confusion matrix of a method on the label maps of the demo, and IoU per class of two."""
+    folder = DEMO / "labels"
+    protocol = segbench.Labels(classes=str(folder / "classes.txt"))
+    results = [
+        segbench.evaluate(folder / "ground_truth", folder / "predictions" / method, protocol)
+        for method in ("random_walker", "watershed")
+    ]
+    figure, left, right = side_by_side()
+    segbench.plot_confusion(results[0], ax=left)
+    segbench.plot_classes(results, level=0.95, ax=right)
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "demo-pr": demo_pr,
     "roc-and-pr": roc_and_pr,
@@ -199,6 +213,7 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "edges-pr": edges_pr,
     "matches": matches,
     "overlay": overlay,
+    "label-maps": label_maps,
 }
 
 
