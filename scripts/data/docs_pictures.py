@@ -229,6 +229,20 @@ def architecture() -> Figure:
     return figure
 
 
+def label_maps() -> Figure:
+    """Draw the confusion matrix of a method on the label maps of the demo, and IoU per class of two."""
+    folder = DEMO / "labels"
+    protocol = segbench.Labels(classes=str(folder / "classes.txt"))
+    results = [
+        segbench.evaluate(folder / "ground_truth", folder / "predictions" / method, protocol)
+        for method in ("random_walker", "watershed")
+    ]
+    figure, left, right = side_by_side()
+    segbench.plot_confusion(results[0], ax=left)
+    segbench.plot_classes(results, level=0.95, ax=right)
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "architecture": architecture,
     "demo-pr": demo_pr,
@@ -243,6 +257,7 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "edges-pr": edges_pr,
     "matches": matches,
     "overlay": overlay,
+    "label-maps": label_maps,
 }
 
 

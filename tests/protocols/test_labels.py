@@ -495,6 +495,20 @@ def test_predictions_of_another_size_are_refused_or_resized_by_nearest_neighbour
             segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(**wrong))
 
 
+def test_means_over_the_set_and_over_images_rank_the_methods_that_ship_differently():
+    folder = Path(__file__).resolve().parents[2] / "datasets/demo/labels"
+    protocol = Labels(classes=str(folder / "classes.txt"))
+    assert protocol.names == ("background", "person", "animal", "vehicle", "building", "object")
+    walker, watershed = (
+        segbench.evaluate(folder / "ground_truth", folder / "predictions" / method, protocol).summary
+        for method in ("random_walker", "watershed")
+    )
+    assert walker["miou"] > watershed["miou"]
+    assert walker["miou_images"] < watershed["miou_images"]
+    assert walker["classes_present"] == 6
+    assert walker["ignored"] == watershed["ignored"] > 0
+
+
 def test_pictures(tmp_path):
     import matplotlib.pyplot as plt
 

@@ -10,7 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.testing.compare import compare_images
 
-from segbench import BoundaryCounts, RegionCounts, Result, ScoreCounts
+from segbench import BoundaryCounts, LabelCounts, RegionCounts, Result, ScoreCounts
 
 BASELINE = Path(__file__).parent / "baseline"
 RENEW = "SEGBENCH_NEW_BASELINES"
@@ -82,3 +82,23 @@ def region_results() -> list[Result]:
     best = int(covered.max())
     counts = RegionCounts(thresholds, 1, 400, 400, best, covered, covered, *([part] * 6))
     return [Result("ucm", "regions", {}, "protocol:regions|data:0", {"im0": counts})]
+
+
+def label_results(methods: int = 2, images: int = 6) -> list[Result]:
+    """Make results of methods that confuse the classes the more the later they come; one class is in no ground truth."""
+    names = ("road", "building", "tree", "person", "train")
+    pixels = np.array([4000, 2500, 1200, 120, 0])
+
+    def counts(method: int, image: int) -> LabelCounts:
+        right = np.rint(pixels * (0.95 - 0.05 * method - 0.04 * np.arange(5) - 0.02 * image)).astype(int)
+        matrix = np.diag(right)
+        matrix[np.arange(5), (np.arange(5) + 1) % 5] = pixels - right
+        outside = np.where(np.arange(5) == 0, 50, 0)
+        return LabelCounts(",".join(f"{name}={k}" for k, name in enumerate(names)), np.column_stack([matrix, outside]))
+
+    settings = {"classes": counts(0, 0).classes, "void": "none"}
+    signature = "protocol:labels|data:0"
+    return [
+        Result(f"method {k}", "labels", settings, signature, {f"im{i}": counts(k, i) for i in range(images)})
+        for k in range(methods)
+    ]

@@ -11,6 +11,7 @@ from pictures import (
     TOLERANCE,
     assert_looks_the_same,
     boundary_results,
+    label_results,
     pixel_results,
     region_results,
 )
@@ -57,6 +58,8 @@ PICTURES = {
     "plot_images": lambda: segbench.plot_images(pixel_results()),
     "plot_comparison": _comparison,
     "plot_comparison-many": lambda: _comparison("ois_f", 8),
+    "plot_confusion": lambda: segbench.plot_confusion(label_results()[0]),
+    "plot_classes": lambda: segbench.plot_classes(label_results(), level=0.95, replicates=200),
     "plot_matches": _matches,
     "plot_regions": _regions,
     "Curve.plot": _regions_in_pr,

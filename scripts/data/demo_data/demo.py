@@ -1,4 +1,4 @@
-"""The demo set: nine pictures, the ground truth of two tasks and eight classical methods' predictions."""
+"""The demo set: nine pictures, the ground truth of three tasks and ten classical methods' predictions."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from demo_data import edges, objects
-from demo_data.files import write_mask, write_picture, write_scores
+from demo_data import edges, labels, objects
+from demo_data.files import write_levels, write_mask, write_picture, write_scores
 from demo_data.measured import depth_edges, horse_silhouette, motorcycle_disparity, without_background
 from demo_data.outlines import FOLDER, annotation, boundaries
 from demo_data.pictures import SIZES, small_picture
@@ -17,7 +17,7 @@ EDGE_STEP = 4
 
 
 def make_demo(folder: Path) -> None:
-    """Write the pictures, both tasks' ground truth and every method's predictions under `folder`."""
+    """Write the pictures, the ground truth of all tasks and every method's predictions under `folder`."""
     for name in SIZES:
         write_ground_truth(folder, name)
         path = folder / "images" / f"{name}.jpg"
@@ -28,6 +28,13 @@ def make_demo(folder: Path) -> None:
             write_scores(folder / "objects" / "predictions" / method / f"{name}.png", detect(picture))
         for method, detect in edges.METHODS.items():
             write_scores(folder / "edges" / "predictions" / method / f"{name}.png", detect(picture), EDGE_STEP)
+        truth = label_map(name)
+        write_levels(folder / "labels" / "ground_truth" / f"{name}.png", truth)
+        for method, extend in labels.METHODS.items():
+            predicted = extend(picture, labels.strokes(truth))
+            write_levels(folder / "labels" / "predictions" / method / f"{name}.png", predicted)
+    classes = "".join(f"{label} {name}\n" for label, name in enumerate(labels.CLASSES))
+    (folder / "labels" / "classes.txt").write_text(classes)
 
 
 def write_ground_truth(folder: Path, name: str) -> None:
@@ -51,3 +58,16 @@ def ground_truth(name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         disparity = motorcycle_disparity()
         return without_background(drawn.objects, disparity), depth_edges(disparity)
     return drawn.objects, boundaries(drawn.regions)
+
+
+def label_map(name: str) -> NDArray[np.uint8]:
+    """Label map of the first annotator, or of the measurement where there is one, with void along borders."""
+    mask, _ = ground_truth(name)
+    if name in ("horse", "motorcycle"):
+        return labels.with_void(np.where(mask, labels.CLASSES_OF[name][""], 0).astype(np.uint8))
+    drawn = annotation(name, SIZES[name])
+    found = np.zeros(mask.shape, np.uint8)
+    for number, region in enumerate(drawn.names, start=1):
+        inside = drawn.regions == number
+        found[inside] = labels.class_of(name, region, is_object=bool(drawn.objects[inside].any()))
+    return labels.with_void(found)

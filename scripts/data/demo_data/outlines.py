@@ -29,10 +29,13 @@ class Annotation:
         Region number of every pixel, 0 where nothing was drawn.
     objects
         Pixels that belong to a foreground object.
+    names
+        Name of each region, from number 1.
     """
 
     regions: NDArray[np.int64]
     objects: NDArray[np.bool_]
+    names: tuple[str, ...]
 
 
 def annotation(stem: str, size: tuple[int, int]) -> Annotation:
@@ -46,7 +49,7 @@ def annotation(stem: str, size: tuple[int, int]) -> Annotation:
         inside = polygon2mask(shape, path[:, ::-1])
         regions[inside] = number
         objects[inside] = region.get("object", False)
-    return Annotation(regions, objects)
+    return Annotation(regions, objects, tuple(region["name"] for region in drawn))
 
 
 def closed_path(shape: str, points: str) -> NDArray[np.float64]:

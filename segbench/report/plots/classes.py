@@ -12,6 +12,7 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
 from segbench.drawing.axes import as_text, new_axes, open_frame, short_names
+from segbench.drawing.legends import place_legend
 from segbench.drawing.palette import line_style
 from segbench.report.plots.methods import Kind, of_one_protocol
 from segbench.report.remarks import names_of
@@ -82,8 +83,8 @@ def plot_classes(
     ax.set_yticks(range(len(order)), [as_text(list(classes[0])[k]) for k in order])
     ax.set(ylim=(len(order) - 0.5, -0.5), xlim=(0, 1), xlabel={"iou": "IoU", "dice": "Dice"}.get(metric, metric))
     ax.tick_params(axis="y", length=0)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
     open_frame(ax)
+    place_legend(ax, ())
     return ax
 
 
