@@ -197,6 +197,8 @@ class TestWeightedF:
             for c in np.flatnonzero(rng.random(row.size) < rng.choice([0.2, 1])):
                 at = kernels.nearest_cell(row, r, c, cells[:number], at)
                 assert (row[cells[at]], cells[at]) == tuple(expected[:, r, c])
+                start = rng.choice(np.flatnonzero(row >= 0))
+                assert kernels.search_row(row, r, c, start)[0] == cells[at]
 
     @pytest.mark.parametrize("seed", range(20))
     def test_agrees_with_filters_of_scipy(self, seed):

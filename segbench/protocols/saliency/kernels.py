@@ -34,19 +34,16 @@ def count_levels(labels: NDArray[np.uint8], levels: NDArray[np.uint8], top: int,
     """Count pixels by quadrant (four), label and level; shape (8, 256), `top` and `left` are the size of the first."""
     height, width = labels.shape
     # Neighbouring pixels are often alike: they go to separate tables, or each would wait for the last.
-    tables = np.zeros((2, 8, 256), np.int64)
+    tables = np.zeros(4 * 2048, np.int64)
     for r in range(height):
         below = 4 if r >= top else 0
         for part in range(2):
             start, end = (0, left) if part == 0 else (left, width)
-            first = below + 2 * part
-            paired = end - (end - start) % 2
-            for c in range(start, paired, 2):
-                tables[0, first + labels[r, c], levels[r, c]] += 1
-                tables[1, first + labels[r, c + 1], levels[r, c + 1]] += 1
-            if paired < end:
-                tables[0, first + labels[r, paired], levels[r, paired]] += 1
-    counts: NDArray[np.int64] = tables[0] + tables[1]
+            first = np.uintp(256 * (below + 2 * part))  # unsigned: a signed place would be tested for its sign
+            for c in range(start, end):
+                table = np.uintp((c & 3) << 11)
+                tables[table + first + (np.uintp(labels[r, c]) << np.uintp(8)) + np.uintp(levels[r, c])] += 1
+    counts: NDArray[np.int64] = tables.reshape(4, 8, 256).sum(axis=0)
     return counts
 
 
@@ -159,12 +156,44 @@ def nearest_cell(rows: NDArray[np.int32], r: int, c: int, cells: NDArray[np.int3
 
 
 @compiled()
-def mark_near(rows: NDArray[np.int32], r: int, near: NDArray[np.uint8]) -> None:
-    """Mark the columns of row `r` that the Gaussian may reach from a positive."""
-    near[:] = 0
+def search_row(rows: NDArray[np.int32], r: int, c: int, start: int) -> tuple[int, int]:
+    """Give the column of the positive nearest to row `r`, column `c`, the first of several, and the columns tried.
+
+    `start` is any column with a positive; the nearer it lies to the result, the fewer are tried.
+    """
+    best = start
+    nearest = np.int64(rows[start] - r) ** 2 + np.int64(start - c) ** 2
+    away = 0
+    while away * away <= nearest:
+        before, after = c - away, c + away
+        if before >= 0 and rows[before] >= 0:
+            distance = np.int64(rows[before] - r) ** 2 + away * away
+            if distance < nearest or (distance == nearest and before < best):
+                best, nearest = before, distance
+        if after < rows.size and rows[after] >= 0:
+            distance = np.int64(rows[after] - r) ** 2 + away * away
+            if distance < nearest or (distance == nearest and after < best):
+                best, nearest = after, distance
+        away += 1
+    return best, away
+
+
+@compiled()
+def mark_near(rows: NDArray[np.int32], r: int, near: NDArray[np.uint8]) -> int:
+    """Mark the columns of row `r` that the Gaussian may reach from a positive; give a column with one."""
+    last, start = -_REACH - 1, 0
     for c in range(rows.size):
+        if rows[c] >= 0:
+            start = c
+            if abs(rows[c] - r) <= _REACH:
+                last = c
+        near[c] = c - last <= _REACH
+    following = rows.size + _REACH
+    for c in range(rows.size - 1, -1, -1):
         if rows[c] >= 0 and abs(rows[c] - r) <= _REACH:
-            near[max(c - _REACH, 0) : c + _REACH + 1] = 1
+            following = c
+        near[c] |= following - c <= _REACH
+    return start
 
 
 @compiled()
@@ -182,20 +211,25 @@ def errors_of_negatives(
     farthest = np.int64(weights.size - 1)
     total = 0.0
     for r in range(height):
-        mark_near(rows[r], r, near)
+        column = mark_near(rows[r], r, near)
         number = at = 0
+        tried = 0
         subtotal = 0.0
         for c in range(width):
             if labels[r, c]:
                 errors[r, c] = 1.0 - values[r, c]
             elif near[c] or values[r, c] > 0:
-                if not number:
-                    number = cells_of_row(rows[r], r, cells)
-                at = nearest_cell(rows[r], r, c, cells[:number], at)
-                column = cells[at]
+                if tried <= 2 * width:  # few pixels, or near ones: faster than all cells of the row
+                    column, more = search_row(rows[r], r, c, column)
+                    tried += more
+                else:
+                    if not number:
+                        number = cells_of_row(rows[r], r, cells)
+                    at = nearest_cell(rows[r], r, c, cells[:number], at)
+                    column = cells[at]
                 row = rows[r, column]
                 distance = np.int64(row - r) ** 2 + np.int64(column - c) ** 2
-                subtotal += values[r, c] * weights[min(farthest, distance)]
+                subtotal += values[r, c] * weights[np.minimum(distance, farthest)]
                 if near[c]:
                     errors[r, c] = 1.0 - values[row, column]
         total += subtotal
