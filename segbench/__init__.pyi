@@ -86,6 +86,11 @@ from .protocols.regions.counts import RegionCounts as RegionCounts
 from .protocols.regions.curve import RegionCurve as RegionCurve
 from .protocols.regions.curve import region_curve as region_curve
 from .protocols.regions.settings import Regions as Regions
+from .protocols.saliency.counting import count_saliency as count_saliency
+from .protocols.saliency.counts import SaliencyCounts as SaliencyCounts
+from .protocols.saliency.curve import SaliencyCurve as SaliencyCurve
+from .protocols.saliency.curve import saliency_curve as saliency_curve
+from .protocols.saliency.settings import Saliency as Saliency
 from .report.bsds import export_bsds as export_bsds
 from .report.csv_files import export_csv as export_csv
 from .report.matches import plot_matches as plot_matches

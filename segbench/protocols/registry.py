@@ -54,6 +54,7 @@ _SHIPPED = {
     "regions": _Shipped(
         "regions.settings", "Regions", "Compare segmentations with human ones as BSDS500 does: covering, PRI, VOI."
     ),
+    "saliency": _Shipped("saliency.settings", "Saliency", "Measure saliency maps: S, E, F, weighted F and MAE."),
 }
 
 

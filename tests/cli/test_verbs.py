@@ -90,7 +90,7 @@ def test_an_option_is_listed_only_where_it_applies():
     assert [verb for verb in typed if "tuning_set" in typed[verb]] == ["pixels"]
     assert [verb for verb in typed if "per_class" in typed[verb]] == ["pixels", "labels"]
     assert [verb for verb in typed if "field" in typed[verb]] == ["pixels", "labels", "regions"]
-    assert [verb for verb in typed if "negatives" in typed[verb]] == ["pixels", "boundaries"]
+    assert [verb for verb in typed if "negatives" in typed[verb]] == ["pixels", "boundaries", "saliency"]
 
 
 EXAMPLES = {

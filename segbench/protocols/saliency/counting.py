@@ -1,0 +1,218 @@
+"""One map against its ground truth: the map is stretched, its pixels are counted, and each metric is computed once."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.core.arrays import as_array
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.levels import as_shares
+from segbench.protocols.annotators import zero_or_one
+from segbench.protocols.labels import LabelRule, Positive
+from segbench.protocols.saliency.counts import LEVELS, UNITS, SaliencyCounts
+from segbench.protocols.saliency.measures import FloatArray, Found, Moments, f_measure, s_measure, weighted_f
+
+_SIGMA = 5
+_REACH = 3
+_SQUARED_DISTANCES = 256**2  # from here on the weight of a negative is 2 to within 4e-16
+
+
+def count_saliency(
+    labels: ArrayLike,
+    scores: ArrayLike,
+    *,
+    positive: Positive | None = None,
+    stretch: bool = True,
+    beta2: float = 0.3,
+    weighted: bool = True,
+) -> SaliencyCounts:
+    """Measure a saliency map of one image.
+
+    Parameters
+    ----------
+    labels : array of bool, or of 0 and 1, shape (H, W)
+        Ground truth, True where salient; of any values with `positive`.
+    scores : array, shape (H, W)
+        Higher means more salient. Integers are divided by the maximum of their type.
+    positive : str, float or sequence of float, optional
+        Which values of `labels` are positive, as in `Pixels`: ``">128"``.
+    stretch : bool
+        Stretch the map to [0, 1] by its own minimum and maximum, as the field does; else it must lie in [0, 1].
+    beta2 : float
+        The weight of precision in F.
+    weighted : bool
+        Compute weighted F, which takes most of the time.
+
+    Returns
+    -------
+    SaliencyCounts
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ, are not two-dimensional or empty, labels hold anything but 0 and 1 and `positive` is not
+        given, or a setting is out of range.
+    DataError
+        If a score is not finite, or lies outside [0, 1] and is not stretched.
+
+    Examples
+    --------
+    >>> counts = count_saliency(np.eye(4), np.eye(4) / 2)
+    >>> counts.mae / 2**44, counts.f_max_of_image / 2**44
+    (0.0, 1.0)
+    """
+    truth, values = as_array(labels, "labels"), as_array(scores, "scores")
+    if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
+        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
+    if positive is not None:
+        truth = LabelRule.parse(positive).positive(truth)
+    elif not np.all((truth == 0) | (truth == 1)):
+        raise ArgumentError(
+            "labels hold values other than 0 and 1; say which are positive, for instance positive='>128'"
+        )
+    return count_map("scores", truth == 1, values, stretch=stretch, beta2=beta2, weighted=weighted)
+
+
+def count_map(
+    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, stretch: bool, beta2: float, weighted: bool
+) -> SaliencyCounts:
+    """Count one image; `name` is what errors call its scores."""
+    from segbench.protocols.saliency import kernels
+
+    truth = np.ascontiguousarray(zero_or_one(labels).view(np.uint8))
+    positives, rows, columns = kernels.centroid_sums(truth)
+    top, left = _centroid(rows, positives, truth.shape[0]), _centroid(columns, positives, truth.shape[1])
+    values: FloatArray | None = None
+    if scores.dtype == np.uint8:
+        levels = np.ascontiguousarray(scores)
+        table = kernels.count_levels(truth, levels, top, left)
+        of_level = _of_levels(table, stretch=stretch)
+        moments, histogram, above = _from_levels(table, of_level)
+        if weighted and positives:
+            values = kernels.values_of(levels, of_level)
+    else:
+        values = stretched(name, scores, stretch=stretch)
+        groups, histogram = kernels.count_values(truth, values, top, left)
+        moments = Moments(*groups.reshape(3, 4, 2))
+        thresholds = (adaptive_threshold(moments.mean), 0.5)
+        above = np.array([kernels.count_above(truth, values, threshold) for threshold in thresholds])
+    errors = (0.0, 0.0)
+    if weighted and positives and values is not None:
+        errors = kernels.weighted_errors(truth, values, *_weights())
+    return _counts(positives, moments, histogram, above, weighted_f(*errors, positives), beta2=beta2, weighted=weighted)
+
+
+def _counts(
+    positives: int,
+    moments: Moments,
+    histogram: NDArray[np.int64],
+    above: NDArray[np.int64],
+    of_weights: float,
+    *,
+    beta2: float,
+    weighted: bool,
+) -> SaliencyCounts:
+    """Compute every metric of an image from histograms by label and level."""
+    pixels = int(histogram.sum())
+    sizes = positives, pixels - positives
+    false, true = np.cumsum(histogram[:, ::-1], axis=1)[:, ::-1]
+    at_levels = Found(true, false, *sizes)
+    chosen = Found(above[:, 0], above[:, 1], *sizes)
+    precision, recall = at_levels.precision, at_levels.recall
+    f = f_measure(precision, recall, beta2)
+    values = {
+        "mae": moments.mae,
+        "s_measure": s_measure(moments),
+        "weighted_f": of_weights,
+        "f_max_of_image": f.max(),
+        "f_adaptive": f_measure(chosen.precision, chosen.recall, beta2)[0],
+        "e_adaptive": chosen.e_measure[0],
+        "mean_iou": at_levels.iou.mean(),
+        "mean_dice": at_levels.dice.mean(),
+        "ber": chosen.balanced_error[1],
+    }
+    curves = {"precision": precision, "recall": recall, "f": f, "e": at_levels.e_measure}
+    return SaliencyCounts(
+        beta2=beta2,
+        weighted=weighted,
+        images=1,
+        pixels=pixels,
+        positives=positives,
+        **{key: round(value * UNITS) for key, value in values.items()},
+        **{key: np.rint(curve * UNITS).astype(np.int64) for key, curve in curves.items()},
+    )
+
+
+def adaptive_threshold(mean: float) -> float:
+    """Twice the mean, at most 1."""
+    return min(2 * mean, 1.0)
+
+
+def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
+    """Give values in [0, 1], stretched by their own minimum and maximum if wanted."""
+    if scores.dtype.kind not in "biuf":
+        raise DataError(name, f"scores are of type {scores.dtype}, expected numbers", "save the map as an image or NPY")
+    if scores.dtype.kind in "bu" and scores.dtype.itemsize <= 2:
+        full = 1 if scores.dtype == np.bool_ else np.iinfo(scores.dtype).max
+        values = scores / np.float64(full)
+    else:
+        values = np.ascontiguousarray(as_shares(scores), np.float64)
+    lowest, highest = float(values.min()), float(values.max())
+    if not (np.isfinite(lowest) and np.isfinite(highest)):
+        wrong = int(np.count_nonzero(~np.isfinite(values)))
+        raise DataError(name, f"{wrong} scores are NaN or infinite, expected finite ones", "fix the prediction")
+    if stretch and lowest != highest:
+        values = (values - lowest) / (highest - lowest)
+    elif lowest < 0 or highest > 1:
+        raise DataError(
+            name,
+            f"scores from {lowest:g} to {highest:g}, expected [0, 1]",
+            "scale them (--scale 255, Repairs(scale=255)), or stretch maps that are not constant",
+        )
+    return np.ascontiguousarray(values)
+
+
+def _of_levels(table: NDArray[np.int64], *, stretch: bool) -> FloatArray:
+    """Give the value of each of 256 levels; of those that no pixel has only some value in [0, 1]."""
+    values = np.arange(LEVELS) / 255
+    if stretch:
+        held = np.flatnonzero(table.any(axis=0))
+        lowest, highest = values[held[0]], values[held[-1]]
+        if lowest != highest:
+            values = ((values - lowest) / (highest - lowest)).clip(0, 1)
+    return values
+
+
+def _from_levels(table: NDArray[np.int64], values: FloatArray) -> tuple[Moments, NDArray[np.int64], NDArray[np.int64]]:
+    """Give moments, the histogram of truncated values by label, and what lies above the two single thresholds."""
+    number = table.sum(axis=1).astype(np.float64)
+    total = table @ values
+    means = total / np.maximum(number, 1)
+    squares = (table * (values - means[:, np.newaxis]) ** 2).sum(axis=1)
+    moments = Moments(*(part.reshape(4, 2) for part in (number, total, squares)))
+    by_label = table.reshape(4, 2, LEVELS).sum(axis=0)
+    histogram = np.zeros((2, LEVELS), np.int64)
+    truncated = (values * 255).astype(np.int64)
+    for label in range(2):
+        histogram[label] = np.bincount(truncated, by_label[label], LEVELS)
+    reached = np.stack([values >= adaptive_threshold(moments.mean), values >= 0.5])
+    return moments, histogram, reached @ by_label[::-1].T
+
+
+def _centroid(places: int, positives: int, size: int) -> int:
+    """Give how many rows (columns) lie before the centroid and at it; half of the image without positives."""
+    if not positives:
+        return size // 2
+    return (2 * places + positives) // (2 * positives) + 1
+
+
+@cache
+def _weights() -> tuple[FloatArray, FloatArray]:
+    """Give the weights of negatives by squared distance, and the Gaussian of weighted F along one axis."""
+    distances = np.sqrt(np.arange(_SQUARED_DISTANCES))
+    gauss = np.exp(-(np.arange(-_REACH, _REACH + 1) ** 2) / (2 * _SIGMA**2))
+    return 2 - np.exp(np.log(0.5) / 5 * distances), gauss / gauss.sum()

@@ -1,0 +1,143 @@
+"""The metrics of the saliency protocol, and the table that computes them from sums over images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from segbench.core.errors import ArgumentError
+from segbench.core.metric import Metric, shares
+from segbench.core.series import FloatArray, Space
+from segbench.core.table import Table
+from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
+from segbench.protocols.saliency.curve import SaliencyCurve, saliency_curve
+from segbench.protocols.saliency.measures import f_measure
+
+_E = (0.0, 2.0)  # N / (N - 1) of a perfect map of N pixels
+
+WEIGHTED = "weighted_f"
+
+METRICS = shares(
+    Metric(
+        key="s_measure", title="S", better="higher", image_key="s_measure", headline=True, compared=True,
+        note="structure",
+    ),
+    Metric(
+        key="e_max", title="E max", better="higher", range=_E, image_key="e_max", compared=True, chosen=True,
+        priority=1, group="E", note="enhanced alignment",
+    ),
+    Metric(
+        key="e_mean", title="mean", better="higher", range=_E, image_key="e_mean", image_title="E mean", compared=True,
+        group="E", note="enhanced alignment",
+    ),
+    Metric(
+        key="e_adaptive", title="adp", better="higher", range=_E, image_key="e_adaptive", image_title="E adp",
+        compared=True, priority=2, group="E", note="enhanced alignment",
+    ),
+    Metric(
+        key="f_max", title="F max", better="higher", image_key="f_max", compared=True, chosen=True, optimistic=True,
+        note="maximum of the mean F curve, at one threshold tuned on these images",
+    ),
+    Metric(
+        key="f_mean", title="mean", better="higher", image_key="f_mean", image_title="F mean", compared=True,
+        priority=4,
+    ),
+    Metric(
+        key="f_adaptive", title="adp", better="higher", image_key="f_adaptive", image_title="F adp", compared=True,
+        priority=3,
+    ),
+    Metric(
+        key=WEIGHTED, title="Fw", better="higher", image_key=WEIGHTED, image_title="Fw", compared=True,
+        note="weighted F",
+    ),
+    Metric(key="mae", title="MAE", better="lower", image_key="mae", compared=True),
+    Metric(key="f_max_of_image", better="higher", optimistic=True),
+    Metric(key="f_max_of_mean_pr", better="higher", chosen=True, optimistic=True),
+    Metric(key="mean_iou", better="higher", image_key="mean_iou", image_title="mean IoU"),
+    Metric(key="mean_dice", better="higher", image_key="mean_dice", image_title="mean Dice"),
+    Metric(key="ber", better="lower", image_key="ber", image_title="BER"),
+)  # fmt: skip
+
+
+class SaliencyTable(Table):
+    """Sums of many images in sorted order of their names, those of several methods one after the other."""
+
+    def __init__(self, metrics: Sequence[Metric], beta2: float, sets: Sequence[Mapping[str, SaliencyCounts]]) -> None:
+        self.metrics = tuple(metrics)
+        self._beta2 = beta2
+        self._sets = sets
+
+    @property
+    def images(self) -> int:
+        """Number of images."""
+        return sum(map(len, self._sets))
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """The curves, the other metrics, and 1 for the image; in units of 1."""
+        width = len(CURVES) * LEVELS + len(SCALARS) + 1
+        rows = np.empty((self.images, width))
+        named = (images[name] for images in self._sets for name in sorted(images))
+        for row, counts in zip(rows, named, strict=True):
+            row[:] = _in_ones(counts)
+        return rows
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of the benchmark itself, from sums of whole numbers."""
+        if not self.images:
+            return np.full(len(self.metrics), np.nan)
+        row: FloatArray = self.score(_in_ones(self.pooled)[np.newaxis])[0]
+        return row
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `Table`; nan for sums over no image."""
+        with np.errstate(invalid="ignore"):  # 0 / 0 where no image is drawn
+            means = sums / sums[:, -1:]
+        curves = means[:, : len(CURVES) * LEVELS].reshape(-1, len(CURVES), LEVELS)
+        precision, recall, f, e = np.moveaxis(curves, 1, 0)
+        values = {
+            **dict(zip(SCALARS, means[:, -len(SCALARS) - 1 : -1].T, strict=True)),
+            "e_max": e.max(axis=1),
+            "e_mean": e.mean(axis=1),
+            "f_max": f.max(axis=1),
+            "f_mean": f.mean(axis=1),
+            "f_max_of_mean_pr": f_measure(precision, recall, self._beta2).max(axis=1),
+        }
+        return np.column_stack([values[metric.key] for metric in self.metrics])
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        del metric  # the reason is the same for all
+        return "no image was counted"
+
+    @property
+    def pooled(self) -> SaliencyCounts:
+        """The counts of all images added up."""
+        return SaliencyCounts.sum(images[name] for images in self._sets for name in sorted(images))
+
+    @property
+    def curve(self) -> SaliencyCurve:
+        """Mean precision, recall, F and E at each threshold."""
+        return saliency_curve(self.pooled)
+
+    def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
+        """Read mean precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
+        if space == "roc":
+            raise ArgumentError("saliency has no ROC curve: its papers report precision and recall")
+        heights = np.full((len(sums), at.size), np.nan)
+        for row, values in enumerate(sums):
+            if values[-1]:
+                precision, recall = (values[: 2 * LEVELS] / values[-1]).reshape(2, LEVELS)
+                reached, first = np.unique(recall, return_index=True)
+                heights[row] = np.interp(at, reached, precision[first], left=np.nan, right=np.nan)
+        return heights
+
+
+def _in_ones(counts: SaliencyCounts) -> FloatArray:
+    """Give sums of metrics as floats, and the number of images."""
+    row = counts.row / UNITS
+    row[-1] = counts.images
+    return row

@@ -1,0 +1,222 @@
+"""Settings of the saliency protocol, and how the files of an image become what `count_map` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from segbench.core.arguments import as_real
+from segbench.core.counts import Counts, counts_in
+from segbench.core.errors import DataError
+from segbench.core.metric import Metric
+from segbench.core.options import option
+from segbench.core.protocol import Counted, Expected, Protocol
+from segbench.core.sample import Reads, Sample
+from segbench.protocols.labels import LabelRule, Positive, rule_text
+from segbench.protocols.states import State, states_of_labels
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segbench.core.pictures import Pictures
+    from segbench.protocols.saliency.counts import SaliencyCounts
+    from segbench.protocols.saliency.metrics import SaliencyTable
+
+
+@dataclass(frozen=True)
+class MaskRule(LabelRule):
+    """A rule for levels; masks of one bit are taken as they are."""
+
+    def positive(self, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell which pixels are positive."""
+        return ground_truth if ground_truth.dtype.kind == "b" else super().positive(ground_truth)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saliency(Protocol):
+    """Settings of the saliency protocol.
+
+    Parameters
+    ----------
+    positive : str, float or sequence of float
+        Which ground-truth values are salient, as in `Pixels`. The field cuts masks above 128, since many have blurred
+        borders. Masks of one bit are taken as they are.
+    stretch : bool
+        Stretch each map to [0, 1] by its own minimum and maximum, as the field's code does; else levels are divided by
+        the maximum of their type, and floats must lie in [0, 1].
+    beta2 : float
+        The weight of precision in F (not in weighted F); the field takes .3.
+    weighted : bool
+        Compute weighted F, which takes most of the time.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting is out of range, or `positive` is no rule.
+
+    Examples
+    --------
+    >>> Saliency(stretch=False).signature_fields()
+    {'positive': '>128', 'stretch': 'no', 'beta2': '0.3', 'weighted': 'yes'}
+    """
+
+    name: ClassVar[str] = "saliency"
+    reads: ClassVar[Reads] = "masks"
+    counts = counts_in("segbench.protocols.saliency.counts", "SaliencyCounts")
+    takes_field: ClassVar[bool] = False
+    without_pictures: ClassVar[str] = ""
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
+        {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed"}
+    )
+    title: ClassVar[str] = "Saliency maps against masks: S, E, F, weighted F and MAE, averaged over images."
+    examples: ClassVar[tuple[str, ...]] = (
+        "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/*",
+        "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu --no-stretch",
+    )
+
+    positive: Positive = field(
+        default=">128",
+        metadata=option(
+            "Name the ground-truth values that are salient: '>128', 255 or 1.",
+            metavar="VALUES",
+            read=str,
+            panel="Ground truth",
+        ),
+    )
+    stretch: bool = field(default=True, metadata=option("Take maps as they are; do not stretch each to [0, 1]."))
+    beta2: float = field(default=0.3, metadata=option("Set the weight of precision in F."))
+    weighted: bool = field(default=True, metadata=option("Leave out weighted F, which takes most of the time."))
+
+    def __post_init__(self) -> None:
+        LabelRule.parse(self.positive)
+        object.__setattr__(self, "positive", rule_text(self.positive))
+        beta2 = as_real(self.beta2, "beta2", "a number from 0 to 1000", least=0, most=1000)
+        object.__setattr__(self, "beta2", beta2)
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a metric depends on."""
+        return {
+            "positive": str(self.positive).replace(" ", ""),
+            "stretch": "yes" if self.stretch else "no",
+            "beta2": f"{self.beta2!r}",
+            "weighted": "yes" if self.weighted else "no",
+        }
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> Saliency:
+        """Make the protocol from the fields of a signature: F and weighted F depend on them."""
+        return cls(beta2=float(fields["beta2"]), weighted=fields["weighted"] == "yes")
+
+    @classmethod
+    def measuring(cls, counts: Counts) -> Saliency:
+        """Make the protocol for counts."""
+        ours = cast("SaliencyCounts", counts)
+        return cls(beta2=ours.beta2, weighted=ours.weighted)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric."""
+        from segbench.protocols.saliency.metrics import METRICS, WEIGHTED
+
+        return METRICS if self.weighted else tuple(metric for metric in METRICS if metric.key != WEIGHTED)
+
+    def table(
+        self, *sets: Mapping[str, SaliencyCounts], rest: Counts | None = None, of_set: Counts | None = None
+    ) -> SaliencyTable:
+        """Lay out counts, see `SaliencyTable`."""
+        from segbench.protocols.saliency.metrics import SaliencyTable
+
+        del rest, of_set  # images are measured one by one
+        return SaliencyTable(self.metrics(), self.beta2, sets)
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile every kernel, or load it from disk."""
+        import numpy as np
+
+        from segbench.protocols.saliency.counting import count_saliency
+
+        del say
+        for dtype in (np.uint8, np.float64):
+            count_saliency(np.eye(2), np.eye(2).astype(dtype))
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold under these settings."""
+        return Expected(reads=self.reads, rule=MaskRule.parse(self.positive), one_annotator=True)
+
+    def count(self, sample: Sample) -> Counted:
+        """Count one image."""
+        from segbench.protocols.saliency.counting import count_map
+
+        file = sample.prediction_file or sample.name
+        counts = count_map(
+            file,
+            self._labels(sample),
+            sample.predictions[0],
+            stretch=self.stretch,
+            beta2=self.beta2,
+            weighted=self.weighted,
+        )
+        return Counted(counts)
+
+    def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:
+        """Tell true, false and missed pixels apart at a threshold of the stretched map, truncated to 256 levels."""
+        import numpy as np
+
+        del counts
+        return states_of_labels(self._labels(sample), self._levels(sample) >= np.rint(threshold * 255))
+
+    def pictures(self, sample: Sample, counts: SaliencyCounts, thresholds: NDArray[np.float64]) -> Pictures:
+        """Draw an image for the report page: states, F and E at each threshold."""
+        import numpy as np
+
+        from segbench.core.pictures import Pictures
+        from segbench.protocols.saliency.counts import UNITS
+
+        truth = np.where(self._labels(sample), 255, 0).astype(np.uint8)
+        states = [self.states(sample, threshold) for threshold in thresholds.tolist()]
+        places = np.rint(thresholds * 255).astype(np.int64)
+        curves = {"F": counts.f, "E": counts.e}
+        return Pictures(
+            truth, truth, states=states, metrics={name: curve[places] / UNITS for name, curve in curves.items()}
+        )
+
+    def _levels(self, sample: Sample) -> NDArray[np.int64]:
+        """Give the truncated levels that thresholds of curves are compared with."""
+        import numpy as np
+
+        from segbench.protocols.saliency.counting import stretched
+
+        values = stretched(sample.prediction_file or sample.name, sample.predictions[0], stretch=self.stretch)
+        return (values * 255).astype(np.int64)
+
+    def _labels(self, sample: Sample) -> NDArray[np.bool_]:
+        """Tell which pixels are salient."""
+        import numpy as np
+
+        truth: NDArray[Any] = sample.ground_truths[0]
+        file = (sample.ground_truth_files or (sample.name,))[0]
+        if len(sample.ground_truths) > 1:
+            raise DataError(
+                file,
+                f"{len(sample.ground_truths)} annotators, expected one mask",
+                "take one of them: --gt-pattern (gt_pattern=...), or one column of the list",
+            )
+        if sample.field is not None and not sample.field.all():
+            raise DataError(
+                file,
+                "a field of view leaves pixels out, but saliency compares whole images",
+                "leave out --field (field=...)",
+            )
+        if sample.without_truth:
+            return np.zeros(truth.shape, np.bool_)
+        labels = MaskRule.parse(self.positive).positive(truth)
+        if not labels.any() and truth.any() and truth.max() <= 1:
+            raise DataError(
+                file,
+                f"no value up to {truth.max():g} is salient by the rule {self.positive}",
+                "say which values are: --positive '>0.5' (Saliency(positive='>0.5'))",
+            )
+        return labels

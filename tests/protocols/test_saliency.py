@@ -1,0 +1,349 @@
+"""Saliency: drawings worked by hand, degenerate images, invariants, SciPy, and the official values of 100 images."""
+
+import csv
+import math
+import os
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.ndimage import convolve, distance_transform_edt
+
+import segbench
+from segbench import ArgumentError, DataError, Saliency, SaliencyCounts, count_saliency
+from segbench.protocols.saliency import kernels
+from segbench.protocols.saliency.counts import CURVES, SCALARS, UNITS
+
+DEMO = Path(__file__).parents[2] / "datasets/demo/objects"
+SOD = Path(os.environ.get("SEGBENCH_SOD", "nowhere"))
+needs_sod = pytest.mark.skipif(not SOD.is_dir(), reason="SEGBENCH_SOD names no folder with the saliency images")
+
+
+def value(counts, key):
+    """Give the mean over images of a metric, or of a curve."""
+    return getattr(counts, key) / (UNITS * counts.images)
+
+
+def random_case(seed, shape=(21, 34), levels=256):
+    rng = np.random.default_rng(seed)
+    labels = rng.random(shape) < rng.choice([0.05, 0.4, 0.9])
+    return labels, rng.integers(0, levels, shape).astype(np.uint8)
+
+
+def alike(one, other, units=16):
+    return all(
+        np.abs(np.asarray(getattr(one, each.name), float) - np.asarray(getattr(other, each.name), float)).max() <= units
+        for each in fields(one)
+    )
+
+
+class TestByHand:
+    """Two rows and two columns: the right column is salient, and the map has 0, 1/2, 0 and 1."""
+
+    @pytest.fixture
+    def counts(self):
+        return count_saliency([[0, 1], [0, 1]], [[0.0, 0.5], [0.0, 1.0]])
+
+    def test_mae_is_an_eighth(self, counts):
+        assert value(counts, "mae") == 0.125
+
+    def test_curves_step_at_one_half(self, counts):
+        # floor(255 / 2) = 127 finds both pixels up to 127, and one of two beyond; everything is found at 0.
+        assert_array_equal(value(counts, "precision")[[0, 1, 127, 128, 255]], [0.5, 1, 1, 1, 1])
+        assert_array_equal(value(counts, "recall")[[0, 1, 127, 128, 255]], [1, 1, 1, 0.5, 0.5])
+        of_half = 1.3 * 0.5 / (0.3 + 0.5)
+        assert_allclose(value(counts, "f")[[1, 128]], [1, of_half], atol=1e-13)
+
+    def test_adaptive_threshold_is_twice_the_mean(self, counts):
+        # 2 * 1.5 / 4 = .75: one of two is found.
+        assert_allclose(value(counts, "f_adaptive"), 1.3 * 0.5 / 0.8, atol=1e-13)
+
+    def test_maxima_and_means_over_thresholds(self, counts):
+        assert value(counts, "f_max_of_image") == 1
+        assert_allclose(value(counts, "mean_iou"), (0.5 + 127 * 1 + 128 * 0.5) / 256, atol=1e-13)
+        assert_allclose(value(counts, "mean_dice"), (2 / 3 + 127 + 128 * 2 / 3) / 256, atol=1e-13)
+
+    def test_ber_is_measured_at_one_half_included(self, counts):
+        assert value(counts, "ber") == 0
+
+    def test_e_of_one_of_two(self, counts):
+        prediction, truth = Fraction(1, 4), Fraction(1, 2)
+        pairs = [(1, 1 - prediction, 1 - truth), (1, -prediction, 1 - truth), (2, -prediction, -truth)]
+        aligned = sum(number * (2 * p * t / (p * p + t * t) + 1) ** 2 / 4 for number, p, t in pairs)
+        assert_allclose(value(counts, "e_adaptive"), float(aligned / 3), atol=1e-13)
+
+    def test_s(self, counts):
+        # Positives: mean .75, variance .125; negatives are right. The centroid's row and column go to the first part.
+        deviation = math.sqrt(0.125)
+        of_objects = 0.5 * (2 * 0.75 / (0.75**2 + 1 + deviation)) + 0.5 * 1
+        # Centroid: rows (0 + 1) / 2 rounds up to 1, column 1: one part holds all. x = 3/8, y = 1/2.
+        x, y = 0.375, 0.5
+        variance_x, variance_y = ((0.25 + 1) - 4 * x * x) / 3, 1 / 3
+        covariance = (1.5 - 4 * x * y) / 3
+        of_regions = 4 * x * y * covariance / ((x * x + y * y) * (variance_x + variance_y))
+        assert_allclose(value(counts, "s_measure"), (of_objects + of_regions) / 2, atol=1e-13)
+
+
+class TestDegenerateImages:
+    def test_without_positives(self):
+        counts = count_saliency(np.zeros((4, 5)), np.linspace(0, 1, 20).reshape(4, 5))
+        assert_allclose(value(counts, "s_measure"), 0.5, atol=1e-13)  # 1 - mean
+        assert [value(counts, key) for key in ("weighted_f", "f_max_of_image", "f_adaptive", "mean_iou")] == [0] * 4
+        # The share of negative predictions, of one pixel less than there are.
+        assert_allclose(value(counts, "e")[[0, 255]], [0, 19 / 19], atol=1e-13)
+        assert_allclose(value(counts, "ber"), 0.5, atol=1e-13)
+
+    def test_all_positive(self):
+        counts = count_saliency(np.ones((4, 5)), np.linspace(0, 1, 20).reshape(4, 5))
+        assert_allclose(value(counts, "s_measure"), 0.5, atol=1e-13)
+        assert_allclose(value(counts, "e")[[0, 255]], [20 / 19, 1 / 19], atol=1e-13)
+        assert value(counts, "f_max_of_image") == 1
+
+    @pytest.mark.parametrize("level", [0, 64, 255])
+    def test_a_constant_map_is_not_stretched(self, level):
+        labels = np.zeros((4, 6))
+        labels[1:3, 2:4] = 1
+        counts = count_saliency(labels, np.full((4, 6), level, np.uint8))
+        assert_allclose(value(counts, "mae"), (20 * level + 4 * (255 - level)) / 255 / 24, atol=1e-13)
+        assert_allclose(value(counts, "precision")[level], 4 / 24, atol=1e-13)
+        assert value(counts, "f_adaptive") == value(counts, "f")[0 if level == 64 else level] * (level != 64)
+
+    @pytest.mark.parametrize("salient", [0, 1])
+    @pytest.mark.parametrize("score", [0.0, 1.0])
+    def test_one_pixel(self, salient, score):
+        counts = count_saliency([[salient]], [[score]])
+        right = float(salient == score)
+        assert value(counts, "s_measure") == right
+        assert value(counts, "mae") == 1 - right
+        assert value(counts, "f_max_of_image") == salient  # at threshold 0 everything is found
+        assert counts.images == counts.pixels == 1
+
+    def test_positives_in_the_last_row_and_column_leave_parts_empty(self):
+        labels = np.zeros((4, 6))
+        labels[3, 5] = 1
+        counts = count_saliency(labels, labels)
+        assert_allclose(value(counts, "s_measure"), 1, atol=1e-12)
+
+    def test_a_perfect_map(self):
+        labels = np.zeros((8, 9))
+        labels[2:5, 3:7] = 1
+        counts = count_saliency(labels, labels)
+        for key, expected in {"mae": 0, "s_measure": 1, "weighted_f": 1, "f_max_of_image": 1, "ber": 0}.items():
+            assert_allclose(value(counts, key), expected, atol=1e-12)
+        assert_allclose(value(counts, "e_adaptive"), 72 / 71, atol=1e-12)
+
+
+class TestInvariants:
+    @pytest.mark.parametrize("seed", range(6))
+    def test_types_of_one_map_agree(self, seed):
+        labels, levels = random_case(seed)
+        for stretch in (True, False):
+            of_levels = count_saliency(labels, levels, stretch=stretch)
+            assert alike(of_levels, count_saliency(labels, levels / 255, stretch=stretch))
+            assert alike(of_levels, count_saliency(labels, levels.astype(np.uint16) * 257, stretch=stretch))
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_a_stretched_map_does_not_depend_on_range(self, seed):
+        labels, levels = random_case(seed, levels=100)
+        assert alike(count_saliency(labels, levels / 2.0 - 7), count_saliency(labels, levels / 128.0))
+
+    def test_the_sum_does_not_depend_on_order_or_grouping(self):
+        counts = [count_saliency(*random_case(seed)) for seed in range(5)]
+        total = SaliencyCounts.sum(counts)
+        assert SaliencyCounts.sum(counts[::-1]) == total
+        assert (counts[0] + counts[1]) + (counts[2] + counts[3] + counts[4]) == total
+
+    def test_arrays_are_not_modified(self):
+        labels, levels = random_case(0)
+        before = labels.copy(), levels.copy()
+        count_saliency(labels, levels)
+        assert_array_equal(labels, before[0])
+        assert_array_equal(levels, before[1])
+
+    def test_images_twice_change_nothing(self):
+        pairs = [random_case(seed) for seed in range(4)]
+        once = segbench.evaluate(pairs, protocol=Saliency(positive=1))
+        twice = segbench.evaluate([*pairs, *pairs], protocol=Saliency(positive=1))
+        for key, estimate in once.summary.items():
+            assert_allclose(twice.summary[key], estimate, atol=1e-15)
+
+    def test_the_table_measures_what_the_summary_holds(self):
+        pairs = [random_case(seed) for seed in range(4)]
+        result = segbench.evaluate(pairs, protocol=Saliency(positive=1, beta2=1))
+        table = result.table
+        assert_allclose(table.measure(np.ones((1, 4)))[0], table.estimates, atol=1e-14)
+        alone = {name: segbench.evaluate([pair], protocol=Saliency(positive=1, beta2=1)).summary
+                 for name, pair in zip(result.per_image, pairs, strict=True)}  # fmt: skip
+        for name, values in result.per_image.items():
+            assert_allclose(values["f_max"], alone[name]["f_max_of_image"], atol=1e-14)
+
+
+class TestWeightedF:
+    @pytest.mark.parametrize("seed", range(40))
+    def test_the_nearest_positive_is_that_of_scipy(self, seed):
+        rng = np.random.default_rng(seed)
+        labels = rng.random(rng.integers(1, 40, 2)) < rng.choice([0.005, 0.05, 0.5])
+        labels[tuple(rng.integers(0, labels.shape))] = True
+        expected = distance_transform_edt(~labels, return_distances=False, return_indices=True)
+        rows = kernels.nearest_rows(labels.view(np.uint8))
+        cells = np.empty(labels.shape[1], np.int32)
+        for r, row in enumerate(rows):
+            number = kernels.cells_of_row(row, r, cells)
+            at = 0
+            for c in np.flatnonzero(rng.random(row.size) < rng.choice([0.2, 1])):
+                at = kernels.nearest_cell(row, r, c, cells[:number], at)
+                assert (row[cells[at]], cells[at]) == tuple(expected[:, r, c])
+                start = rng.choice(np.flatnonzero(row >= 0))
+                assert kernels.search_row(row, r, c, start)[0] == cells[at]
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_agrees_with_filters_of_scipy(self, seed):
+        """The definition of Margolin et al., written with SciPy."""
+        rng = np.random.default_rng(seed)
+        shape = rng.integers(1, 40, 2)
+        labels = rng.random(shape) < rng.choice([0.02, 0.5])
+        labels[tuple(rng.integers(0, shape))] = True
+        scores = rng.random(shape).round(1)
+        distances, nearest = distance_transform_edt(~labels, return_indices=True)
+        errors = np.abs(scores - labels)
+        spread = np.where(labels, errors, errors[tuple(nearest)])
+        along = np.exp(-(np.arange(-3, 4) ** 2) / 50)
+        gauss = np.outer(along, along)
+        blurred = convolve(spread, gauss / gauss.sum(), mode="constant")
+        weighted = np.where(labels, np.minimum(errors, blurred), errors * (2 - 0.5 ** (distances / 5)))
+        true = labels.sum() - weighted[labels].sum()
+        precision, recall = true / (true + weighted[~labels].sum()), 1 - weighted[labels].mean()
+        expected = 2 * precision * recall / (precision + recall)
+        found = count_saliency(labels, scores, stretch=False)
+        assert_allclose(value(found, "weighted_f"), expected, atol=1e-12)
+
+
+class TestSettings:
+    def test_each_changes_the_signature(self):
+        signatures = {tuple(each.signature_fields().values()) for each in (
+            Saliency(), Saliency(positive="255"), Saliency(stretch=False), Saliency(beta2=1), Saliency(weighted=False),
+        )}  # fmt: skip
+        assert len(signatures) == 5
+
+    def test_without_weighted_f_there_is_no_such_metric(self):
+        result = segbench.evaluate([random_case(0)], protocol=Saliency(positive=1, weighted=False))
+        assert "weighted_f" not in result.summary
+
+    @pytest.mark.parametrize("settings", [{"beta2": -1}, {"beta2": math.nan}, {"positive": "much"}])
+    def test_others_are_refused(self, settings):
+        with pytest.raises(ArgumentError):
+            Saliency(**settings)
+
+    def test_counts_of_different_settings_do_not_add(self):
+        case = random_case(0)
+        with pytest.raises(ArgumentError, match="same settings"):
+            count_saliency(*case) + count_saliency(*case, beta2=1)
+
+    @pytest.mark.parametrize(
+        ("scores", "settings", "words"),
+        [
+            ([[0.0, 2.0]], {"stretch": False}, r"expected \[0, 1\]"),
+            ([[7.0, 7.0]], {}, r"expected \[0, 1\]"),
+            ([[0.0, np.nan]], {}, "1 scores are NaN"),
+        ],
+    )
+    def test_maps_that_cannot_be_measured_are_refused(self, scores, settings, words):
+        with pytest.raises(DataError, match=words):
+            count_saliency([[0, 1]], scores, **settings)
+
+    @pytest.mark.parametrize(("labels", "scores"), [([[0, 2]], [[0, 1]]), ([[0, 1]], [[0, 1, 0]]), ([0, 1], [0, 1])])
+    def test_arrays_of_other_values_or_shapes_are_refused(self, labels, scores):
+        with pytest.raises(ArgumentError):
+            count_saliency(labels, scores)
+
+    def test_masks_of_zeros_and_ones_ask_for_a_rule(self):
+        labels, levels = random_case(0)
+        with pytest.raises(DataError, match="--positive"):
+            segbench.evaluate([(labels.astype(np.uint8), levels)], protocol=Saliency())
+
+
+class TestCommand:
+    def test_files_are_measured_shown_and_compared(self, segbench, tmp_path):
+        kept = tmp_path / "r.segbench"
+        folders = [DEMO / "predictions/random_walker", DEMO / "predictions/soft_otsu"]
+        counted = segbench("saliency", DEMO / "ground_truth", *folders, "-o", kept)
+        assert counted.code == 0, counted.err
+        assert "protocol:saliency|positive:>128|stretch:yes|beta2:0.3|weighted:yes|" in counted.out
+        again = segbench("saliency", DEMO / "ground_truth", *folders, "-o", kept)
+        assert again.out == counted.out
+        assert segbench("compare", kept).code == 0
+        assert "mae" in segbench("show", kept, "--per-image", "--format", "csv").out
+        assert segbench("show", kept, "--intervals", "95").code == 0
+
+    def test_one_bit_masks_need_no_rule(self, segbench, tmp_path):
+        labels, levels = random_case(0)
+        for folder, image in (("gt", labels), ("pred", levels)):
+            (tmp_path / folder).mkdir()
+            iio.imwrite(tmp_path / folder / "a.png", image)
+        answer = segbench("saliency", tmp_path / "gt", tmp_path / "pred", "--format", "json")
+        assert answer.code == 0, answer.err
+        assert not answer.err.count("no-positives")
+
+
+@pytest.fixture(scope="module")
+def counted():
+    methods = ("DSS", "Amulet", "PiCANet")
+    return {each: segbench.evaluate(SOD / "ground_truth", SOD / "predictions" / each, Saliency()) for each in methods}
+
+
+@needs_sod
+class TestOfficialValues:
+    @pytest.mark.parametrize(
+        ("file", "keys", "allowed"),
+        [
+            ("official_per_image", {"mae": "mae", "s_measure": "s_measure", "adaptive_f": "f_adaptive"}, 1e-12),
+            (
+                "pysodmetrics_per_image",
+                {
+                    "weighted_f": "weighted_f", "e_adaptive": "e_adaptive", "e_mean_over_thresholds": "e_mean",
+                    "e_max_of_image": "e_max", "f_adaptive": "f_adaptive", "f_mean_over_thresholds": "f_mean",
+                    "f_max_of_image": "f_max",
+                },
+                1e-10,
+            ),
+        ],
+    )  # fmt: skip
+    def test_of_each_image(self, counted, file, keys, allowed):
+        with (SOD / f"{file}.csv").open() as rows:
+            read = list(csv.DictReader(rows))
+        assert len(read) == 300
+        for row in read:
+            ours = counted[row["method"]].per_image[row["image"]]
+            for theirs, key in keys.items():
+                assert_allclose(ours[key], float(row[theirs]), rtol=0, atol=allowed)
+
+    def test_of_each_threshold(self, counted):
+        official = np.load(SOD / "official_curves.npz")
+        for method, result in counted.items():
+            for place, name in enumerate(official["images"].tolist()):
+                counts = result.counts[name]
+                for curve in ("precision", "recall"):
+                    # Equal but for the fixed units of 2**-44, which the counts are kept in.
+                    expected = np.rint(official[f"{method}_{curve}"][place][::-1] * UNITS)
+                    assert_array_equal(getattr(counts, curve), expected)
+
+    def test_of_the_set(self, counted):
+        expected = {
+            "mae": (0.133061, 0.143876, 0.109178), "s_measure": (0.720654, 0.748937, 0.764204),
+            "weighted_f": (0.673377, 0.671422, 0.688073), "e_adaptive": (0.769375, 0.775706, 0.795274),
+            "e_mean": (0.760291, 0.773920, 0.771306), "e_max": (0.798469, 0.802302, 0.853130),
+            "f_adaptive": (0.756827, 0.740703, 0.755317), "f_mean": (0.747465, 0.733687, 0.737606),
+            "f_max": (0.769433, 0.757962, 0.786335),
+        }  # fmt: skip
+        for key, values in expected.items():
+            assert_allclose([result.summary[key] for result in counted.values()], values, rtol=0, atol=1e-6)
+        assert_allclose(counted["DSS"].summary["f_max_of_mean_pr"], 0.8102, atol=5e-5)
+
+
+def test_every_metric_is_tested_here():
+    text = Path(__file__).read_text("utf-8")
+    assert [name for name in (*SCALARS, *CURVES) if f'"{name}"' not in text] == []
