@@ -335,7 +335,7 @@ class Labels(Protocol):
         return Counted(LabelCounts(self.classes_text, matrix, ignored), values)
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
-        """Tell right and wrong pixels apart; of masks true, false and missed ones."""
+        """Distinguish right and wrong pixels; of masks true, false and missed ones."""
         import numpy as np
 
         from segbench.protocols.labels.counting import remapped

@@ -12,7 +12,7 @@ from segbench.core.arrays import as_array
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import as_shares
 from segbench.protocols.annotators import zero_or_one
-from segbench.protocols.labels import LabelRule, Positive
+from segbench.protocols.label_rules import LabelRule, Positive
 from segbench.protocols.saliency.counts import LEVELS, UNITS, SaliencyCounts
 from segbench.protocols.saliency.measures import FloatArray, Found, Moments, f_measure, s_measure, weighted_f
 

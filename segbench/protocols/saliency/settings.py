@@ -14,7 +14,7 @@ from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Expected, Protocol
 from segbench.core.sample import Reads, Sample
-from segbench.protocols.labels import LabelRule, Positive, rule_text
+from segbench.protocols.label_rules import LabelRule, Positive, rule_text
 from segbench.protocols.states import State, states_of_labels
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Saliency(Protocol):
     Raises
     ------
     ArgumentError
-        If a setting is out of range, or `positive` is no rule.
+        If a setting is out of range, or `positive` is not a rule.
 
     Examples
     --------
