@@ -51,7 +51,7 @@ class TestResult:
     @pytest.mark.parametrize("function", [evaluate, segbench.check])
     def test_what_is_no_protocol_is_refused(self, papers, function, protocol):
         with pytest.raises(
-            segbench.ArgumentError, match=r"protocol is .*, or one of pixels, classes, boundaries, regio"
+            segbench.ArgumentError, match=r"protocol is .*, or one of pixels, classes, labels, boundaries, regio"
         ):
             function(*papers, protocol)
 

@@ -127,7 +127,10 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("flags", "said"),
         [
-            (("--void", "255"), "No such option: --void; segbench pixels has it; segbench regions has it"),
+            (
+                ("--void", "255"),
+                "No such option: --void; segbench pixels has it; segbench labels has it; segbench regions has it",
+            ),
             (("--bins",), "No such option: --bins; segbench pixels has it"),
             (("--nms", "1,5"), "radius,border,multiplier"),
             (("--nms", "1.5,5,1.01"), "radius is 1.5"),

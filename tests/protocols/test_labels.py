@@ -333,7 +333,7 @@ def test_settings_are_checked():
         ({"classes": 0}, "at least 1"),
         ({"names": ["a"]}, "list them, too"),
         ({"classes": 2, "positive": 1}, "masks only"),
-        ({"positive": "x"}, "is no rule"),
+        ({"positive": "x"}, "is not a rule"),
         ({"classes": [0, 1], "names": ["a|b", "c"]}, "cannot name"),
         ({"gt_map": 3}, "a text or a mapping"),
     ):

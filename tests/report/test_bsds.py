@@ -111,7 +111,7 @@ class TestExport:
 
     def test_only_boundaries(self, tmp_path):
         pixels = evaluate(*write_papers(tmp_path))
-        with pytest.raises(ArgumentError, match="boundary protocol"):
+        with pytest.raises(ArgumentError, match="boundaries or regions protocol"):
             export_bsds([pixels], tmp_path)
 
     def test_a_place_that_cannot_be_written(self, tmp_path):

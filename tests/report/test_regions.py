@@ -50,7 +50,7 @@ def test_void_is_left_out_and_another_annotator_drawn():
 def test_refusals():
     with pytest.raises(ArgumentError, match="annotator is 1, expected a whole number from 0 to 0"):
         plot_regions(IMAGE, PREDICTION, TRUTH, annotator=1)
-    with pytest.raises(ArgumentError, match=r"threshold is 0\.5, none of the 1"):
+    with pytest.raises(ArgumentError, match=r"threshold is 0\.5, expected one of the 1 measured"):
         plot_regions(IMAGE, PREDICTION, TRUTH, threshold=0.5)
     with pytest.raises(ArgumentError, match=r"image has shape \(4, 2\)"):
         plot_regions(IMAGE.T, PREDICTION, TRUTH)

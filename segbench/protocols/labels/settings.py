@@ -406,7 +406,7 @@ class Labels(Protocol):
         return positive, self._predicted_mask(maps.file, predicted), valid, values
 
     def _predicted_mask(self, file: str, predicted: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell which pixels are predicted positive."""
+        """Say which pixels are predicted positive."""
         import numpy as np
 
         if predicted.dtype == np.bool_:
@@ -477,7 +477,7 @@ def _refuse_unfit(labels: tuple[int, ...], names: tuple[str, ...], void: tuple[i
     for what, values in (("label", labels), ("name", names)):
         doubled = list(dict.fromkeys(str(value) for value in values if values.count(value) > 1))
         if doubled:
-            raise ArgumentError(f"the {what} {', '.join(doubled)} stands for several classes")
+            raise ArgumentError(f"the {what} {', '.join(doubled)} is the name of several classes")
     both = [str(label) for label in labels if label in void]
     if both:
         raise ArgumentError(

@@ -31,7 +31,7 @@ class MaskRule(LabelRule):
     """A rule for levels; masks of one bit are taken as they are."""
 
     def positive(self, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell which pixels are positive."""
+        """Say which pixels are positive."""
         return ground_truth if ground_truth.dtype.kind == "b" else super().positive(ground_truth)
 
 
@@ -162,7 +162,7 @@ class Saliency(Protocol):
         return Counted(counts)
 
     def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:
-        """Tell true, false and missed pixels apart at a threshold of the stretched map, truncated to 256 levels."""
+        """Mark true, false and missed pixels at a threshold of the stretched map, truncated to 256 levels."""
         import numpy as np
 
         del counts
@@ -193,7 +193,7 @@ class Saliency(Protocol):
         return (values * 255).astype(np.int64)
 
     def _labels(self, sample: Sample) -> NDArray[np.bool_]:
-        """Tell which pixels are salient."""
+        """Say which pixels are salient."""
         import numpy as np
 
         truth: NDArray[Any] = sample.ground_truths[0]
