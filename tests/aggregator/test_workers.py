@@ -105,7 +105,7 @@ class TestLostWorkers:
         protocol = Deadly(once="im05", mark=tmp_path / "mark")
         with (
             ProcessPoolExecutor(1, context) as pool,
-            pytest.raises(WorkerError, match=r"accepts no more work .* segbench\.process_pool"),
+            pytest.raises(WorkerError, match=r"accepts no more work.* segbench\.process_pool"),
         ):
             evaluate(*folders, protocol, executor=pool)
 
