@@ -1,9 +1,11 @@
 """Time the boundary benchmark, and where the time goes; `bench_peers.py` has it beside other programs.
 
-    python scripts/benchmarks/bench_boundaries.py [FOLDER] [--kind ucm2|hed] [--repeats N]
+    python scripts/benchmarks/bench_boundaries.py [FOLDER] [--kind ucm2|hed] [--repeats N] [--enlarged 1 2 3 4]
 
 FOLDER holds groundTruth, ucm2 and hed as published for BSDS500; without it the environment variable SEGBENCH_BSDS500
-says where it is. Prints the median over repeats of the seconds an image, and where they go.
+says where it is. Prints the median over repeats of the processor's seconds an image, and where they go. With
+--enlarged, prints instead a table of the first five images enlarged by these factors: soft maps linearly, label maps by
+nearest neighbour; ground truth are the boundaries of the label maps.
 """
 
 from __future__ import annotations
@@ -13,12 +15,15 @@ import csv
 import math
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bsds500 import boundaries, options_with_folder, soft_map
-from measuring import machine, seconds
+from bsds500 import annotators, boundaries, options_with_folder, soft_map
+from measuring import in_turn, machine, markdown, processor_seconds
+from skimage.transform import resize
 
+import segbench
 from segbench.protocols.boundaries.bits import levels_of, pack
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counting import compile_kernels, count_boundaries, kernels_cached
@@ -35,6 +40,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Time the boundary benchmark.")
     parser.add_argument("--kind", choices=("ucm2", "hed"), default="ucm2")
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--enlarged", type=int, nargs="+", metavar="TIMES", help="print a table of these sizes instead")
     options = options_with_folder(parser)
     root = options.folder
     cached = kernels_cached()
@@ -43,6 +49,10 @@ def main() -> int:
     print(f"kernels {'loaded' if cached else 'compiled'} in {time.perf_counter() - start:.1f} s")
     with (root / "reference_counts.csv").open() as file:
         names = sorted({row["image"] for row in csv.DictReader(file)})
+    if options.enlarged:
+        print(large_images(root, names[:5], options.kind, options.enlarged, options.repeats))
+        print(machine())
+        return 0
     images = [(soft_map(root, name, options.kind), boundaries(root, name)) for name in names]
 
     def count() -> None:
@@ -51,7 +61,7 @@ def main() -> int:
 
     taken, stages = [], []
     for _ in range(options.repeats):
-        taken.append(seconds(count) / len(images))
+        taken.append(processor_seconds(count) / len(images))
         stages.append(np.mean([split(scores, truths) for scores, truths in images], axis=0))
     median = float(np.median(taken))
     print(
@@ -65,13 +75,52 @@ def main() -> int:
     return 0
 
 
+def large_images(root: Path, names: list[str], kind: str, factors: list[int], repeats: int) -> str:
+    """Lay out how the time grows with the size of the images."""
+    rows = []
+    for times in factors:
+        images = [enlarged(root, name, kind, times) for name in names]
+        ways = {
+            name: lambda s=scores, t=truths: count_boundaries(s, t, max_dist=MAX_DIST)
+            for name, (scores, truths) in zip(names, images, strict=True)
+        }
+        taken = sum(float(np.median(each)) for each in in_turn(ways, repeats).values())
+        drawn = sum(int(truth.sum()) for _, truths in images for truth in truths)
+        thinned = np.mean([split(*image)[1] for image in images])
+        rows.append(
+            [
+                f"{481 * times}x{321 * times}",
+                f"{taken / len(images):.3f} s",
+                f"{thinned:.3f} s",
+                f"{taken / drawn * 1e6:.1f}",
+            ]
+        )
+    header = [
+        f"{kind}, 99 thresholds",
+        f"mean of {len(names)} images",
+        "thinning",
+        "microseconds per ground-truth pixel",
+    ]
+    return markdown(header, rows)
+
+
+def enlarged(root: Path, name: str, kind: str, times: int) -> tuple[Any, list[Any]]:
+    """Read an image's soft map and its annotators' boundaries, and enlarge both."""
+    scores = soft_map(root, name, kind)
+    height, width = scores.shape
+    large = resize(scores, (height * times, width * times), order=1, preserve_range=True, anti_aliasing=False)
+    labels = annotators(root, name, "Segmentation")
+    truths = [segbench.label_boundaries(np.kron(drawn, np.ones((times, times), drawn.dtype))) for drawn in labels]
+    return large.round().astype(scores.dtype) if kind == "hed" else large, truths
+
+
 def split(scores: Any, truths: list[Any]) -> list[float]:  # noqa: ANN401 - levels or floats
     """Time the stages of `count_boundaries`; neighbourhoods are the numbering of pixels and the reach of annotators."""
-    marks = [time.perf_counter()]
+    marks = [time.process_time()]
     levels = levels_of(as_scores(scores, "prediction"), as_thresholds(99))
-    marks.append(time.perf_counter())
+    marks.append(time.process_time())
     maps = thin_levels(levels, 99)
-    marks.append(time.perf_counter())
+    marks.append(time.process_time())
     every = np.bitwise_or.reduce(maps, axis=0)
     height, width = truths[0].shape
     used = np.zeros_like(maps)
@@ -79,12 +128,12 @@ def split(scores: Any, truths: list[Any]) -> list[float]:  # noqa: ANN401 - leve
     for annotator, truth in enumerate(truths):
         table = costs((height, width), MAX_DIST * math.hypot(height, width), int(truth.sum()), annotator)
         packed = pack(truth)
-        start = time.perf_counter()
+        start = time.process_time()
         rows = side(packed, width, prediction=False)
         side(every & reached(rows.pixel, table), width, prediction=True)
-        prepared += time.perf_counter() - start
+        prepared += time.process_time() - start
         sweep(maps, every, packed, table, used)
-    marks.append(time.perf_counter())
+    marks.append(time.process_time())
     shares = list(np.diff(marks))
     # The neighbourhoods were made twice, once here and once inside the sweep.
     return [shares[0], shares[1], prepared, shares[2] - 2 * prepared]

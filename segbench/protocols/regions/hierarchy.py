@@ -64,12 +64,8 @@ def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: 
 
 
 def _merged(levels: NDArray[np.int32], thresholds: int) -> Hierarchy:
-    keys = levels.ravel().astype(np.uint16 if thresholds < 2**16 else np.int32)  # short ones sort by radix
-    ordered = np.argsort(keys, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(levels.ravel(), minlength=thresholds))[:thresholds]])
+    labels, region_of, number = merge_upward(levels, thresholds)
     height, width = levels.shape
-    pixels = np.arange(levels.size).reshape(levels.shape)[1::2, 1::2].ravel()
-    labels, region_of, number = merge_upward(levels, ordered, starts, pixels)
     return Hierarchy(labels.reshape(height // 2, width // 2), region_of, number)
 
 

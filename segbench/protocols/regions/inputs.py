@@ -21,6 +21,7 @@ from segbench.protocols.boundaries.inputs import (
 )
 
 MOST_PIXELS = 2**30
+MOST_POINTS = 2**31 - 2**20  # of a ucm2: they are numbered in 32 bits, with a border
 
 
 def as_labels(label_map: ArrayLike, name: str) -> NDArray[Any]:
@@ -68,6 +69,8 @@ def is_ucm2(prediction: object, shape: tuple[int, ...]) -> TypeGuard[NDArray[Any
 def ucm2_levels(ucm2: NDArray[Any], thresholds: int | ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Find for each point of a contour map the first threshold that it does not exceed."""
     scores = as_scores(ucm2, "ucm2")
+    if scores.size > MOST_POINTS:
+        raise ArgumentError(f"ucm2 has {scores.size} points, expected at most {MOST_POINTS}")
     cuts = as_thresholds(thresholds)
     if isinstance(thresholds, (int, np.integer)):
         check_unit_range(scores, "ucm2")

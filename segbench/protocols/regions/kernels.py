@@ -5,10 +5,12 @@ All sums are of whole numbers (overlaps and logarithms in fixed units), so they 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.protocols.boundaries.jit import helper, int64, kernel, part
+from segbench.protocols.boundaries.jit import helper, index, int64, kernel, part
 from segbench.protocols.regions.counts import COVERED_UNITS
 
 IntArray = NDArray[np.int64]
@@ -18,61 +20,111 @@ LOG_UNITS = 2**26
 
 
 @helper
-def _root(parent: IntArray, point: int) -> int:
-    """Find the representative of a point's region."""
-    while parent[point] != point:
-        parent[point] = parent[parent[point]]
-        point = parent[point]
-    return point
+def _root(parent: NDArray[np.int32], node: Any) -> Any:  # noqa: ANN401 - NumPy's int32
+    """Find the representative of a node's region."""
+    while parent[index(node)] != node:
+        parent[index(node)] = parent[index(parent[index(node)])]
+        node = parent[index(node)]
+    return node
+
+
+@helper
+def _unite(parent: NDArray[np.int32], node: Any, other: Any) -> None:  # noqa: ANN401 - NumPy's int32
+    a, b = _root(parent, node), _root(parent, other)
+    if a < b:
+        parent[index(b)] = a
+    else:
+        parent[index(a)] = b
 
 
 @part
-def _unite_around(parent: IntArray, levels: NDArray[np.int32], point: int, level: int) -> None:
-    """Unite a point with its neighbours that are there at this level."""
-    height, width = levels.shape
-    row, column = point // width, point % width
-    for r in range(max(row - 1, 0), min(row + 2, height)):
-        for c in range(max(column - 1, 0), min(column + 2, width)):
-            if levels[r, c] <= level:
-                a, b = _root(parent, point), _root(parent, r * width + c)
-                parent[max(a, b)] = min(a, b)
-
-
-@part
-def _number_regions(parent: IntArray, members: IntArray, of_root: NDArray[np.int32], labels: NDArray[np.int32]) -> int:
-    """Number the regions of some points in order of appearance, leave `of_root` as it was, give how many there are."""
+def _number_regions(
+    parent: NDArray[np.int32], members: NDArray[np.int32], of_root: NDArray[np.int32], labels: NDArray[np.int32]
+) -> int:
+    """Number the regions of some nodes in order of appearance, leave `of_root` as it was, give how many there are."""
     regions = 0
     for place in range(members.size):
-        root = _root(parent, members[place])
+        root = index(_root(parent, members[place]))
         if of_root[root] < 0:
             of_root[root] = regions
             regions += 1
         labels[place] = of_root[root]
     for place in range(members.size):
-        of_root[_root(parent, members[place])] = -1
+        of_root[index(_root(parent, members[place]))] = -1
     return regions
 
 
 @kernel
-def merge_upward(
-    levels: NDArray[np.int32], ordered: IntArray, starts: IntArray, pixels: IntArray
+def merge_upward(  # noqa: C901, PLR0912, PLR0915 - one pass after the other
+    levels: NDArray[np.int32], thresholds: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], IntArray]:
-    """Find the 8-connected regions of a contour map of double size, at every threshold."""
-    thresholds = starts.size - 1
-    parent = np.arange(levels.size)
-    of_root = np.full(levels.size, -1, np.int32)
-    for place in range(starts[0], starts[1]):
-        _unite_around(parent, levels, ordered[place], 0)
+    """Find the 8-connected regions of a contour map of double size, at every threshold.
+
+    A node is a part of a region at level 0, or a point of a higher level; those are numbered in order of their levels.
+    """
+    height, width = levels.shape
+    stride = width + 2
+    node_of = np.full((height + 2) * stride, -1, np.int32)  # of the padded map
+    parent = np.empty(levels.size, np.int32)
+    starts = np.zeros(thresholds + 2, np.int64)
+    nodes = np.int32(0)
+    for y in range(height):
+        for x in range(width):
+            if levels[y, x] != 0:
+                starts[min(levels[y, x], thresholds) + 1] += 1
+                continue
+            p = index((y + 1) * stride + x + 1)
+            above = index(p - stride)
+            left, upper_left = node_of[index(p - 1)], node_of[index(above - 1)]
+            upper, upper_right = node_of[above], node_of[index(above + 1)]
+            if upper >= 0:  # beside all of the others
+                node_of[p] = upper
+                continue
+            before = max(left, upper_left)  # two that are beside each other, so that any of them will do
+            if before >= 0:
+                node_of[p] = before
+                if upper_right >= 0:
+                    _unite(parent, before, upper_right)
+            elif upper_right >= 0:
+                node_of[p] = upper_right
+            else:
+                node_of[p] = parent[index(nodes)] = nodes
+                nodes += np.int32(1)
+    for level in range(thresholds + 1):
+        starts[level + 1] += starts[level]
+    point_of = np.empty(starts[thresholds], np.uint32)
+    filled = starts.copy()
+    for y in range(height):
+        for x in range(width):
+            level = levels[y, x]
+            if 0 < level < thresholds:
+                p = index((y + 1) * stride + x + 1)
+                point_of[filled[level]] = p
+                node_of[p] = parent[nodes + filled[level]] = nodes + filled[level]
+                filled[level] += 1
+
+    pixels = np.empty((height // 2) * (width // 2), np.int32)
+    place = 0
+    for y in range(1, height, 2):
+        for x in range(1, width, 2):
+            pixels[place] = node_of[index((y + 1) * stride + x + 1)]
+            place += 1
+    of_root = np.full(nodes + point_of.size, -1, np.int32)
     labels = np.empty(pixels.size, np.int32)
     regions = _number_regions(parent, pixels, of_root, labels)
-    members = np.empty(regions, np.int64)
+    members = np.empty(regions, np.int32)
     for place in range(pixels.size):
         members[labels[place]] = pixels[place]
     region_of = np.empty((thresholds, regions), np.int32)
     number = np.empty(thresholds, np.int64)
     for level in range(thresholds):
         for place in range(starts[level], starts[level + 1]):
-            _unite_around(parent, levels, ordered[place], level)
+            p = point_of[place]
+            for dy in (-stride, 0, stride):
+                for dx in (-1, 0, 1):
+                    neighbour = node_of[index(p + dy + dx)]
+                    if 0 <= neighbour < node_of[p]:  # there already
+                        _unite(parent, node_of[p], neighbour)
         number[level] = _number_regions(parent, members, of_root, region_of[level])
     return labels, region_of, number
 

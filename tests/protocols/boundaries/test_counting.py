@@ -13,7 +13,10 @@ from skimage.morphology import thin as skimage_thin
 
 import segbench as sb
 from segbench.core.errors import ArgumentError, DataError
+from segbench.protocols.boundaries.bits import pack
+from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counts import BoundaryCounts
+from segbench.protocols.boundaries.sweep import sweep
 
 FOLDER = os.environ.get("SEGBENCH_BSDS500")
 
@@ -138,6 +141,22 @@ def test_a_large_image():
     counts = sb.count_boundaries(shifted, truth, thresholds=3)
     assert (counts.matched_gt == truth.sum()).all()
     assert not sb.count_boundaries(shifted, truth, thresholds=1, max_dist=6.9 / np.hypot(*truth.shape)).matched_gt.any()
+
+
+@pytest.mark.parametrize("max_dist_px", [1.5, 4, 9])
+def test_every_threshold_is_certified_where_pixels_move(max_dist_px):
+    rng = np.random.default_rng(9)
+    truth, drawn = rng.random((2, 40, 90)) < 0.1
+    # Half of the pixels move by one from map to map: some vanish where others appear, some alone.
+    maps = [np.where(rng.random(drawn.shape) < 0.5, drawn, np.roll(drawn, k, axis=1)) for k in range(12)]
+    packed = np.stack([pack(each) for each in maps])
+    every = np.bitwise_or.reduce(packed, axis=0)
+    pair_costs = costs(truth.shape, max_dist_px, int(truth.sum()), 0)
+    swept = sweep(packed, every, pack(truth), pair_costs, np.zeros_like(packed), trace=True)
+    assert all(cost == bound for cost, bound in swept.proof)
+    alone = [sb.match_boundaries(each, truth, max_dist_px) for each in maps]
+    assert [cost for cost, _ in swept.proof] == [match.cost for match in alone]
+    assert swept.matched.tolist() == [match.count for match in alone]
 
 
 def test_long_lists_of_neighbours():
