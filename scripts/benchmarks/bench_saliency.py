@@ -3,8 +3,9 @@
     python scripts/benchmarks/bench_saliency.py [FOLDER] [--images N] [--rounds N]
 
 FOLDER holds ground_truth and predictions/METHOD; without it the environment variable SEGBENCH_SOD says where it is.
-Where PySODMetrics is installed (py_sod_metrics) it is the peer; else the plain definitions of weighted F and S in this
-file are, which the tables say. Prints medians over images of the lowest processor time of several rounds.
+Where PySODMetrics is installed (py_sod_metrics) it is the peer; else the plain code in this file is, which the table
+says: weighted F by its definition, and of the rest only MAE, the adaptive threshold and the histograms (no S, no E), so
+that this ratio understates the rest. Prints medians over images of the lowest processor time of several rounds.
 """
 
 from __future__ import annotations
