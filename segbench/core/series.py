@@ -46,6 +46,8 @@ class Series(ABC):
 
     measure: ClassVar[str]
     """The column that plots draw against the threshold: in [0, 1], and tables mark the highest value."""
+    best: ClassVar[str] = ""
+    """The metric that plots of the measure name in the legend; empty for the one that ranks methods."""
     steps: ClassVar[bool] = False
     """Whether the measure is constant between thresholds, as between scores that occur; else it is interpolated."""
 

@@ -31,6 +31,7 @@ class SaliencyCurve(Series):
     """
 
     measure: ClassVar[str] = "f"
+    best: ClassVar[str] = "f_max"
 
     thresholds: FloatArray
     precision: FloatArray

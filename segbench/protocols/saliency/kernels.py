@@ -179,21 +179,16 @@ def search_row(rows: NDArray[np.int32], r: int, c: int, start: int) -> tuple[int
 
 
 @compiled()
-def mark_near(rows: NDArray[np.int32], r: int, near: NDArray[np.uint8]) -> int:
-    """Mark the columns of row `r` that the Gaussian may reach from a positive; give a column with one."""
-    last, start = -_REACH - 1, 0
-    for c in range(rows.size):
-        if rows[c] >= 0:
-            start = c
-            if abs(rows[c] - r) <= _REACH:
-                last = c
-        near[c] = c - last <= _REACH
-    following = rows.size + _REACH
-    for c in range(rows.size - 1, -1, -1):
-        if rows[c] >= 0 and abs(rows[c] - r) <= _REACH:
-            following = c
-        near[c] |= following - c <= _REACH
-    return start
+def mark_near(rows: NDArray[np.int32], r: int, padded: NDArray[np.uint8], near: NDArray[np.uint8]) -> None:
+    """Mark the columns of row `r` that the Gaussian may reach from a positive; `padded` has that more at each end."""
+    width = rows.size
+    for c in range(width):
+        padded[c + _REACH] = (rows[c] >= 0) & (rows[c] - r <= _REACH) & (r - rows[c] <= _REACH)
+    for c in range(width):
+        near[c] = padded[c]
+    for k in range(1, 2 * _REACH + 1):
+        for c in range(width):
+            near[c] |= padded[c + k]
 
 
 @compiled()
@@ -207,11 +202,13 @@ def errors_of_negatives(
     height, width = labels.shape
     rows = nearest_rows(labels)
     cells, near = np.empty(width, np.int32), np.empty(width, np.uint8)
+    padded = np.zeros(width + 2 * _REACH, np.uint8)
+    column = int(np.argmax(rows[0] >= 0))  # a column with a positive, where searches start
     errors = np.zeros((height, width))
     farthest = np.int64(weights.size - 1)
     total = 0.0
     for r in range(height):
-        column = mark_near(rows[r], r, near)
+        mark_near(rows[r], r, padded, near)
         number = at = 0
         tried = 0
         subtotal = 0.0

@@ -37,7 +37,7 @@ METRICS = shares(
         compared=True, priority=2, group="E", note="enhanced alignment",
     ),
     Metric(
-        key="f_max", title="F max", better="higher", image_key="f_max", compared=True, chosen=True, optimistic=True,
+        key="f_max", title="F max", better="higher", image_key="f_max", compared=True, chosen=True,
         note="maximum of the mean F curve, at one threshold tuned on these images",
     ),
     Metric(
@@ -53,8 +53,8 @@ METRICS = shares(
         note="weighted F",
     ),
     Metric(key="mae", title="MAE", better="lower", image_key="mae", compared=True),
-    Metric(key="f_max_of_image", better="higher", optimistic=True),
-    Metric(key="f_max_of_mean_pr", better="higher", chosen=True, optimistic=True),
+    Metric(key="f_max_of_image", better="higher"),
+    Metric(key="f_max_of_mean_pr", better="higher", chosen=True),
     Metric(key="mean_iou", better="higher", image_key="mean_iou", image_title="mean IoU"),
     Metric(key="mean_dice", better="higher", image_key="mean_dice", image_title="mean Dice"),
     Metric(key="ber", better="lower", image_key="ber", image_title="BER"),

@@ -46,8 +46,13 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
     """
     methods = methods_in(results, None, "curve")
     rules = methods[0].result.rules
+    known = next((method.curve for method in methods if method.curve is not None), None)
+    title = rules.image_headline.name_for_images
+    if known is not None and known.best:
+        title = known.measure.upper()
+        methods = methods_in(results, None, "curve", key=known.best, title=title)
     ax = ax or new_axes()
-    frame_threshold(ax, rules.image_headline.name_for_images)
+    frame_threshold(ax, title)
     for result, curve, style, label in methods:
         if curve is not None and curve.against_threshold()[1].size == curve.columns["threshold"].size == 1:
             level = curve.against_threshold()[1].item()
