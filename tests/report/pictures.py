@@ -85,7 +85,7 @@ def region_results() -> list[Result]:
 
 
 def label_results(methods: int = 2, images: int = 6) -> list[Result]:
-    """Make results of methods that confuse the classes the more the later they come; one class is in no ground truth."""
+    """Make results of methods that confuse classes, the later the more; one class is in no ground truth."""
     names = ("road", "building", "tree", "person", "train")
     pixels = np.array([4000, 2500, 1200, 120, 0])
 

@@ -15,7 +15,7 @@ CLASSES = ("background", "person", "animal", "vehicle", "building", "object")
 VOID = 255
 BACKGROUND, PERSON, ANIMAL, VEHICLE, BUILDING, OBJECT = range(6)
 
-# Of each picture, the classes of its regions by the beginnings of their names; all other objects have the class under "".
+# Of each picture, the classes of regions by how their names begin; all other objects have the class under "".
 CLASSES_OF = {
     "astronaut": {"shuttle": VEHICLE, "helmet": OBJECT, "visor": OBJECT, "": PERSON},
     "camera": {"buildings": BUILDING, "tripod": OBJECT, "camera": OBJECT, "rod": OBJECT, "": PERSON},
