@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 _MASKS = "masks"
 _VOID = (255,)
 _NOTHING = Remapping()
+_NAME_CLASSES = (
+    "of a label map name the classes: --classes 0-18 (Labels(classes=19)), or --palette FILE (Labels(palette=...)); "
+    "of masks with further values say which are positive: --positive 255 (Labels(positive=255))"
+)
 _ONE_OF_SEVERAL = "take one of them: --gt-pattern (gt_pattern=...), or one column of the list"
 
 
@@ -428,7 +432,10 @@ class Labels(Protocol):
             valid = not_void if valid is None else valid & not_void
         values: tuple[float, ...] = ()
         if self.positive is None:
-            (positive,), values = two_values([maps.truth_file], [truth], [valid])
+            try:
+                (positive,), values = two_values([maps.truth_file], [truth], [valid])
+            except DataError as error:
+                raise DataError(error.path, error.what, _NAME_CLASSES) from None
         else:
             positive = LabelRule.parse(self.positive).positive(truth)
         return positive, self._predicted_mask(maps.file, predicted), valid, values
