@@ -22,15 +22,23 @@ def predicted_label_findings(probes: Sequence[Probe], expected: Expected) -> lis
         return []
     labels = sorted({int(label) for one in found if one for label in one.truth if label >= 0 and label.is_integer()})
     rule = "" if expected.rule is None else str(expected.rule)
-    fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), rule or str(labels[-1]))
+    what = f"{len(found)} of {many(len(found), 'prediction')} inspected are label maps, as the ground truth is "
+    if any(one.coloured for one in found if one):
+        what += "(in colour), and the grey level of a colour is not a score"
+        fix = (
+            "evaluate colour-coded label maps with segbench labels GT PRED --palette FILE, which has r,g,b,label,name "
+            "per line (Labels(palette=...)); or save the scores before argmax, one soft map per class"
+        )
+    else:
+        what += f"({len(labels)} labels), and the number of a label is not a score"
+        fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), rule or str(labels[-1]))
     if rule or expected.classes:
         fix += "; --no-check counts the numbers of the labels as scores"
-    what = f"{len(found)} of {many(len(found), 'prediction')} inspected are label maps, as the ground truth is "
     return [
         stops(
             "label-map",
             "prediction",
-            f"{what}({len(labels)} labels), and the number of a label is not a score",
+            what,
             fix,
             (Place(probe.prediction, one.values) for probe, one in zip(with_labels, found, strict=True) if one),
             images=[probe.image for probe in with_labels],

@@ -142,7 +142,7 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
     fix = "save soft maps, before they are cut at a threshold"
     if masks:
         message = f"predictions hold two values only ({written}), so they are evaluated as masks"
-        fix = f"for curves and areas {fix}"
+        fix = f"for IoU, Dice and MCC of masks use segbench labels GT PRED (Labels()); for curves and areas {fix}"
     return [look("few-levels", "prediction", message, fix, (Place(score.file) for score in scores))]
 
 

@@ -31,6 +31,9 @@ class Pictures:
         Outlines of what was predicted at each threshold, if there are any.
     soft : array of uint8, shape (H, W), optional
         The soft map, to be shown like a photograph.
+    classes : array of uint8, shape (H, W), optional
+        The place of the predicted class of each pixel, and of those outside the classes their number; `truth` holds the
+        same of the ground truth, with the next number for what is left out.
     metrics : mapping of str to array, shape (thresholds,)
         Metrics of the image at each threshold, by the names that the page shows.
     counts : mapping of str to list or int
@@ -45,6 +48,7 @@ class Pictures:
     states: Sequence[ByteArray] = ()
     outlines: Sequence[ByteArray] = ()
     soft: ByteArray | None = None
+    classes: ByteArray | None = None
     metrics: Mapping[str, FloatArray] = field(default_factory=dict)
     counts: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""

@@ -7,6 +7,7 @@ Okabe, Ito: Color Universal Design, 2008.
 
 from __future__ import annotations
 
+from colorsys import hls_to_rgb
 from typing import NamedTuple, TypeAlias
 
 Dashes: TypeAlias = str | tuple[int, tuple[int, ...]]
@@ -25,6 +26,16 @@ class LineStyle(NamedTuple):
 
     colour: str
     dashes: Dashes
+
+
+def class_colours(count: int) -> list[str]:
+    """Give a colour for each of so many classes: some of methods, none of right or wrong pixels, then further hues."""
+    chosen = list(COLOURS[2:4])
+    for place in range(count - len(chosen)):
+        lightness = (0.35, 0.55, 0.75)[place % 3]
+        parts = hls_to_rgb(place * 0.618034 % 1, lightness, 0.6)
+        chosen.append("#" + "".join(f"{round(255 * part):02x}" for part in parts))
+    return chosen[:count]
 
 
 def line_style(rank: int) -> LineStyle:

@@ -556,5 +556,18 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     (finding,) = (one for one in report.findings if one.key == "not-countable")
     assert "neither a class nor void" in finding.places[0].detail
     assert "--gt-map" in finding.fix
+    (masks,) = segbench.check(*folders, "labels").stops
+    assert "--classes 0-18" in masks.fix
+    for k in range(3):
+        truth, predicted = random_maps(k, 4)
+        for kind, values in (("coloured-gt", truth), ("coloured", predicted)):
+            channels = np.stack([values * 60, 255 - values, values ^ 7], axis=-1).astype(np.uint8)
+            saved(tmp_path / kind, f"{k}.png", Image.fromarray(channels))
+        saved(tmp_path / "mask-gt", f"{k}.png", Image.fromarray(np.uint8(255) * (truth == 1)))
+        saved(tmp_path / "mask", f"{k}.png", Image.fromarray(np.uint8(255) * (predicted == 1)))
+    by_colour = {one.key: one.fix for one in segbench.check(tmp_path / "coloured-gt", tmp_path / "coloured").findings}
+    assert "segbench labels GT PRED --palette" in by_colour["label-map"]
+    of_masks = {one.key: one.fix for one in segbench.check(tmp_path / "mask-gt", tmp_path / "mask").findings}
+    assert "segbench labels GT PRED" in of_masks.get("few-levels", "segbench labels GT PRED")
     copies = {one.key for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
     assert "identical" in copies

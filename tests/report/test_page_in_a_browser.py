@@ -9,7 +9,7 @@ import pytest
 from methods import write_methods
 from pages import HOSTILE, hostile_results, write_page
 
-from segbench import evaluate
+from segbench import Labels, evaluate
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -280,3 +280,34 @@ def test_hostile_names_stay_text(browser, tmp_path):
     assert browser.driver.title == "2 methods on 4 images"
     assert not browser.run("return document.querySelector('img[onerror], script[src]')")
     assert browser.complaints() == []
+
+
+class TestLabelMaps:
+    DEMO = Path(__file__).resolve().parents[2] / "datasets/demo/labels"
+
+    @pytest.fixture
+    def reader(self, browser, tmp_path):
+        protocol = Labels(classes=str(self.DEMO / "classes.txt"))
+        methods = (self.DEMO / "predictions" / method for method in ("random_walker", "watershed"))
+        results = [evaluate(self.DEMO / "ground_truth", method, protocol, images=["c*"]) for method in methods]
+        browser.open(write_page(tmp_path, results))
+        yield browser
+        assert browser.complaints() == []
+
+    def test_bars_per_class_and_a_confusion_matrix_are_drawn(self, reader):
+        charts = "[...document.querySelectorAll('.charts .chart')]"
+        kinds = reader.run(f"return {charts}.map((chart) => chart.data.map((trace) => trace.type))")
+        assert kinds == [["bar", "bar"], ["heatmap"]]
+        rows = reader.run(f"return {charts}[1].data[0].z.map((row) => row.reduce((sum, share) => sum + share, 0))")
+        assert [round(total, 2) for total in rows if total] == [1.0] * len([total for total in rows if total])
+
+    def test_both_label_maps_are_painted_in_the_colours_of_the_classes(self, reader):
+        reader.run("document.querySelector('.open[data-panel]').click()")
+        assert reader.until("return document.querySelector('.main canvas')?.width > 1")
+        captions = reader.run("return [...document.querySelectorAll('#pictures figcaption')].map((c) => c.textContent)")
+        assert captions == ["Right and wrong", "Ground truth", "Prediction"]
+        assert reader.run("return document.querySelector('#sliding').hidden")
+        shown = "return [...document.querySelectorAll('#classes span:not([hidden])')].map((span) => span.textContent)"
+        assert "background" in reader.until(
+            f"{shown.replace('return ', 'const names = ')}; return names.length && names"
+        )

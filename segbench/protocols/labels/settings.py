@@ -26,12 +26,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.pictures import Pictures
     from segbench.protocols.labels.counts import LabelCounts
     from segbench.protocols.labels.metrics import LabelTable
 
 _MASKS = "masks"
 _VOID = (255,)
 _NOTHING = Remapping()
+_NAME_CLASSES = (
+    "of a label map name the classes: --classes 0-18 (Labels(classes=19)), or --palette FILE (Labels(palette=...)); "
+    "of masks with further values say which are positive: --positive 255 (Labels(positive=255))"
+)
 _ONE_OF_SEVERAL = "take one of them: --gt-pattern (gt_pattern=...), or one column of the list"
 
 
@@ -356,6 +361,33 @@ class Labels(Protocol):
         states[left_out] = State.IGNORED
         return states
 
+    def pictures(self, sample: Sample, counts: LabelCounts, thresholds: NDArray[np.float64]) -> Pictures:
+        """Draw an image for the report page: both label maps in colours of classes; masks in black and white."""
+        import numpy as np
+
+        from segbench.core.pictures import Pictures
+        from segbench.protocols.labels.counting import remapped
+
+        states = self.states(sample, thresholds[0].item(), counts)
+        if self.masks:
+            truth, predicted = (np.isin(states, [State.TRUE, one]) for one in (State.MISSED, State.FALSE))
+            white = np.uint8(255)
+            return Pictures(truth * white, truth.astype(np.int64), states=[states], soft=predicted * white)
+        maps = self._maps(sample)
+        truth_map, predicted_map = self._remappings(maps)
+        labels = cast("tuple[int, ...]", self.classes)
+        order = np.argsort(labels)
+
+        def places(labels_of: NDArray[Any]) -> NDArray[np.uint8]:
+            at = order[np.searchsorted(labels, labels_of, sorter=order).clip(max=len(labels) - 1)]
+            found: NDArray[np.uint8] = np.where(np.asarray(labels)[at] == labels_of, at, len(labels)).astype(np.uint8)
+            return found
+
+        drawn = places(remapped(maps.truth_file, maps.truth, truth_map, "the ground truth"))
+        drawn[states == State.IGNORED] = len(labels) + 1
+        classes = places(remapped(maps.file, maps.predicted, predicted_map, "the prediction"))
+        return Pictures(drawn, (states == State.FALSE).astype(np.int64), states=[states], classes=classes)
+
     def _maps(self, sample: Sample) -> _Maps:
         """Give the label maps of an image: colours as labels, and stacks reduced by argmax."""
         import numpy as np
@@ -400,7 +432,10 @@ class Labels(Protocol):
             valid = not_void if valid is None else valid & not_void
         values: tuple[float, ...] = ()
         if self.positive is None:
-            (positive,), values = two_values([maps.truth_file], [truth], [valid])
+            try:
+                (positive,), values = two_values([maps.truth_file], [truth], [valid])
+            except DataError as error:
+                raise DataError(error.path, error.what, _NAME_CLASSES) from None
         else:
             positive = LabelRule.parse(self.positive).positive(truth)
         return positive, self._predicted_mask(maps.file, predicted), valid, values

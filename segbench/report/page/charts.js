@@ -112,24 +112,70 @@ function imageChart(methods, places, headline, width) {
   return [traces, frame(headline === "f" ? "F of each image" : `${headline} of each image`, "", { margin: { l: 20 + 7 * longest, r: 16, t: 30, b: 42 }, yaxis: ticks, xaxis: { range: [-0.02, 1.02] } })];
 }
 
+function classChart(names) {
+  return (methods) => {
+    const drawn = methods.filter((method) => method.by_class);
+    const traces = drawn.map((method) => ({
+      type: "bar",
+      orientation: "h",
+      x: method.by_class,
+      y: names.map((_, row) => row),
+      text: names.map(literal),
+      textposition: "none",
+      name: nameOf(method),
+      marker: { color: colour(`--c${method.colour}`) },
+      hovertemplate: `%{fullData.name}<br>%{text}<br>IoU %{x${digits}}<extra></extra>`,
+    }));
+    return [traces, frame("IoU", "", { barmode: "group", margin: { l: 120, r: 16, t: 30, b: 42 }, xaxis: { range: [0, 1] }, yaxis: classTicks(names) })];
+  };
+}
+
+const classTicks = (names) => ({ tickvals: names.map((_, row) => row), ticktext: names.map((name) => literal(short(name, 16))), range: [names.length - 0.5, -0.5], showgrid: false });
+
+function confusionChart(names) {
+  return (methods) => {
+    const method = methods.find((one) => one.confusion);
+    if (!method) return [[], frame("Predicted", "Ground truth")];
+    const columns = [...names, "outside"].slice(0, method.confusion[0].length);
+    const trace = {
+      type: "heatmap",
+      z: method.confusion,
+      x: columns.map((_, column) => column),
+      y: names.map((_, row) => row),
+      customdata: names.map((name) => columns.map((column) => [literal(name), literal(column)])),
+      name: nameOf(method),
+      zmin: 0,
+      zmax: 1,
+      showscale: false,
+      colorscale: [[0, colour("--raised")], [1, colour(`--c${method.colour}`)]],
+      texttemplate: names.length <= 12 ? "%{z:.0%}" : "",
+      hovertemplate: `${nameOf(method)}<br>%{customdata[0]}, predicted as %{customdata[1]}<br>%{z:.2%}<extra></extra>`,
+    };
+    const across = { ...classTicks(columns), range: [-0.5, columns.length - 0.5], tickangle: 90 };
+    return [[trace], frame(`Predicted by ${nameOf(method)}`, "", { margin: { l: 120, r: 16, t: 30, b: 120 }, xaxis: across, yaxis: classTicks(names) })];
+  };
+}
+
 const CAPTIONS = { PRI: "Probabilistic Rand index", VOI: "Variation of information, in bits" };
 
 // The charts that the curves of some methods fill: in a space, or against the threshold.
-function kinds(methods) {
+function kinds(methods, classes) {
   const spaces = [["pr", "Precision and recall, with lines of equal F", prChart], ["roc", "ROC", rocChart]];
   const names = new Set(methods.flatMap((method) => Object.keys(method.levels ?? {}).filter((name) => name !== "thresholds")));
   const levels = [...names].map((name) => [CAPTIONS[name] ?? name[0].toUpperCase() + name.slice(1), levelChart(name)]);
-  return [...spaces.filter(([space]) => methods.some((method) => method[space])).map(([, ...kind]) => kind), ...levels];
+  const several = methods.filter((method) => method.confusion).length > 1;
+  const byClass = classes.length ? [["IoU of each class", classChart(classes)], [`Confusion matrix${several ? " of the first method drawn" : ""}: shares of the pixels of the true class`, confusionChart(classes)]] : [];
+  return [...spaces.filter(([space]) => methods.some((method) => method[space])).map(([, ...kind]) => kind), ...levels, ...byClass];
 }
 // Named one by one: among those that plotly has by itself is one that sends the chart away.
 const modeBarButtons = [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]];
 const options = { displaylogo: false, responsive: true, modeBarButtons, plotlyServerURL: "", topojsonURL: "" };
 
 for (const section of all("main > section")) {
-  const { headline, methods } = data(`charts-${section.dataset.protocol}`);
+  const { headline, methods, classes } = data(`charts-${section.dataset.protocol}`);
   const boxes = all(".methods input", section);
   const charts = [];
-  for (const [caption, build] of kinds(methods)) {
+  for (const [caption, build] of kinds(methods, classes.names)) {
     if (!build(methods)[0].some((trace) => trace.name)) continue;
     const figure = find(".charts", section).appendChild(document.createElement("figure"));
     figure.appendChild(document.createElement("figcaption")).textContent = caption;

@@ -17,8 +17,9 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
 from segbench.core.series import RATES, Series, Space
-from segbench.drawing.palette import COLOURS, DASHES, Dashes, line_style
+from segbench.drawing.palette import COLOURS, DASHES, Dashes, class_colours, line_style
 from segbench.protocols.states import State
+from segbench.report.plots.methods import classes_add_up
 from segbench.statistics.bands import curve_band
 from segbench.statistics.intervals import Intervals
 
@@ -32,22 +33,50 @@ _DIGITS = 4
 
 def charts(results: Sequence[Result], names: Sequence[str], intervals: Sequence[Intervals]) -> dict[str, Any]:
     """Give what the charts of one protocol show."""
+    classes = [] if classes_add_up(results[0]) else list(results[0].classes)
     methods = []
     for place, (result, name) in enumerate(zip(results, names, strict=True)):
         drawn = intervals[place] if intervals else None
         methods.append(
-            {"name": name, **style(place), **_curves(result, drawn), "images": _images(result)},
+            {
+                "name": name,
+                **style(place),
+                **_curves(result, drawn),
+                **_by_class(result, classes),
+                "images": _images(result),
+            },
         )
     rules = results[0].rules
     words = [rules.states_called.get(state, "") for state in State]
     headline = rules.image_headline.image_key
-    return {"protocol": rules.name, "headline": headline, "states": words, "methods": methods}
+    return {
+        "protocol": rules.name,
+        "headline": headline,
+        "states": words,
+        "methods": methods,
+        "classes": {"names": classes, "colours": class_colours(len(classes))},
+    }
 
 
 def style(place: int) -> dict[str, Any]:
     """Give the line of the method at that place, as plotly names it."""
     line = line_style(place)
     return {"colour": COLOURS.index(line.colour), "dash": _PLOTLY_DASHES[line.dashes]}
+
+
+def _by_class(result: Result, classes: Sequence[str]) -> dict[str, Any]:
+    """Give the headline of each class, and the confusion matrix as shares of the pixels of the true class."""
+    if not classes or list(result.classes) != list(classes):
+        return {}
+    of_classes = [result.classes[name] for name in classes]
+    by_class = {"by_class": rounded([one.summary[one.rules.headline.key] for one in of_classes])}
+    matrix = getattr(result.pooled, "matrix", None)
+    if matrix is None:
+        return by_class
+    matrix = matrix if matrix[:, -1].any() else matrix[:, :-1]
+    with np.errstate(invalid="ignore"):  # a class without pixels has an empty row
+        shares = matrix / matrix.sum(axis=1, keepdims=True)
+    return {**by_class, "confusion": [rounded(row) for row in shares]}
 
 
 def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:

@@ -167,6 +167,8 @@ def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Pa
         "shaded": "; ".join(filter(None, areas)) if any("pr" in method for method in plotted["methods"]) else "",
         "remarks": sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed"),
         "charts": plotted,
+        "has_curves": not plotted["classes"]["names"],
+        "best_threshold": rules.best_threshold is not None,
         "panels": pictures,
         "places": {name: place for place, name in enumerate(pictures.by_image)},
         "repetitions": repetitions(results),

@@ -6,6 +6,7 @@ false and missed pixels at any of them, exactly. Boundaries and regions: matchin
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,7 +98,8 @@ def _method(seen: Seen, longest: int, panel: dict[str, Any]) -> dict[str, Any]:
     if truth not in panel["truths"]:
         panel["truths"].append(truth)
     where = {"truth": panel["truths"].index(truth), "size": [width, height], "side": side}
-    cuts = {"cuts": [float(f"{cut:.7g}") for cut in seen.cuts], "start": seen.start}
+    # A protocol without thresholds has pictures at one, which is undefined.
+    cuts = {"cuts": [None if math.isnan(cut) else float(f"{cut:.7g}") for cut in seen.cuts], "start": seen.start}
     return _packed(pictures, side, longest) | where | cuts
 
 
@@ -112,6 +114,8 @@ def _packed(pictures: Pictures, side: int, longest: int) -> dict[str, Any]:
     }
     if pictures.outlines:
         packed["outlines"] = [png(edges.ravel()[picked(edges, side)]) for edges in pictures.outlines]
+    if pictures.classes is not None:
+        packed["classes"] = png(pictures.classes.ravel()[picked(pictures.truth_ranks, side)])
     if pictures.soft is not None:
         packed["soft"] = photograph(pictures.soft, longest)
     return packed

@@ -30,7 +30,7 @@ function bestOfImage(method) {
   return scores.indexOf(Math.max(...scores.filter((score) => score !== null)));
 }
 
-const alone = (method) => (method.cuts.length === 1 ? `threshold ${written(method.cuts[0])} · ` : "");
+const alone = (method) => (method.cuts.length === 1 && method.cuts[0] !== null ? `threshold ${written(method.cuts[0])} · ` : "");
 
 async function slide() {
   const { panel, method, maps } = open;
@@ -52,7 +52,7 @@ async function slide() {
   }
   paint(maps.states, states, STATES.map((name) => rgba(`--${name}`)));
   const seen = new Set(states.levels);
-  maps.states.setAttribute("aria-label", `True, false and missed pixels of ${panel.name} at threshold ${written(method.cuts[at])}: ${find("#reading").textContent}`);
+  maps.states.setAttribute("aria-label", `True, false and missed pixels of ${panel.name}${method.cuts[at] === null ? "" : ` at threshold ${written(method.cuts[at])}`}: ${find("#reading").textContent}`);
   find("#key").replaceChildren(...open.words.map((words, state) => {
     const entry = document.createElement("span");
     entry.appendChild(document.createElement("i")).style.background = `var(--${STATES[state]})`;
@@ -65,7 +65,7 @@ async function slide() {
 function explain(method) {
   const [width, height] = method.size;
   const reduced = method.side > 1 ? `Thumbnails: one pixel represents ${method.side} × ${method.side} of the image's ${width} × ${height}, an error or a positive one before others, so that nothing thin is lost. Metrics are those of the whole image.` : `Every pixel of the image, ${width} × ${height}.`;
-  const few = method.states ? ` Matching takes the program, so there are ${method.cuts.length} thresholds to choose from.` : "";
+  const few = method.cuts.length > 1 && method.states ? ` Matching takes the program, so there are ${method.cuts.length} thresholds to choose from.` : "";
   find("#caption").textContent = [reduced + few, method.note].filter(Boolean).join(" ");
 }
 
@@ -76,7 +76,7 @@ async function show() {
   const pictures = find("#pictures");
   pictures.replaceChildren();
   find("#sliding").hidden = Boolean(method.problem) || method.cuts.length < 2;
-  for (const id of ["#reading", "#key", "#caption"]) find(id).replaceChildren();
+  for (const id of ["#reading", "#key", "#classes", "#caption"]) find(id).replaceChildren();
   if (panel.photo) picture("Photograph", `Photograph ${panel.name}`, `data:image/webp;base64,${panel.photo}`);
   if (method.problem) {
     find("#reading").textContent = `No pictures: ${method.problem}`;
@@ -88,7 +88,7 @@ async function show() {
   const levels = method.levels && (await decodePng(method.levels));
   if (current !== open || current.method !== method) return;
   open.maps = { truth, levels };
-  paint(picture("Ground truth", `Ground truth of ${panel.name}`), truth, protocol === "pixels" ? [grey(0), grey(1), rgba("--ignored")] : SHADES);
+  paint(picture("Ground truth", `Ground truth of ${panel.name}`), truth, method.classes ? open.shades : protocol === "pixels" ? [grey(0), grey(1), rgba("--ignored")] : SHADES);
   if (levels) {
     // Of scores that are no shares, the lowest is black and the highest white.
     const [low, high] = [Math.min(0, method.cuts[0]), Math.max(1, method.cuts.at(-1))];
@@ -96,9 +96,22 @@ async function show() {
     const soft = method.cuts.length === 1 ? [grey(0), grey(1)] : [low, ...method.cuts].map((cut) => grey((cut - low) / (high - low)));
     paint(picture(low < 0 || high > 1 ? `Prediction, scores from ${written(low)} to ${written(high)}` : "Prediction", `Prediction of ${name} for ${panel.name}`), levels, soft);
   }
+  if (method.classes) {
+    const predicted = await decodePng(method.classes);
+    if (current !== open || current.method !== method) return;
+    paint(picture("Prediction", `Prediction of ${name} for ${panel.name}`), predicted, open.shades);
+    const both = new Set([...truth.levels, ...predicted.levels]);
+    find("#classes").replaceChildren(...open.classes.names.map((words, place) => {
+      const entry = document.createElement("span");
+      entry.appendChild(document.createElement("i")).style.background = open.classes.colours[place];
+      entry.append(words);
+      entry.hidden = !both.has(place);
+      return entry;
+    }));
+  }
   if (method.soft) picture("Prediction", `Prediction of ${name} for ${panel.name}`, `data:image/webp;base64,${method.soft}`);
   if (method.outlines) open.maps.outline = picture("Predicted regions", `Outlines of the regions that ${name} predicts for ${panel.name}`);
-  open.maps.states = picture("True, false, missed", "");
+  open.maps.states = picture(method.classes ? "Right and wrong" : "True, false, missed", "");
   const main = open.maps.states.parentElement;
   main.className = "main";
   pictures.prepend(main);
@@ -113,8 +126,10 @@ function openPanel(button) {
   const section = button.closest("section");
   const protocol = section.dataset.protocol;
   const panel = data(`panel-${protocol}-${button.dataset.panel}`);
-  const words = data(`charts-${protocol}`).states;
-  open = { panel, protocol, words, place: Number(button.dataset.method), button };
+  const { states: words, classes } = data(`charts-${protocol}`);
+  const bytes = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)).concat(255);
+  const shades = [...classes.colours.map(bytes), grey(1), rgba("--ignored")];
+  open = { panel, protocol, words, classes, shades, place: Number(button.dataset.method), button };
   find("#panel-name").textContent = panel.name;
   const options = all(".methods .name", section).map((name, place) => new Option(name.textContent, place));
   find("#panel-method").replaceChildren(...options);

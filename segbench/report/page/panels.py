@@ -165,7 +165,7 @@ def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
         return tuple(scores.tolist()), _nearest(scores, best)
     threshold = result.rules.best_threshold
-    best = 0.0 if threshold is None else float(result.summary[threshold.key])
+    best = math.nan if threshold is None else float(result.summary[threshold.key])
     if result.drawn is None:
         return (best,), 0
     every = result.drawn.columns["threshold"]
