@@ -112,7 +112,7 @@ class PixelTable(Table):
     (8, 0.75, 0.9)
     """
 
-    metrics = METRICS
+    metrics: tuple[Metric, ...] = METRICS
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class PixelTable(Table):
             values |= dict.fromkeys(_NEED_A_RANKING, np.full(best.tp.size, np.nan))
         scored = np.empty((best.tp.size, len(self.metrics)))
         for column, metric in zip(scored.T, self.metrics, strict=True):
-            column[:] = values[metric.key]
+            column[:] = values.get(metric.key, np.nan)  # those at fixed thresholds are filled in later
         scored[best.positives == 0] = np.nan
         return scored
 
@@ -233,11 +233,15 @@ class PixelTable(Table):
         lowest, highest = np.concatenate(parts, axis=1)
         return lowest, highest
 
+    def _alone(self, image: Mapping[str, ScoreCounts], of_set: ScoreCounts) -> PixelTable:
+        """Give the table of a single image."""
+        return type(self)([image], of_set=of_set)
+
     def _one_by_one(self, images: ImageSet) -> FloatArray:
         """Give the lowest and the highest value of each metric of each image of a set, by tables of single images."""
         ends = []
         for name in sorted(images):
-            alone = type(self)([{name: images[name]}], of_set=self._of_set or images.pool.counts)
+            alone = self._alone({name: images[name]}, self._of_set or images.pool.counts)
             values = dict(zip((metric.key for metric in self.metrics), alone.estimates.tolist(), strict=True))
             ends.append([alone.bounds.get(key, (value, value)) for key, value in values.items()])
         return np.moveaxis(np.array(ends), 2, 0)

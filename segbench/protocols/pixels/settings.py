@@ -23,13 +23,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from segbench.core.arguments import as_real, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.metric import Metric
-from segbench.core.options import option, read_void
+from segbench.core.options import option, read_numbers, read_void
 from segbench.core.protocol import Counted, Expected, Facts, Protocol, Settled
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
@@ -95,6 +95,8 @@ class Pixels(Protocol):
         counts once an annotator, so counts are the sum of those against each annotator alone. An annotator for whom a
         pixel is void has no voice there; a pixel void for all is left out. With one ground truth all four are the same.
         None: an image with several is refused.
+    at : tuple of float
+        Scores at which precision, recall, F, IoU, specificity, accuracy and MCC are measured, too: ``f@0.5``.
 
     Raises
     ------
@@ -145,7 +147,22 @@ class Pixels(Protocol):
         ),
     )
 
+    at: tuple[float, ...] = field(
+        default=(),
+        metadata=option(
+            "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
+            metavar="SCORES",
+            read=read_numbers,
+        ),
+    )
+
     def __post_init__(self) -> None:
+        at = [
+            as_real(value, "at", "numbers", least=-math.inf, most=math.inf) for value in listed(self.at, "at", "(0.5,)")
+        ]
+        object.__setattr__(self, "at", tuple(sorted(set(at))))
+        if self.at and self.bins:
+            raise ArgumentError("fixed thresholds (--at, at=...) need exact scores; leave out --bins (bins=True)")
         void = {
             as_real(value, "void", "numbers", least=-math.inf, most=math.inf)
             for value in listed(self.void, "void", "(255,)")
@@ -165,21 +182,33 @@ class Pixels(Protocol):
             "invert": "yes" if self.invert else "no",
             "floats": "bins" if self.bins else "exact",
         }
+        if self.at:
+            fields["at"] = written(self.at)
         return fields if self.annotators is None else fields | {"annotators": self.annotators}
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> Self:
+        """Make the protocol from the fields of a signature: only fixed thresholds decide what is measured."""
+        return cls(at=read_numbers(fields["at"])) if "at" in fields else cls()
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric and total."""
+        from segbench.protocols.pixels.fixed_thresholds import metrics_at
         from segbench.protocols.pixels.metrics import METRICS, TOTALS
 
-        return (*METRICS, *TOTALS)
+        return (*METRICS, *metrics_at(self.at), *TOTALS)
 
     def table(
         self, *sets: Mapping[str, ScoreCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> PixelTable:
         """Lay out counts, see `PixelTable`."""
+        from segbench.protocols.pixels.fixed_thresholds import FixedThresholdTable
         from segbench.protocols.pixels.metrics import PixelTable
 
-        return PixelTable(sets, cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set))
+        pooled, deciding = cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set)
+        if self.at:
+            return FixedThresholdTable(sets, pooled, deciding, at=self.at)
+        return PixelTable(sets, pooled, deciding)
 
     def prepared(
         self, methods: Mapping[str, Mapping[str, ScoreCounts]], kept: Mapping[str, tuple[Summary, ScoreCounts]]

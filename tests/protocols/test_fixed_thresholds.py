@@ -1,0 +1,105 @@
+"""Pixels at fixed thresholds: `Pixels(at=...)` and ``--at``."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from methods import write_methods
+
+import segbench
+from segbench import ArgumentError, Pixels, ScoreCounts
+
+KEYS = ("precision", "recall", "f", "iou", "specificity", "accuracy", "mcc")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    return write_methods(tmp_path_factory.mktemp("data"), {"one": 0.5, "two": 2}, images=6, shape=(20, 31))
+
+
+def same(value, expected):
+    return value == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
+
+
+def test_they_are_those_of_the_operating_point_pooled_and_image_by_image(folders):
+    gt, one, _ = folders
+    result = segbench.evaluate(gt, one, Pixels(at=(0.7, 0.25)))
+    plain = segbench.evaluate(gt, one)
+    for threshold in (0.25, 0.7):
+        for counts, values in [
+            (result.pooled, result.summary),
+            *zip(result.counts.values(), result.per_image.values(), strict=True),
+        ]:
+            point = counts.operating_point(threshold)
+            assert all(same(values[f"{key}@{threshold:g}"], getattr(point, key)) for key in KEYS)
+    assert {key: value for key, value in result.summary.items() if "@" not in key} == dict(plain.summary)
+    assert "at:0.25,0.7" in result.signature
+    assert "at:" not in plain.signature
+
+
+def test_a_drawing_by_hand():
+    counts = segbench.count_pixels([1, 1, 1, 0, 0, 0, 0, 0], [0.9, 0.5, 0.4, 0.6, 0.4, 0.3, 0.2, 0.1])
+    summary = Pixels(at=(0.5, 2.0)).table({"image": counts}).summary()
+    hand = {"precision": 2 / 3, "recall": 2 / 3, "f": 2 / 3, "iou": 1 / 2, "specificity": 4 / 5, "accuracy": 6 / 8}
+    assert all(same(summary[f"{key}@0.5"], value) for key, value in hand.items())
+    assert same(summary["mcc@0.5"], (2 * 4 - 1) / math.sqrt(3 * 3 * 5 * 5))
+    assert (summary["recall@2"], summary["f@2"], summary["specificity@2"]) == (0, 0, 1)
+    assert summary.undefined["precision@2"] == "nothing is predicted positive"
+    assert summary.undefined["mcc@2"] == "all pixels are predicted alike"
+
+
+def test_without_positives_specificity_and_accuracy_are_known():
+    summary = Pixels(at=(0.5,)).table({"image": ScoreCounts([0.9, 0.1], [0, 0], [1, 3])}).summary()
+    assert (summary["specificity@0.5"], summary["accuracy@0.5"], summary["precision@0.5"]) == (0.75, 0.75, 0)
+    assert math.isnan(summary["f@0.5"])
+
+
+def test_masks_have_them_at_the_mask():
+    counts = ScoreCounts([1.0, 0.0], [3, 1], [1, 5])
+    summary = Pixels(at=(0.5,)).table({"a": counts, "b": counts}).summary()
+    assert summary["f@0.5"] == summary["ods_f"] == 0.75
+
+
+def test_resamples_and_comparisons_hold_them(folders):
+    gt, one, two = folders
+    protocol = Pixels(at=(0.5,))
+    results = [segbench.evaluate(gt, method, protocol) for method in (one, two)]
+    low, high = results[0].intervals(replicates=200)["f@0.5"]
+    assert low <= results[0].summary["f@0.5"] <= high
+    comparison = segbench.compare_results(results, replicates=50, permutations=50)
+    (row,) = (row for row in comparison.differences if row.metric == "iou@0.5")
+    assert same(row.difference, results[0].summary["iou@0.5"] - results[1].summary["iou@0.5"])
+
+
+def test_many_float_scores_are_exact_in_estimates_and_resamples():
+    rng = np.random.default_rng(0)
+    images = {
+        str(k): segbench.count_pixels(rng.random(20_000) < 0.3, rng.random(20_000).astype(np.float32)) for k in range(3)
+    }
+    table = Pixels(at=(0.31,)).table(images)
+    pooled = ScoreCounts.sum(images.values()).operating_point(0.31)
+    place = [metric.key for metric in table.metrics].index("f@0.31")
+    assert same(table.summary()["f@0.31"], pooled.f)
+    assert same(table.score(np.asarray(table.rows.sum(axis=0)).reshape(1, -1))[0, place], pooled.f)
+
+
+def test_they_survive_results_files_and_merging(folders, tmp_path):
+    gt, one, _ = folders
+    file = tmp_path / "results.segbench"
+    result = segbench.evaluate(gt, one, Pixels(at=(0.5,)), results=file)
+    (loaded,) = segbench.load_results(file)
+    assert dict(loaded.summary) == dict(result.summary)
+
+
+def test_on_the_command_line(folders, segbench):
+    gt, one, _ = folders
+    runs = json.loads(segbench("pixels", gt, one, "--at", "0.5", "--format", "json").out)["runs"]
+    assert 0 < runs[0]["summary"]["mcc@0.5"] < 1
+    assert "is not a list of numbers" in segbench("pixels", gt, one, "--at", "half").err
+
+
+@pytest.mark.parametrize("wrong", [{"at": ("half",)}, {"at": (0.5,), "bins": True}, {"at": (math.nan,)}])
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(ArgumentError):
+        Pixels(**wrong)
