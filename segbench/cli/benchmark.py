@@ -187,7 +187,7 @@ def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Re
 def print_saved(output: Path) -> None:
     """Say where results are saved, and what can be done with them."""
     typed = shlex.quote(str(output))
-    typer.echo(f"Saved to {output}. Next: segbench show {typed}, segbench plot {typed} -o pr.pdf", err=True)
+    typer.echo(f"Saved to {output}. Next: segbench show {typed}, segbench plot {typed} -o plot.pdf", err=True)
 
 
 def _how_to_continue(output: Path | None) -> str:

@@ -100,7 +100,7 @@ def count_codes(
         table = truth_map.table(truth.values, known, unknown)
         held = np.flatnonzero(np.bincount(kept, minlength=truth.values.size)[: truth.values.size])
         foreign = truth.values[held[table[held] == unknown]].tolist()
-        raise ForeignLabelsError(file, foreign)
+        raise ForeignLabelsError(file, foreign, [*void, *labels][0])
     return counts[:size], int(counts[left_out].sum())
 
 
@@ -122,20 +122,20 @@ def _counted(
 class ForeignLabelsError(DataError):
     """A ground truth holds labels that are neither classes nor void."""
 
-    def __init__(self, path: str, labels: Sequence[int]) -> None:
+    def __init__(self, path: str, labels: Sequence[int], known: int) -> None:
         shown = ", ".join(map(str, labels[:_SHOWN])) + (f", ... ({len(labels)} labels)" if len(labels) > _SHOWN else "")
         several = len(labels) > 1
         super().__init__(
             path,
             f"{'labels' if several else 'label'} {shown} {'are' if several else 'is'} neither a class nor void",
-            f"name {'them' if several else 'it'} in --classes or --void, or remap: --gt-map {labels[0]}=255 "
+            f"name {'them' if several else 'it'} in --classes or --void, or remap: --gt-map {labels[0]}={known} "
             "(Labels(classes=..., void=..., gt_map=...))",
         )
-        self.labels = tuple(labels)
+        self.labels, self.known = tuple(labels), known
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by what it was made from."""
-        return type(self), (self.path, self.labels)
+        return type(self), (self.path, self.labels, self.known)
 
 
 def reduced_by_argmax(file: str, stack: NDArray[Any], shape: tuple[int, ...], classes: int) -> NDArray[np.intp]:

@@ -52,7 +52,9 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="equal")
     ax.set_xticks(range(len(columns)), columns, rotation=90)
     ax.set_yticks(range(len(names)), names)
-    ax.set(xlabel="predicted", ylabel="ground truth", title=as_text(result.method))
+    ax.set(
+        xlabel="predicted", ylabel="ground truth", title=f"{as_text(result.method)}: % of the pixels of each true class"
+    )
     ax.tick_params(length=0)
     if len(names) <= _MOST_NUMBERS:
         for row, column in zip(*np.nonzero(np.nan_to_num(shares) >= 0.005), strict=True):  # 0 % is left out
