@@ -29,7 +29,7 @@ def plot(
         PlotKind | None,
         typer.Option(
             help=f"Draw {', '.join(list(KINDS.values())[:-1])}, or {list(KINDS.values())[-1]}.",
-            show_default="pr; of regions f, their covering",
+            show_default="pr; of regions f, their covering; of label maps images",
         ),
     ] = None,
     intervals: Annotated[float | None, INTERVALS] = None,

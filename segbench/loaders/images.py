@@ -39,7 +39,7 @@ STACKS = (*numpy_files.NPY.extensions, *numpy_files.NPZ.extensions)
 OTHER_FILES = {
     b"MATLAB 7.3": "MAT 7.3",
     b"\x89HDF": "HDF5",
-    b"\x80": "a Python pickle",
+    **{bytes([0x80, version]): "a Python pickle" for version in range(2, 6)},
     b"%PDF": "PDF",
     b"\x1f\x8b": "gzip",
     b"version https://git-lfs": "a Git LFS pointer, not the file itself",
