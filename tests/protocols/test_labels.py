@@ -571,3 +571,15 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     assert "segbench labels GT PRED" in of_masks.get("few-levels", "segbench labels GT PRED")
     copies = {one.key for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
     assert "identical" in copies
+
+
+def test_masks_have_no_classes_and_the_remedy_is_of_this_command(tmp_path):
+    for k in range(2):
+        mask = np.eye(4, dtype=np.uint8) * 255
+        saved(tmp_path / "gt", f"{k}.png", Image.fromarray(mask))
+        saved(tmp_path / "pred", f"{k}.png", Image.fromarray(mask))
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", "labels")
+    from segbench.report.tables import class_results
+
+    with pytest.raises(ArgumentError, match="segbench labels GT PRED --classes 0-18"):
+        class_results([result])
