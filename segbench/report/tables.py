@@ -297,7 +297,8 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
     """Give each class of each method; intervals of them are drawn as those given of the whole were."""
     if not any(result.classes for result in results):
         found = ", ".join(by_protocol(results))
-        raise ArgumentError(f"results of {found} have no classes; run segbench pixels GT PRED --classes 0-18")
+        command = "labels" if any(result.protocol == "labels" for result in results) else "pixels"
+        raise ArgumentError(f"results of {found} have no classes; run segbench {command} GT PRED --classes 0-18")
 
     def drawn(result: Result, run: int) -> Intervals | None:
         if not intervals:

@@ -588,3 +588,36 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     assert "segbench labels GT PRED" in of_masks.get("few-levels", "segbench labels GT PRED")
     copies = {one.key for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
     assert "identical" in copies
+
+
+def test_masks_have_no_classes_and_the_remedy_is_of_this_command(tmp_path):
+    for k in range(2):
+        mask = np.eye(4, dtype=np.uint8) * 255
+        saved(tmp_path / "gt", f"{k}.png", Image.fromarray(mask))
+        saved(tmp_path / "pred", f"{k}.png", Image.fromarray(mask))
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", "labels")
+    from segbench.report.tables import class_results
+
+    with pytest.raises(ArgumentError, match="segbench labels GT PRED --classes 0-18"):
+        class_results([result])
+
+
+def test_a_report_of_more_classes_than_a_picture_holds_says_so(tmp_path):
+    many = np.arange(72, dtype=np.uint16).reshape(8, 9) * 4
+    for folder in ("gt", "pred"):
+        saved(tmp_path / folder, "a.png", Image.fromarray(many))
+    for number, fits in ((254, True), (255, False)):
+        gt_map = f"{number}-299=0"
+        protocol = Labels(classes=number, void=(), gt_map=gt_map, pred_map=gt_map)
+        result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", protocol)
+        segbench.export_report([result], tmp_path / "report.html")
+        written = (tmp_path / "report.html").read_text("utf-8")
+        assert (f"{number} classes, expected at most 254" in written) is not fits
+
+
+def test_masks_of_one_value_get_a_remedy_of_any_protocol(tmp_path):
+    for folder in ("gt", "pred"):
+        saved(tmp_path / folder, "a.png", Image.fromarray(np.zeros((4, 4), np.uint8)))
+    with pytest.raises(DataError, match="--positive") as error:
+        segbench.evaluate(tmp_path / "gt", tmp_path / "pred", "labels")
+    assert "Pixels" not in str(error.value)

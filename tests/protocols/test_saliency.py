@@ -347,3 +347,9 @@ class TestOfficialValues:
 def test_every_metric_is_tested_here():
     text = Path(__file__).read_text("utf-8")
     assert [name for name in (*SCALARS, *CURVES) if f'"{name}"' not in text] == []
+
+
+def test_a_range_beyond_floats_is_an_error_that_names_the_map():
+    scores = np.array([[-1.7e308, 1.7e308], [0, 1]])
+    with pytest.raises(DataError, match=r"scores from -1.7e\+308 to 1.7e\+308, .*; scale"):
+        count_saliency(np.eye(2), scores)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _MASKS = "masks"
 _VOID = (255,)
+_MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
 _NOTHING = Remapping()
 _NAME_CLASSES = (
     "of a label map name the classes: --classes 0-18 (Labels(classes=19)), or --palette FILE (Labels(palette=...)); "
@@ -376,6 +377,9 @@ class Labels(Protocol):
         maps = self._maps(sample)
         truth_map, predicted_map = self._remappings(maps)
         labels = cast("tuple[int, ...]", self.classes)
+        if len(labels) > _MOST_DRAWN:
+            what = f"{len(labels)} classes, expected at most {_MOST_DRAWN} for the pictures of a report"
+            raise DataError(sample.name, what, "segbench overlay draws right and wrong pixels of any number")
         order = np.argsort(labels)
 
         def places(labels_of: NDArray[Any]) -> NDArray[np.uint8]:

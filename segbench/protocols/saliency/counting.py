@@ -165,6 +165,9 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
     if not (np.isfinite(lowest) and np.isfinite(highest)):
         wrong = int(np.count_nonzero(~np.isfinite(values)))
         raise DataError(name, f"{wrong} scores are NaN or infinite, expected finite ones", "fix the prediction")
+    if stretch and highest / 2 - lowest / 2 > np.finfo(np.float64).max / 2:
+        what = f"scores from {lowest:g} to {highest:g}, expected a range that floats hold"
+        raise DataError(name, what, "scale them (--scale sigmoid, Repairs(scale='sigmoid')), or fix the prediction")
     if stretch and lowest != highest:
         values = (values - lowest) / (highest - lowest)
     elif lowest < 0 or highest > 1:
