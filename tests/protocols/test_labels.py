@@ -596,10 +596,12 @@ def test_masks_have_no_classes_and_the_remedy_is_of_this_command(tmp_path):
         saved(tmp_path / "gt", f"{k}.png", Image.fromarray(mask))
         saved(tmp_path / "pred", f"{k}.png", Image.fromarray(mask))
     result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", "labels")
+    from segbench.cli.selection import _classes_in
     from segbench.report.tables import class_results
 
     with pytest.raises(ArgumentError, match="segbench labels GT PRED --classes 0-18"):
         class_results([result])
+    assert "segbench labels GT PRED --classes 0-18" in _classes_in(tmp_path, [result])
 
 
 def test_a_report_of_more_classes_than_a_picture_holds_says_so(tmp_path):
