@@ -623,3 +623,14 @@ def test_masks_of_one_value_get_a_remedy_of_any_protocol(tmp_path):
     with pytest.raises(DataError, match="--positive") as error:
         segbench.evaluate(tmp_path / "gt", tmp_path / "pred", "labels")
     assert "Pixels" not in str(error.value)
+
+
+def test_a_bound_reads_every_prediction_alike():
+    mask = np.array([[0, 255, 255, 0]])
+
+    def matrix(found):
+        return segbench.count_labels(mask, np.array([found]), positive=">=128").matrix.tolist()
+
+    assert matrix([0, 20, 20, 0]) == [[2, 0, 0], [2, 0, 0]]
+    assert matrix([0, 20, 20, 200]) == [[1, 1, 0], [2, 0, 0]]
+    assert matrix([0, 1, 1, 0]) == [[2, 0, 0], [0, 2, 0]]

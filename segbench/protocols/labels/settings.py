@@ -70,7 +70,8 @@ class Labels(Protocol):
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values are positive, as in `segbench.Pixels`. None: the set must hold exactly two
         values, and the larger is positive. In predictions of two values, 0 is negative and the other positive; such of
-        more values are refused unless `positive` is a bound (``">=128"``), which then holds for them, too.
+        more values are refused unless `positive` is a bound (``">=128"``), which holds for all predictions but those of
+        0 and 1.
     gt_map, pred_map : str or mapping of int to int
         Labels that values as stored represent: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
 
@@ -452,17 +453,17 @@ class Labels(Protocol):
             return predicted
         mask: NDArray[np.bool_] = predicted != 0
         held = predicted.max() if predicted.size else 0
-        if not np.all(~mask | (predicted == held)):
-            rule = None if self.positive is None else LabelRule.parse(self.positive)
-            if rule is None or rule.comparison == "=":
-                distinct = np.unique(predicted).size
-                raise DataError(
-                    file,
-                    f"holds {distinct} distinct values, expected a mask of 0 and one other value",
-                    "of a label map name the classes: --classes 0-18 (Labels(classes=19)); of a mask with grey levels "
-                    "--positive '>=128' (Labels(positive='>=128')); soft maps are for segbench pixels",
-                )
+        rule = None if self.positive is None else LabelRule.parse(self.positive)
+        if rule is not None and rule.comparison != "=" and held > 1:
             return rule.positive(predicted)
+        if not np.all(~mask | (predicted == held)):
+            distinct = np.unique(predicted).size
+            raise DataError(
+                file,
+                f"holds {distinct} distinct values, expected a mask of 0 and one other value",
+                "of a label map name the classes: --classes 0-18 (Labels(classes=19)); of a mask with grey levels "
+                "--positive '>=128' (Labels(positive='>=128')); soft maps are for segbench pixels",
+            )
         return mask
 
 
