@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from segbench.checks.findings import Finding, Place, look, many, stops
 from segbench.checks.probes import LabelProbe, Probe
 from segbench.core.protocol import Expected
-from segbench.protocols.pixels.class_names import written_classes
+from segbench.protocols.class_names import written_classes
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps
 
 REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")

@@ -150,7 +150,7 @@ class ScoreCounts(Counts):
         totals = [self.scores.size, self.total_positives, self.total_negatives]
         return table_html(TextTable(["scores", "positives", "negatives"], [list(map(str, totals))], names=0))
 
-    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
+    __hash__ = None  # arrays have no hash
 
     @classmethod
     def sum(cls, counts: Iterable[ScoreCounts]) -> ScoreCounts:

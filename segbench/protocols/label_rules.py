@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from segbench.core.protocol import Facts, Settled
+
 Positive = str | float | Sequence[float]
 """Which values are positive: a rule as text, a value, or several values."""
 
@@ -167,6 +169,17 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
         f"the set holds {len(holders)} distinct value{'s'[: len(holders) > 1]}, expected two: {listing}",
         hint,
     )
+
+
+def settled_positive(
+    facts: Mapping[str, Facts], turned: Callable[[Any], Any], *, excluded_by: str, complete: bool
+) -> Settled:
+    """Decide which value is positive; the counts of images that hold it alone are turned round."""
+    found = {value for values in facts.values() for value in values}
+    if not found or (len(found) < 2 and not complete):
+        return {}
+    positive = agree_on_positive(facts, left_out_by=excluded_by)
+    return {} if positive is None else {(positive,): turned}
 
 
 def describe(values: NDArray[Any]) -> str:

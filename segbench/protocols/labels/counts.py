@@ -12,7 +12,7 @@ import numpy as np
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import IntArray, as_counts, frozen, total_of, within_total
-from segbench.protocols.pixels.class_names import read_classes
+from segbench.protocols.class_names import read_classes
 
 MASK_CLASSES = "negative=0,positive=1"
 """The two classes of masks."""
@@ -67,7 +67,7 @@ class LabelCounts(Counts):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the classes, in the order of the rows."""
-        return _names(self.classes)
+        return names_of(self.classes)
 
     @property
     def pixels(self) -> int:
@@ -84,15 +84,6 @@ class LabelCounts(Counts):
     def settings(self) -> tuple[object, ...]:
         """What has to be equal for counts to add up."""
         return (self.classes,)
-
-    def __eq__(self, other: object) -> bool:
-        """Say whether classes and counts are the same."""
-        if not isinstance(other, LabelCounts):
-            return NotImplemented
-        same = self.classes == other.classes and self.ignored == other.ignored
-        return same and np.array_equal(self.matrix, other.matrix)
-
-    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
     @classmethod
     def sum(cls, counts: Iterable[LabelCounts]) -> LabelCounts:
@@ -111,5 +102,6 @@ class LabelCounts(Counts):
 
 
 @lru_cache(maxsize=256)
-def _names(classes: str) -> tuple[str, ...]:
+def names_of(classes: str) -> tuple[str, ...]:
+    """Give the names of classes that are written as text."""
     return read_classes(classes)[1]

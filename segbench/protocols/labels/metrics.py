@@ -33,12 +33,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import MEAN_UNITS
+from segbench.core.integers import MEAN_UNITS, IntArray
 from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray
 from segbench.core.table import Table
-from segbench.protocols.labels.counts import LabelCounts
-from segbench.protocols.pixels.class_names import read_classes
+from segbench.protocols.labels.counts import LabelCounts, names_of
 
 WORST = 0.05
 """The share of images in ``miou_images_5`` and ``miou_classes_5``."""
@@ -173,7 +172,7 @@ class LabelTable(Table):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the classes."""
-        return read_classes(self.classes)[1]
+        return names_of(self.classes)
 
     @property
     def images(self) -> int:
@@ -181,7 +180,7 @@ class LabelTable(Table):
         return sum(map(len, self.sets))
 
     @cached_property
-    def _by_image(self) -> tuple[_ByClass, IntTotals]:
+    def _by_image(self) -> tuple[_ByClass, IntArray]:
         size = len(self.names)
         parts = np.zeros((3, self.images, size))
         totals = np.zeros((2, self.images), np.int64)
@@ -333,9 +332,6 @@ class LabelTable(Table):
     def pooled(self) -> LabelCounts:
         """The counts of all images added up."""
         return LabelCounts.sum(images[name] for images in self.sets for name in sorted(images))
-
-
-IntTotals = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,9 @@ from segbench.core.metric import Metric
 from segbench.core.options import option, read_void
 from segbench.core.protocol import Counted, Expected, Facts, Part, Protocol, Settled
 from segbench.core.sample import Reads, Sample
-from segbench.protocols.label_rules import LabelRule, Positive, agree_on_positive, equals_any, rule_text, two_values
+from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
+from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_text, settled_positive, two_values
 from segbench.protocols.labels.values import Remapping, as_map_text
-from segbench.protocols.pixels.class_names import RESERVED, classes_of, read_classes, written_classes
 from segbench.protocols.states import State, states_of_labels
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class Labels(Protocol):
         names = tuple(map(str, labels if names is None else names))
         void = tuple(label for label in _VOID if label not in labels) if self.void is None else self.void
         void = _whole_numbers(void, "void")
-        _refuse_unfit(labels, names, void)
+        refuse_unfit(labels, names, void, "Labels")
         for name, values in (("classes", labels), ("names", names), ("void", void)):
             object.__setattr__(self, name, values)
 
@@ -281,11 +281,7 @@ class Labels(Protocol):
 
     def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
         """Decide which value of masks is positive: images that hold it alone are counted the other way round."""
-        found = {value for values in facts.values() for value in values}
-        if not found or (len(found) < 2 and not complete):
-            return {}
-        positive = agree_on_positive(facts, left_out_by=excluded_by)
-        return {} if positive is None else {(positive,): _swapped}
+        return settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
         """Give each class against all others; none of masks."""
@@ -509,25 +505,6 @@ def _swapped(counts: LabelCounts) -> LabelCounts:
 
 def _whole_numbers(values: Any, name: str) -> tuple[int, ...]:  # noqa: ANN401  checked here
     return tuple(sorted({as_whole(value, name, least=None) for value in listed(values, name, "(255,)")}))
-
-
-def _refuse_unfit(labels: tuple[int, ...], names: tuple[str, ...], void: tuple[int, ...]) -> None:
-    if not labels or len(names) != len(labels):
-        raise ArgumentError(f"{len(labels)} labels and {len(names)} names; expected one name per class, at least one")
-    for what, values in (("label", labels), ("name", names)):
-        doubled = list(dict.fromkeys(str(value) for value in values if values.count(value) > 1))
-        if doubled:
-            raise ArgumentError(f"the {what} {', '.join(doubled)} is the name of several classes")
-    both = [str(label) for label in labels if label in void]
-    if both:
-        raise ArgumentError(
-            f"label {', '.join(both)} is both a class and void; say what is void: --void none (Labels(void=()))"
-        )
-    for name, label in zip(names, labels, strict=True):
-        if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):
-            raise ArgumentError(f"{name!r} cannot name a class; use letters, digits, blanks and marks but | , =")
-        if name.isdecimal() and int(name) != label:
-            raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
 
 
 def count_labels(

@@ -92,7 +92,7 @@ class ClassCounts(Counts):
             return NotImplemented
         return self.names == other.names and self.counts == other.counts
 
-    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
+    __hash__ = None  # arrays have no hash
 
     @classmethod
     def sum(cls, counts: Iterable[ClassCounts]) -> ClassCounts:

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import as_whole, listed
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import DataError
 from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Expected, Part, Protocol
 from segbench.core.sample import Reads, Sample
+from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import equals_any
-from segbench.protocols.pixels.class_names import RESERVED, classes_of, read_classes, written_classes
 from segbench.protocols.pixels.settings import BINS, INVERT, VOID, Pixels
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Classes(Protocol):
             object.__setattr__(self, name, tuple(as_whole(value, name, least=None) for value in values))
         object.__setattr__(self, "void", tuple(sorted(set(self.void))))
         object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
-        _refuse_unfit(tuple(self.labels), self.class_names, tuple(self.void))
+        refuse_unfit(tuple(self.labels), self.class_names, self.void, "Classes")
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -253,30 +253,6 @@ class Classes(Protocol):
         if len(foreign) > _LISTED_ONE_BY_ONE:
             return (f"ground truth: more than {_LISTED_ONE_BY_ONE} labels are not classes, so negative in every class",)
         return tuple(f"ground truth: label {value} is not a class, so negative in every class" for value in foreign)
-
-
-def _refuse_unfit(labels: tuple[int, ...], names: tuple[str, ...], void: tuple[int, ...]) -> None:
-    if not labels or len(names) != len(labels):
-        raise ArgumentError(
-            f"{len(labels)} labels and {len(names)} names; expected one label and one name per class, at least one"
-        )
-    for what, values in (("label", labels), ("name", names)):
-        doubled = list(dict.fromkeys(str(value) for value in values if values.count(value) > 1))
-        if doubled:
-            raise ArgumentError(f"the {what} {', '.join(doubled)} belongs to several classes")
-    if min(labels) < 0:
-        raise ArgumentError(f"label {min(labels)} is negative; labels are 0 or more")
-    both = [str(label) for label in labels if label in void]
-    if both:
-        hint = "choose which labels are void: --void none (Classes(void=()))"
-        raise ArgumentError(f"label {', '.join(both)} is both a class and void; {hint}")
-    for name, label in zip(names, labels, strict=True):
-        if not name.strip() or not name.isprintable() or any(c in RESERVED for c in name):
-            raise ArgumentError(
-                f"{name!r} is not a valid class name; use letters, digits, blanks and punctuation other than | , ="
-            )
-        if name.isdecimal() and int(name) != label:
-            raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
 
 
 def _labels(name: str, truth: NDArray[Any]) -> NDArray[Any]:

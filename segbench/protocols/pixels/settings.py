@@ -36,10 +36,10 @@ from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_
 from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
-    agree_on_positive,
     describe,
     equals_any,
     rule_text,
+    settled_positive,
     two_values,
 )
 from segbench.protocols.states import State, states_of_labels
@@ -223,11 +223,7 @@ class Pixels(Protocol):
 
     def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
-        found = {value for values in facts.values() for value in values}
-        if not found or (len(found) < 2 and not complete):
-            return {}
-        positive = agree_on_positive(facts, left_out_by=excluded_by)
-        return {} if positive is None else {(positive,): _swapped}
+        return settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -135,12 +135,3 @@ class SaliencyCounts(Counts):
         """Curves, then scalars, then the number of images, as one array."""
         scalars = [getattr(self, name) for name in (*SCALARS, "images")]
         return np.concatenate([*(getattr(self, name) for name in CURVES), np.array(scalars, np.int64)])
-
-    def __eq__(self, other: object) -> bool:
-        """Compare every field."""
-        if not isinstance(other, SaliencyCounts):
-            return NotImplemented
-        pairs: list[tuple[Any, Any]] = [(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)]
-        return all(np.array_equal(one, another) for one, another in pairs)
-
-    __hash__ = None  # type: ignore[assignment]  # arrays have none

@@ -15,6 +15,32 @@ MOST_CLASSES = 4096
 _LARGEST_BYTES = 2**20
 
 
+def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int], protocol: str) -> None:
+    """Refuse classes that share a label or a name, lack one, are void, or have a name that none can have."""
+    if not labels or len(names) != len(labels):
+        raise ArgumentError(
+            f"{len(labels)} labels and {len(names)} names; expected one label and one name per class, at least one"
+        )
+    for what, values in (("label", labels), ("name", names)):
+        doubled = list(dict.fromkeys(str(value) for value in values if values.count(value) > 1))
+        if doubled:
+            raise ArgumentError(f"the {what} {', '.join(doubled)} belongs to several classes")
+    if min(labels) < 0:
+        raise ArgumentError(f"label {min(labels)} is negative; labels are 0 or more")
+    both = [str(label) for label in labels if label in void]
+    if both:
+        hint = f"choose which labels are void: --void none ({protocol}(void=()))"
+        raise ArgumentError(f"label {', '.join(both)} is both a class and void; {hint}")
+    for name, label in zip(names, labels, strict=True):
+        if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):
+            raise ArgumentError(
+                f"{name!r} is not a valid class name; use letters, digits, blanks and punctuation: blanks alone, | , = "
+                "and unprintable characters cannot name a class"
+            )
+        if name.isdecimal() and int(name) != label:
+            raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
+
+
 def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Read labels and names from text."""
     labels: list[int] = []
