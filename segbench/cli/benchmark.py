@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from segbench.cli.choices import Form, print_run
-from segbench.cli.command import Command, Stopped
+from segbench.cli.command import Command, stopping
 from segbench.cli.counting import count_methods
 from segbench.cli.data import Data, without_meaning
 from segbench.cli.parameters import Group, command, group, protocol_group
@@ -146,7 +146,7 @@ def count(
     repairs = data.repairs()
     context.with_resource(listed_once())
     pairings = data.pairings(context, protocol)
-    try:
+    with stopping(_how_to_continue(run.output)):
         if not run.no_check:
             quick_check(pairings, protocol, repairs)
         results = count_methods(
@@ -159,8 +159,6 @@ def count(
             repairs=repairs,
             tuning=thresholds_of(tuning, pairings, protocol, workers=workers, repairs=repairs),
         )
-    except (Stopped, KeyboardInterrupt) as stopped:
-        raise Stopped(f"{str(stopped) or 'stopped'}; {_how_to_continue(run.output)}") from None
     intervals = [] if resampling is None else [result.intervals(**resampling) for result in results]
     print_run(results, run.form, per_class=run.per_class, intervals=intervals)
     if run.output:

@@ -65,12 +65,13 @@ class Stopped(Exception):  # noqa: N818  a wish of the user's, not an error
 
 
 @contextmanager
-def stopping() -> Iterator[None]:
+def stopping(how_to_continue: str = "") -> Iterator[None]:
     """End in `Stopped` on Ctrl-C, where typer's own commands would exit without a message."""
     try:
         yield
-    except KeyboardInterrupt:
-        raise Stopped("stopped") from None
+    except (Stopped, KeyboardInterrupt) as stopped:
+        said = str(stopped) or "stopped"
+        raise Stopped(f"{said}; {how_to_continue}" if how_to_continue else said) from None
 
 
 def _verbs_with(flag: str) -> list[str]:

@@ -9,7 +9,7 @@ import typer
 
 from segbench.cli.benchmark import print_saved
 from segbench.cli.choices import Form, print_results
-from segbench.cli.command import Stopped
+from segbench.cli.command import stopping
 from segbench.cli.counting import count_methods
 from segbench.core.errors import DataError
 
@@ -36,11 +36,9 @@ def demo(
     where = {each.name: Inputs(ground_truth=str(data / "ground_truth"), prediction=str(each)) for each in folders}
     kept = output / "results.segbench"
     typer.echo(f"segbench pixels {data / 'ground_truth'} {data / 'predictions'}/* -o {kept}", err=True)
-    try:
+    with stopping("to continue, repeat segbench demo"):
         pairings = {method: find_files(inputs, Pixels()) for method, inputs in where.items()}
         results = count_methods(pairings, Pixels(), output=kept)
-    except (Stopped, KeyboardInterrupt) as stopped:
-        raise Stopped(f"{str(stopped) or 'stopped'}; to continue, repeat segbench demo") from None
     # Before the table: whoever reads it may have enough after a line, as head has.
     for kind in ("pr", "roc"):
         picture = output / f"{kind}.png"

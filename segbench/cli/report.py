@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from segbench.cli.resampling import REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results
-from segbench.cli.workers import Jobs
+from segbench.cli.workers import Jobs, Workers
 
 _WORTH_PAIRS = 5
 """Drawing an image takes as long as counting this many."""
@@ -49,7 +48,6 @@ def report(
 
     It is one HTML file for any browser, and needs no network.
     """
-    from segbench.aggregator.pools import jobs_for, process_pool
     from segbench.cli.progress import progress_bar
     from segbench.report.page.document import export_report
 
@@ -59,8 +57,8 @@ def report(
     loaded = chosen_results(results, only, class_name, partial=True)
     counted = [result for result in loaded if result.counts]
     pictures = sum(len(result.counts) if panels is None else min(panels, len(result.counts)) for result in counted)
-    workers = jobs_for(_WORTH_PAIRS * pictures, jobs)
-    with process_pool(workers) if workers > 1 else nullcontext() as executor, progress_bar("pictures") as progress:
+    workers = Workers(jobs=jobs).open((), _WORTH_PAIRS * pictures)
+    with workers as executor, progress_bar("pictures") as progress:
         missing = export_report(
             loaded,
             output,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from segbench.cli.check import ReportForm
 from segbench.cli.progress import progress_bar
-from segbench.cli.workers import Jobs
+from segbench.cli.workers import Jobs, Workers
 
 
 def verify(
@@ -31,17 +30,15 @@ def verify(
     """
     from rich.console import Console
 
-    from segbench.aggregator.pools import jobs_for, process_pool
     from segbench.verification.checks import Check
     from segbench.verification.terminal import checks_json, show_part, show_verdict
     from segbench.verification.verifying import parts
 
     wanted = parts(bsds500=bsds500, curves=curves)
     images = max(part.images for part in wanted)
-    workers = jobs_for(images, jobs) if images else 1
     console = Console()
     checks: list[Check] = []
-    with process_pool(workers) if workers > 1 else nullcontext() as executor:
+    with Workers(jobs=jobs if images else 1).open((), images) as executor:
         for part in wanted:
             with progress_bar("verify") as tally:
                 found = part.checks(executor, tally)

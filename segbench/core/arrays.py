@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,9 @@ def as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever 
 def as_floats(values: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401  as above
     """Give numbers as float64, as `as_array` does."""
     array = as_array(values, name)
-    try:
+    with suppress(TypeError, ValueError, OverflowError):  # of arrays of Python objects
         if array.dtype.kind in "biufO":
             return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError):  # of arrays of Python objects
-        pass
     raise ArgumentError(f"{name} is of type {array.dtype}, expected numbers: found {values!r:.80}")
 
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from segbench.core.numbers import DIGITS, exact
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
-from segbench.report.terminal import show_table
+from segbench.report.terminal import say, show_table
 from segbench.statistics.comparison import (
     Comparison,
     Difference,
@@ -82,17 +82,14 @@ def show_comparison(
     }
     show_table(replace(table, notes=()), console, below=gaps)
 
-    def say(text: str, style: str = "dim") -> None:
-        console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
-
     for extra in stability_tables(comparison, metrics):
         console.print()
         show_table(extra, console)
     for text in _explanations(comparison, metrics):
-        say(text)
+        say(console, text, "dim")
     for note in [*table.notes, *_optimistic_notes(comparison, metrics), *comparison.notes]:
-        say(note, "yellow")
-    say(f"{signature}|{comparison.signature}")
+        say(console, note, "yellow")
+    say(console, f"{signature}|{comparison.signature}", "dim")
 
 
 def comparison_tables(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from rich.console import Console
@@ -12,6 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from segbench.core.summary import finite
+from segbench.report.remarks import grouped
+from segbench.report.terminal import say
 from segbench.verification.checks import Check, verdict
 
 SCHEMA = 1
@@ -31,27 +33,20 @@ def show_part(checks: Sequence[Check], console: Console) -> None:
         return
     rows = [_row(check) for check in checks]
     widths = _widths([_HEADER, *rows], console.width)
-    _say(console, checks[0].part, "bold")
+    say(console, checks[0].part, "bold")
     _print_lines(console, [(_HEADER, "bold")], widths)
     for group, some in groupby(zip(checks, rows, strict=True), lambda pair: pair[0].group):
         pairs = list(some)
         seconds = "" if pairs[0][0].missing else f"  {pairs[0][0].seconds:.2f} s"
         console.print(Text.assemble((group, "bold"), (seconds, "dim")), soft_wrap=True)
         _print_lines(console, [(row, _STYLES[check.state]) for check, row in pairs], widths)
-    for note, names in _by_text((check.note, f"{check.group}, {check.what}") for check in checks):
-        _say(console, f"* {names}: {note}", "dim")
-    for missing, groups in _by_text((check.missing, check.group) for check in checks):
-        _say(console, f"not checked, {groups}: {missing}", "yellow")
+    noted = grouped((check.note, f"{check.group}, {check.what}") for check in checks if check.note)
+    for note, names in noted.items():
+        say(console, f"* {'; '.join(names)}: {note}", "dim")
+    unchecked = grouped((check.missing, check.group) for check in checks if check.missing)
+    for missing, groups in unchecked.items():
+        say(console, f"not checked, {'; '.join(groups)}: {missing}", "yellow")
     console.print()
-
-
-def _by_text(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Give each text once, with the names it belongs to."""
-    names: dict[str, list[str]] = {}
-    for text, name in pairs:
-        if text and name not in names.setdefault(text, []):
-            names[text].append(name)
-    yield from ((text, "; ".join(some)) for text, some in names.items())
 
 
 def _row(check: Check) -> tuple[str, ...]:
@@ -82,13 +77,13 @@ def show_verdict(checks: Sequence[Check], console: Console) -> None:
     off = [check for check in checks if check.state == "off"]
     for check in off:
         expected, got, difference, allowed = _numbers(check)
-        _say(
+        say(
             console,
             f"off: {check.part}: {check.group}: {check.what}: expected {expected}, got {got} "
             f"(off by {difference}, allowed {allowed}; {check.source})",
             "red",
         )
-    _say(console, verdict(checks), "bold red" if off else "bold green")
+    say(console, verdict(checks), "bold red" if off else "bold green")
 
 
 def checks_json(checks: Sequence[Check]) -> str:
@@ -143,7 +138,3 @@ def _bare(text: str) -> str:
     if text in {"nan", "+nan"}:
         return "-"
     return text.replace("0.", ".", 1) if text.lstrip("+-").startswith("0.") else text
-
-
-def _say(console: Console, text: str, style: str) -> None:
-    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
