@@ -345,4 +345,4 @@ def _print_version(wanted: bool) -> None:
 def _options(
     version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
 ) -> None:
-    """Read what stands before a command: nothing but options that answer by themselves."""
+    """Take the options of no command, which answer by themselves."""
