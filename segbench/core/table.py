@@ -16,7 +16,7 @@ import numpy as np
 
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.metric import Metric
+from segbench.core.metric import Metric, refuse_outside
 from segbench.core.series import FloatArray, Series, Space
 from segbench.core.summary import Summary
 
@@ -114,6 +114,7 @@ class Table(ABC):
     def _summary(self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...]) -> Summary:
         """Give the estimates under these keys, one for each metric, empty for those that are left out."""
         estimates = self.estimates.tolist()
+        refuse_outside(self.metrics, estimates)
         named = [(key, metric, value) for key, metric, value in zip(keys, self.metrics, estimates, strict=True) if key]
         known = self.bounds
         return Summary(
