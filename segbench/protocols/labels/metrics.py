@@ -112,7 +112,8 @@ POSITIVE = shares(
 )  # fmt: skip
 TOTALS = (
     Metric(key="classes_present", title="classes", image_key="classes_present", kind="total"),
-    *(Metric(key=key, image_key=key, kind="total") for key in ("classes", "pixels", "ignored", "outside")),
+    Metric(key="classes", kind="total"),
+    *(Metric(key=key, image_key=key, kind="total") for key in ("pixels", "ignored", "outside")),
 )
 
 
@@ -295,27 +296,29 @@ class LabelTable(CountsTable[LabelCounts]):
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
-        totals = self.totals
-        if not totals["pixels"]:
+        counts, _ = self._by_image
+        held = (counts.truth.sum(axis=0) > 0).tolist()
+        if not any(held):
             return "no pixels"
-        if metric.key in ("precision", "mcc") and self._held(1):
-            return "nothing is predicted positive" if metric.key == "precision" else "all pixels are alike"
         if metric.key == "kappa":
             return "ground truth and prediction hold one class"
-        return "no positive pixels" if not self._held(1) else "no negative pixels"
-
-    def _held(self, place: int) -> bool:
-        counts, _ = self._by_image
-        return bool(counts.truth[:, place].any())
+        if metric.key == "precision":
+            return "nothing is predicted positive"
+        if metric.key == "mcc" and all(held):
+            return "all pixels are predicted alike"
+        return "no negative pixels" if held[1] else "no positive pixels"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Say which classes are in no mean, and which are only predicted."""
         counts, totals = self._by_image
+        blank = int(np.count_nonzero(counts.truth.sum(axis=1) == 0))
         truth, predicted = counts.truth.sum(axis=0) > 0, counts.predicted.sum(axis=0) > 0
         absent = [name for name, here in zip(self.names, truth | predicted, strict=True) if not here]
         false = [name for name, here in zip(self.names, predicted & ~truth, strict=True) if here]
         notes = []
+        if 0 < blank < self.images and any(metric.key == "miou" for metric in self.metrics):
+            notes.append(f"in no mean over images, void everywhere: {blank} of {self.images} images")
         if absent and any(metric.key == "miou" and metric.title for metric in self.metrics):
             notes.append(f"in no mean, absent from both sides: {_listed(absent)}")
         if false and len(self.names) > 2:

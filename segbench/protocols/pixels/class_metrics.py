@@ -66,9 +66,12 @@ def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, obje
 MACRO = tuple(replace(_prefixed(metric, "macro", _MACRO), headline=metric.headline) for metric in _MEAN)
 MICRO = tuple(_prefixed(metric, "micro", _MICRO) for metric in METRICS)
 PRESENT = Metric(key="classes_present", title="classes", image_key="classes_present", kind="total")
-TOTALS = tuple(
-    Metric(key=key, image_key=key, kind="total")
-    for key in ("classes", "pixels", "ignored", "micro_positives", "micro_negatives")
+TOTALS = (
+    Metric(key="classes", kind="total"),
+    *(
+        Metric(key=key, image_key=key, kind="total")
+        for key in ("pixels", "ignored", "micro_positives", "micro_negatives")
+    ),
 )
 
 
