@@ -1,6 +1,5 @@
 """Saliency: drawings worked by hand, degenerate images, invariants, SciPy, and the official values of 100 images."""
 
-import csv
 import math
 import os
 from dataclasses import fields
@@ -381,59 +380,17 @@ class TestCommand:
         assert not answer.err.count("no-positives")
 
 
-@pytest.fixture(scope="module")
-def counted():
-    methods = ("DSS", "Amulet", "PiCANet")
-    return {each: segbench.evaluate(SOD / "ground_truth", SOD / "predictions" / each, Saliency()) for each in methods}
-
-
 @needs_sod
-class TestOfficialValues:
-    @pytest.mark.parametrize(
-        ("file", "keys", "allowed"),
-        [
-            ("official_per_image", {"mae": "mae", "s_measure": "s_measure", "adaptive_f": "f_adaptive"}, 1e-12),
-            (
-                "pysodmetrics_per_image",
-                {
-                    "weighted_f": "weighted_f", "e_adaptive": "e_adaptive", "e_mean_over_thresholds": "e_mean",
-                    "e_max_of_image": "e_max", "f_adaptive": "f_adaptive", "f_mean_over_thresholds": "f_mean",
-                    "f_max_of_image": "f_max",
-                },
-                1e-10,
-            ),
-        ],
-    )  # fmt: skip
-    def test_of_each_image(self, counted, file, keys, allowed):
-        with (SOD / f"{file}.csv").open() as rows:
-            read = list(csv.DictReader(rows))
-        assert len(read) == 300
-        for row in read:
-            ours = counted[row["method"]].per_image[row["image"]]
-            for theirs, key in keys.items():
-                assert_allclose(ours[key], float(row[theirs]), rtol=0, atol=allowed)
-
-    def test_of_each_threshold(self, counted):
-        official = np.load(SOD / "official_curves.npz")
-        for method, result in counted.items():
-            for place, name in enumerate(official["images"].tolist()):
-                counts = result.counts[name]
-                for curve in ("precision", "recall"):
-                    # Equal but for the fixed units of 2**-44, which the counts are kept in.
-                    expected = np.rint(official[f"{method}_{curve}"][place][::-1] * UNITS)
-                    assert_array_equal(getattr(counts, curve), expected)
-
-    def test_of_the_set(self, counted):
-        expected = {
-            "mae": (0.133061, 0.143876, 0.109178), "s_measure": (0.720654, 0.748937, 0.764204),
-            "weighted_f": (0.673377, 0.671422, 0.688073), "e_adaptive": (0.769375, 0.775706, 0.795274),
-            "e_mean": (0.760291, 0.773920, 0.771306), "e_max": (0.798469, 0.802302, 0.853130),
-            "f_adaptive": (0.756827, 0.740703, 0.755317), "f_mean": (0.747465, 0.733687, 0.737606),
-            "f_max": (0.769433, 0.757962, 0.786335),
-        }  # fmt: skip
-        for key, values in expected.items():
-            assert_allclose([result.summary[key] for result in counted.values()], values, rtol=0, atol=1e-6)
-        assert_allclose(counted["DSS"].summary["f_max_of_mean_pr"], 0.8102, atol=5e-5)
+def test_official_values_of_the_set():
+    """Those of each image: `tests/verification/test_saliency.py`."""
+    expected = {
+        "mae": 0.133061, "s_measure": 0.720654, "weighted_f": 0.673377, "e_adaptive": 0.769375, "e_mean": 0.760291,
+        "e_max": 0.798469, "f_adaptive": 0.756827, "f_mean": 0.747465, "f_max": 0.769433,
+    }  # fmt: skip
+    summary = segbench.evaluate(SOD / "ground_truth", SOD / "predictions/DSS", Saliency()).summary
+    for key, value in expected.items():
+        assert_allclose(summary[key], value, rtol=0, atol=1e-6)
+    assert_allclose(summary["f_max_of_mean_pr"], 0.8102, atol=5e-5)
 
 
 def test_every_metric_is_tested_here():
