@@ -57,8 +57,9 @@ def chosen_results(
 
 def _classes_in(path: Path, results: Sequence[Result]) -> str:
     if not any(result.classes for result in results):
-        command = "labels" if any(result.protocol == "labels" for result in results) else "pixels"
-        return f"no run in {path} has classes; make one with segbench {command} GT PRED --classes 0-18"
+        from segbench.report.tables import how_to_get_classes
+
+        return f"no run in {path} has classes{how_to_get_classes(results)}"
     names = dict.fromkeys(name for result in results for name in result.classes)
     if not names:
         return f"no image was counted in the runs with classes of {path}"

@@ -22,6 +22,7 @@ from segbench.core.metric import Metric, columns, image_columns, optimistic_note
 from segbench.core.numbers import DIGITS, exact, number
 from segbench.core.summary import Summary
 from segbench.core.text_table import Mark, TextTable
+from segbench.protocols.registry import has_parts, protocols_of, verbs
 from segbench.report.ranking import image_sets, ranked
 from segbench.report.remarks import BINS_NOTE, few_names, grouped, images_of, names_of, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
@@ -297,8 +298,7 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
     """Give each class of each method; intervals of them are drawn as those given of the whole were."""
     if not any(result.classes for result in results):
         found = ", ".join(by_protocol(results))
-        command = "labels" if any(result.protocol == "labels" for result in results) else "pixels"
-        raise ArgumentError(f"results of {found} have no classes; run segbench {command} GT PRED --classes 0-18")
+        raise ArgumentError(f"results of {found} have no classes{how_to_get_classes(results)}")
 
     def drawn(result: Result, run: int) -> Intervals | None:
         if not intervals:
@@ -311,6 +311,13 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
         for run, (method, result) in enumerate(zip(names_of(results), results, strict=True))
         for name, of_class in result.classes.items()
     ]
+
+
+def how_to_get_classes(results: Sequence[Result]) -> str:
+    """Name the command that gives classes, of the first protocol that can have any; empty if none can."""
+    asked = dict.fromkeys(result.rules.variant_of or result.protocol for result in results)
+    with_classes = [verb for verb in asked if verb in verbs() and any(map(has_parts, protocols_of(verb)))]
+    return f"; run segbench {with_classes[0]} GT PRED --classes 0-18" if with_classes else ""
 
 
 def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None = None, every: bool = False) -> Table:

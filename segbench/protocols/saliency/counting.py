@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import as_array
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import as_shares
+from segbench.core.levels import as_shares, like_levels
 from segbench.protocols.annotators import zero_or_one
-from segbench.protocols.label_rules import LabelRule, Positive
+from segbench.protocols.label_rules import Positive
 from segbench.protocols.saliency.counts import LEVELS, UNITS, SaliencyCounts
+from segbench.protocols.saliency.masks import MaskRule
 from segbench.protocols.saliency.measures import FloatArray, Found, Moments, f_measure, s_measure, weighted_f
 
 _SIGMA = 5
@@ -57,7 +58,7 @@ def count_saliency(
         If shapes differ, are not two-dimensional or empty, labels hold anything but 0 and 1 and `positive` is not
         given, or a setting is out of range.
     DataError
-        If a score is not finite, or lies outside [0, 1] and is not stretched.
+        If a score is not finite, or lies outside [0, 1] and is not stretched, or `positive` does not fit the labels.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def count_saliency(
     if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
         raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
     if positive is not None:
-        truth = LabelRule.parse(positive).positive(truth)
+        truth = MaskRule.parse(positive).labels("labels", truth)
     elif not np.all((truth == 0) | (truth == 1)):
         raise ArgumentError(
             "labels hold values other than 0 and 1; say which are positive, for instance positive='>128'"
@@ -171,11 +172,12 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
     if stretch and lowest != highest:
         values = (values - lowest) / (highest - lowest)
     elif lowest < 0 or highest > 1:
-        raise DataError(
-            name,
-            f"scores from {lowest:g} to {highest:g}, expected [0, 1]",
-            "scale them (--scale 255, Repairs(scale=255)), or stretch maps that are not constant",
-        )
+        held = f"scores from {lowest:g} to {highest:g}" if lowest != highest else f"all scores are {highest:g}"
+        what = f"{held}, expected [0, 1]" + ", since a constant map cannot be stretched" * stretch
+        levels = "--scale 255 (Repairs(scale=255)) for levels"
+        logits = "--scale sigmoid (Repairs(scale='sigmoid')) for logits"
+        fix = f"scale all maps: {levels if like_levels(lowest, highest) else logits}"
+        raise DataError(name, what, fix + ", or leave out --no-stretch (stretch=False)" * (not stretch))
     return np.ascontiguousarray(values)
 
 
