@@ -21,6 +21,9 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, SHARES, BoundaryCurve, boundary_curve, f_of, ratio
 from segbench.protocols.common_thresholds import in_order
 
+_AREA = (0.0, 1.01)
+"""The sum of the precision at 101 recalls, over 100."""
+
 METRICS = shares(
     Metric(
         key="ods_f", title="ODS", better="higher", headline=True, compared=True,
@@ -41,11 +44,11 @@ METRICS = shares(
     ),
     Metric(
         key="area_pr", title="AP", better="higher", image_key="area_pr", compared=True,
-        note="Area_PR as BSDS measures it",
+        note="Area_PR as BSDS measures it", range=_AREA,
     ),
     Metric(
         key="area_pr_extended", title="AP ext*", better="higher", priority=1,
-        note="of the curve extended to recall 1, not comparable with AP",
+        note="of the curve extended to recall 1, not comparable with AP", range=_AREA,
     ),
     Metric(key="r50", title="R50", better="higher", compared=True, chosen=True, priority=5),
 )  # fmt: skip
