@@ -39,7 +39,6 @@ BETTER = {
 """Patterns of words, and what to write instead."""
 
 ALLOWED = {
-    "README.md": ["the figure for the paper"],
     "docs/boundaries.md": [".figure.savefig("],
     "docs/comparing.md": ["row.figure"],
     "docs/extending.md": ["with no figure"],
