@@ -42,18 +42,23 @@ from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, 
 
 METRICS = shares(
     Metric(
-        key="ods_f", title="ODS", better="higher", image_key="f", image_title="F", headline=True, compared=True,
-        note="best F with one threshold for all images",
+        key="ods_f", title="F", better="higher", image_key="f", image_title="F", headline=True, compared=True,
+        group="ODS", note="best F with one threshold for all images",
     ),
-    Metric(key="ods_precision", title="P", image_key="precision", chosen=True, priority=7, note="of the ODS"),
-    Metric(key="ods_recall", title="R", image_key="recall", chosen=True, priority=6, note="of the ODS"),
-    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, note="of the ODS"),
-    Metric(key="iou", title="IoU", better="higher", image_key="iou", priority=1, note="of the ODS"),
-    Metric(key="ois_f", title="OIS", better="higher", compared=True, note="each image at its own, counts pooled"),
+    Metric(key="ods_precision", title="P", image_key="precision", chosen=True, priority=7, group="ODS"),
+    Metric(key="ods_recall", title="R", image_key="recall", chosen=True, priority=6, group="ODS"),
+    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, group="ODS"),
+    Metric(
+        key="iou", title="IoU", better="higher", image_key="iou", image_title="IoU", priority=1, group="ODS"
+    ),
+    Metric(
+        key="ois_f", title="F", better="higher", compared=True, group="OIS", note="each image at its own, counts pooled"
+    ),
     Metric(key="ois_precision"),
     Metric(key="ois_recall"),
     Metric(
-        key="mean_image_f", title="mean", better="higher", compared=True, priority=3, note="average of per-image best F"
+        key="mean_image_f", title="mean F", better="higher", compared=True, priority=3,
+        note="average of per-image best F",
     ),
     Metric(key="auc_pr", title="AUC-PR", better="higher", image_key="auc_pr", compared=True),
     Metric(

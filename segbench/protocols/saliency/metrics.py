@@ -25,8 +25,8 @@ METRICS = shares(
         note="structure",
     ),
     Metric(
-        key="e_max", title="E max", better="higher", range=_E, image_key="e_max", compared=True, chosen=True,
-        priority=1, group="E", note="enhanced alignment",
+        key="e_max", title="max", better="higher", range=_E, image_key="e_max", image_title="E max", compared=True,
+        chosen=True, priority=1, group="E", note="enhanced alignment",
     ),
     Metric(
         key="e_mean", title="mean", better="higher", range=_E, image_key="e_mean", image_title="E mean", compared=True,
@@ -37,16 +37,16 @@ METRICS = shares(
         compared=True, priority=2, group="E", note="enhanced alignment",
     ),
     Metric(
-        key="f_max", title="F max", better="higher", image_key="f_max", compared=True, chosen=True,
-        note="maximum of the mean F curve, at one threshold tuned on these images",
+        key="f_max", title="max", better="higher", image_key="f_max", image_title="F max", compared=True, chosen=True,
+        group="F", note="max of the mean F curve, at one threshold tuned on these images",
     ),
     Metric(
         key="f_mean", title="mean", better="higher", image_key="f_mean", image_title="F mean", compared=True,
-        priority=4,
+        priority=4, group="F",
     ),
     Metric(
         key="f_adaptive", title="adp", better="higher", image_key="f_adaptive", image_title="F adp", compared=True,
-        priority=3,
+        priority=3, group="F",
     ),
     Metric(
         key=WEIGHTED, title="Fw", better="higher", image_key=WEIGHTED, image_title="Fw", compared=True,
