@@ -18,9 +18,10 @@ Conventions
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,7 @@ _OVER_IMAGES = (*_OIS, "mean_image_f")
 _NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
 _AT_ODS = {key: f"ods_{key}" for key in ("f", "precision", "recall", "threshold")}
 _DENSE_CELLS = 2**24
+_IMAGES_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +144,7 @@ class PixelTable(CountsTable[ScoreCounts]):
         """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
         layout = self._layout
         size = layout.scores.size
-        positives, negatives = (np.ascontiguousarray(part) for part in (sums[:, :size], sums[:, size : 2 * size]))
+        positives, negatives = sums[:, :size], sums[:, size : 2 * size]
         masks, images = sums[:, 2 * size : 2 * size + 2], OverImages(*sums[:, 2 * size + 2 :].T)
         if layout.masks.any():
             best = _mask_points(layout.scores, masks, positives, negatives, images.positives, images.negatives)
@@ -169,8 +171,7 @@ class PixelTable(CountsTable[ScoreCounts]):
             none, sums = np.zeros((1, 1)), np.array([[point.tp, point.fp]], np.float64)
             totals = (np.array([total], np.float64) for total in (point.positives, point.negatives))
             return _mask_points(np.array([mask]), sums, none, none, *totals)
-        parts = (part[np.newaxis].astype(np.float64) for part in (counts.positives, counts.negatives))
-        measured, areas = measured_curves(inexact(counts), *parts)
+        measured, areas = measured_curves(inexact(counts), counts.positives[np.newaxis], counts.negatives[np.newaxis])
         best = at_ods(np.append(np.nan, counts.scores)[measured[:, 0]], measured, areas)
         # Where the pool holds a choice of scores, areas were added up over all of them.
         return replace(best, areas={**best.areas, **{name: np.array([area]) for name, area in pool.areas.items()}})
@@ -360,16 +361,22 @@ class PixelTable(CountsTable[ScoreCounts]):
         )
         if of_masks.any() and not scores.size:
             scores = np.array([np.nanmax(self._masks)])
-        images = (images.resampled(name) for images in self.image_sets for name in sorted(images))
+        names = ((images, name) for images in self.image_sets for name in sorted(images))
         none = ScoreCounts.sum(())
-        rows = [_row(none if of_mask else image, pooled) for image, of_mask in zip(images, of_masks, strict=True)]
+        rows = _rows(
+            (
+                none if of_mask else images.resampled(name)
+                for (images, name), of_mask in zip(names, of_masks, strict=True)
+            ),
+            pooled,
+        )
         # A resample may hold one image as often as there are images.
-        for place, name in ((1, "positives"), (2, "negatives")):
-            within_total(len(rows) * max(int(row[place].sum()) for row in rows), f"{name} of a resample")
+        for counts, name in ((rows.positives, "positives"), (rows.negatives, "negatives")):
+            within_total(len(of_masks) * int(rows.totals(counts).max(initial=0)), f"{name} of a resample")
         return _Layout(
             scores,
-            _filled([(places, positives) for places, positives, _ in rows], scores.size),
-            _filled([(places, negatives) for places, _, negatives in rows], scores.size),
+            rows.filled(rows.positives, scores.size),
+            rows.filled(rows.negatives, scores.size),
             inexact(pooled) if pooled.scores.size else np.zeros(scores.size, np.bool_),
             of_masks,
             not pooled.binned and all(one is images.pool.counts for one, images in zip(kept, soft, strict=True)),
@@ -433,28 +440,47 @@ def joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  dense or sparse
     return hstack(parts, format="csr")
 
 
-def _row(image: ScoreCounts, pooled: ScoreCounts) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Count an image by the pooled scores: the columns that it has pixels in, its positives and its negatives there."""
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Counts of images by pooled scores: those of image k are entries ``ends[k]`` to ``ends[k + 1]`` of the others."""
 
-    def keys(counts: ScoreCounts) -> NDArray[Any]:
-        return -bin_of(counts.scores) if pooled.binned and counts.scores.size else -counts.scores
+    ends: IntArray
+    places: IntArray
+    positives: IntArray
+    negatives: IntArray
 
-    places = np.searchsorted(keys(pooled), keys(image))
-    if not places.size:
-        return places, np.empty(0), np.empty(0)
-    starts = np.flatnonzero(np.diff(places, prepend=-1))
-    positives, negatives = (np.add.reduceat(part, starts) for part in (image.positives, image.negatives))
-    return places[starts], positives.astype(np.float64), negatives.astype(np.float64)
+    def totals(self, counts: IntArray) -> IntArray:
+        """Add up the counts of each image."""
+        return np.diff(np.append(0, np.cumsum(counts))[self.ends])
+
+    def filled(self, counts: IntArray, width: int) -> Any:  # noqa: ANN401  dense or sparse
+        """Lay counts out as a matrix, one row per image."""
+        shape = self.ends.size - 1, width
+        if shape[0] * width > _DENSE_CELLS:
+            from scipy.sparse import csr_array
+
+            return csr_array((counts.astype(np.float64), self.places, self.ends), shape=shape)
+        matrix = np.zeros(shape)
+        matrix[np.repeat(np.arange(shape[0]), np.diff(self.ends)), self.places] = counts
+        return matrix
 
 
-def _filled(rows: Sequence[tuple[IntArray, FloatArray]], width: int) -> Any:  # noqa: ANN401 - dense or sparse
-    if len(rows) * width > _DENSE_CELLS:
-        from scipy.sparse import csr_array
-
-        ends = np.cumsum([0, *(places.size for places, _ in rows)])
-        places, values = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-        return csr_array((values, places, ends), shape=(len(rows), width))
-    matrix = np.zeros((len(rows), width))
-    for row, (places, values) in zip(matrix, rows, strict=True):
-        row[places] = values
-    return matrix
+def _rows(images: Iterable[ScoreCounts], pooled: ScoreCounts) -> _Rows:
+    """Count images by the pooled scores, some images at a time."""
+    binned = pooled.binned and pooled.scores.size > 0
+    keys = -bin_of(pooled.scores) if binned else -pooled.scores
+    parts: list[tuple[IntArray, ...]] = [(np.empty(0, np.int64),) * 4]
+    images = iter(images)
+    while some := list(islice(images, _IMAGES_AT_ONCE)):
+        scores, positives, negatives = (
+            np.concatenate([getattr(image, name) for image in some]) for name in ("scores", "positives", "negatives")
+        )
+        places = np.searchsorted(keys, -bin_of(scores) if binned else -scores)
+        image = np.repeat(np.arange(len(some)), [image.scores.size for image in some])
+        starts = np.flatnonzero((np.diff(places, prepend=-1) != 0) | (np.diff(image, prepend=-1) != 0))
+        if starts.size:
+            positives, negatives = (np.add.reduceat(part, starts) for part in (positives, negatives))
+        sizes = np.bincount(image[starts], minlength=len(some))
+        parts.append((sizes, places[starts], positives, negatives))
+    sizes, places, positives, negatives = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return _Rows(np.append(0, np.cumsum(sizes)), places, positives, negatives)
