@@ -597,6 +597,14 @@ def test_pictures(tmp_path):
     assert np.array_equal(states == 4, truth == 255)
     with Image.open(tmp_path / "overlays/hard/1.png") as drawn:
         assert np.array_equal(np.asarray(drawn) == 3, (truth == 1) & (predicted != 1))
+    assert segbench.export_overlays([result], tmp_path / "classes", classes=True) == []
+    for place, expected in (("pred", predicted), ("ground truth", np.where(truth == 255, 4, truth))):
+        with Image.open(tmp_path / "classes" / place / "1.png") as drawn:
+            assert drawn.mode == "P"
+            assert np.array_equal(np.asarray(drawn), expected)
+    with pytest.raises(DataError, match=r"without classes, .*leave out --classes"):
+        segbench.export_overlays([result, masks], tmp_path / "none", classes=True)
+    assert not (tmp_path / "none").exists()
     segbench.export_report([result, masks], tmp_path / "report.html")
     assert "mIoU" in (tmp_path / "report.html").read_text("utf-8")
 
