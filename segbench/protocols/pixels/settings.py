@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from segbench.core.arguments import as_real, listed
+from segbench.core.arguments import as_real, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.metric import Metric
@@ -161,6 +161,7 @@ class Pixels(Protocol):
     )
 
     def __post_init__(self) -> None:
+        check_flags(self)
         at = [
             as_real(value, "at", "numbers", least=-math.inf, most=math.inf) for value in listed(self.at, "at", "(0.5,)")
         ]
