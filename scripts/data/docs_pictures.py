@@ -259,6 +259,12 @@ def architecture() -> Figure:
     return figure
 
 
+def reliability() -> Callable[[Path], None]:
+    """Draw how well the scores of the demo are calibrated."""
+    results = objects("border_colours", "local_entropy", "random_walker", "soft_otsu")
+    return lambda path: save_plot(results, path, kind="reliability", size=(5, 4.6))
+
+
 def label_maps() -> Figure:
     """Draw the confusion matrix of a method on the label maps of the demo, and IoU per class of two."""
     folder = DEMO / "labels"
@@ -289,6 +295,7 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "matches": matches,
     "overlay": overlay,
     "label-maps": label_maps,
+    "reliability": reliability,
 }
 
 

@@ -76,7 +76,8 @@ WITHOUT_NAMES = "some pixels were added without the name of their image, so imag
 _ALL_PREDICTED = "ODS: predicting every pixel positive gives the best F"
 
 _OIS = ("ois_f", "ois_precision", "ois_recall")
-_OVER_IMAGES = (*_OIS, "mean_image_f")
+OVER_IMAGES = ("ois_", "mean_image_")
+"""How the keys of metrics begin that are undefined where images are not distinguished."""
 _NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
 _AT_ODS = {key: f"ods_{key}" for key in ("f", "precision", "recall", "threshold")}
 _DENSE_CELLS = 2**24
@@ -158,7 +159,7 @@ class PixelTable(CountsTable[ScoreCounts]):
         """Every metric of the benchmark itself, from the exact pool: at every score, however many."""
         row: FloatArray = self._scored(self._best_of_all, OverImages(*column_sums(_of_images(self._chosen[0])).T))[0]
         if self._rest is not None:
-            row[[metric.key in _OVER_IMAGES for metric in self.metrics]] = math.nan
+            row[[metric.key.startswith(OVER_IMAGES) for metric in self.metrics]] = math.nan
         return row
 
     @cached_property
@@ -200,7 +201,7 @@ class PixelTable(CountsTable[ScoreCounts]):
             values |= dict.fromkeys(_NEED_A_RANKING, np.full(best.tp.size, np.nan))
         scored = np.empty((best.tp.size, len(self.metrics)))
         for column, metric in zip(scored.T, self.metrics, strict=True):
-            column[:] = values.get(metric.key, np.nan)  # those at fixed thresholds are filled in later
+            column[:] = values.get(metric.key, np.nan)  # those of tables that derive from this one are filled in later
         scored[best.positives == 0] = np.nan
         return scored
 
@@ -220,7 +221,7 @@ class PixelTable(CountsTable[ScoreCounts]):
     def shares(self) -> FloatArray:
         """Positives of each image, for means over images all alike; see `Table`."""
         positives = _of_images(BestFs.joined(self._chosen))[:, 2:3]
-        alike = [metric.key == "mean_image_f" for metric in self.metrics]
+        alike = [metric.key.startswith("mean_image_") for metric in self.metrics]
         return np.where(alike, 1.0, positives)
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
@@ -278,7 +279,7 @@ class PixelTable(CountsTable[ScoreCounts]):
             return "no positive pixels" if counts.total_negatives else "no pixels"
         if not math.isnan(self._masks[0]) and metric.key in _NEED_A_RANKING:
             return TWO_VALUED
-        if self._rest is not None and metric.key in _OVER_IMAGES:
+        if self._rest is not None and metric.key.startswith(OVER_IMAGES):
             return WITHOUT_NAMES
         if "precision" in metric.key:
             return "nothing is predicted positive"
