@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from segbench.core.names import latex_name
+
 Better = Literal["higher", "lower"]
 
 _LINE = 120
@@ -13,7 +15,7 @@ _LINE = 120
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """One metric of a protocol. Tables, rankings, intervals, comparisons, JSON, CSV and pages follow from its fields.
+    r"""One metric of a protocol. Tables, rankings, intervals, comparisons, JSON, CSV and pages follow from its fields.
 
     Parameters
     ----------
@@ -21,6 +23,8 @@ class Metric:
         Its name in ``summary``, JSON and CSV. Empty for a metric that only single images have.
     title : str
         Its column title, as papers call it. Metrics without a title are in no table, but in JSON and CSV.
+    symbol : str
+        What LaTeX prints for the title, in math mode: ``S_\alpha``; the title itself if left out.
     better : {"higher", "lower"}, optional
         Which values are better; None for metrics without a best value, such as precision at a chosen threshold.
     range : tuple of float and float, optional
@@ -49,6 +53,7 @@ class Metric:
 
     key: str
     title: str = ""
+    symbol: str = ""
     better: Better | None = None
     range: tuple[float, float] | None = None
     image_key: str = ""
@@ -67,6 +72,14 @@ class Metric:
         """What a column of single images is called."""
         same = self.title if self.image_key == self.key else ""
         return self.image_title or same or self.image_key.replace("_", " ")
+
+    @property
+    def latex(self) -> str:
+        """Its column title in LaTeX, with an arrow towards better values."""
+        arrow = {"higher": r"\uparrow", "lower": r"\downarrow"}.get(self.better or "", "")
+        if self.symbol:
+            return f"${self.symbol}{arrow}$"
+        return latex_name(self.title or self.key) + (f" ${arrow}$" if arrow else "")
 
     def prefixed(self, prefix: str, **changes: object) -> Metric:
         """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from segbench.core.names import latex_name, markdown_name, one_line
 from segbench.core.numbers import DIGITS
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.text_table import TextTable
-from segbench.report.tables import ClassResult, RowKind, class_results, tables_of, threshold_columns
+from segbench.report.tables import ClassResult, RowKind, class_results, text_tables, threshold_columns
 from segbench.statistics.intervals import Intervals
 
 SCHEMA = 1
@@ -27,16 +28,18 @@ def document(
     intervals: Sequence[Intervals] = (),
     digits: int = DIGITS,
     keys: Sequence[str] | None = None,
+    sets: Sequence[str] = (),
 ) -> str:
-    """Write results as json, csv, markdown or latex, one row per method, image, class or threshold."""
+    """Write results as json, csv, markdown or latex, one row per method, image, class or threshold.
+
+    Where `sets` names the data set of each result, methods are rows and sets are groups of columns.
+    """
     if form == "json":
         classes = class_results(results, intervals=intervals) if rows == "class" else ()
-        return json_document(results, intervals=intervals, rows=rows, classes=classes, keys=keys)
-    tables = tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, every=form == "csv")
-    if form == "csv":
-        return "".join(csv_table(table.exact()) for table in tables)
-    write = {"markdown": markdown_table, "latex": latex_table}[form]
-    return "\n".join(write(table.text(digits=digits)) for table in tables)
+        return json_document(results, intervals=intervals, rows=rows, classes=classes, keys=keys, sets=sets)
+    write = {"csv": csv_table, "markdown": markdown_table, "latex": latex_table}[form]
+    tables = text_tables(results, rows, sets=sets, intervals=intervals, digits=digits, keys=keys, every=form == "csv")
+    return ("" if form == "csv" else "\n").join(map(write, tables))
 
 
 def json_document(
@@ -46,6 +49,7 @@ def json_document(
     rows: RowKind = "method",
     classes: Sequence[ClassResult] = (),
     keys: Sequence[str] | None = None,
+    sets: Sequence[str] = (),
 ) -> str:
     """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
 
@@ -57,10 +61,12 @@ def json_document(
     ``image_undefined`` why some are undefined, ``image_bounds`` their bounds (only of images that have any) and
     ``image_notes`` what was done to the image; ``per_threshold`` has one list per column of the curve
     (`segbench.core.series.Series.columns`), where an infinite threshold is null, and none without a curve; and
-    ``per_class`` holds the metrics of each of `classes`. `keys` chooses metrics of these rows.
+    ``per_class`` holds the metrics of each of `classes`. `keys` chooses metrics of these rows. Where `sets` names the
+    data set of each result, ``set`` is its name.
     """
     drawn: list[Intervals | None] = [*intervals] or [None] * len(results)
     runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
+    runs = [{"set": name, **run} for name, run in zip(sets, runs, strict=True)] if sets else runs
     tables = threshold_columns(results) if rows == "threshold" else []
     for place, (run, result) in enumerate(zip(runs, results, strict=True)):
         if rows == "method":
@@ -108,8 +114,14 @@ def _chosen(values: Mapping[str, Any], keys: Sequence[str] | None) -> dict[str, 
 def csv_table(table: TextTable) -> str:
     """Write a table as CSV."""
     lines = io.StringIO()
-    csv.writer(lines, lineterminator="\n").writerows([table.header, *table.rows])
+    csv.writer(lines, lineterminator="\n").writerows([_flat_header(table, ":"), *table.rows])
     return lines.getvalue()
+
+
+def _flat_header(table: TextTable, between: str) -> list[str]:
+    """Give the header in one line: the group, then the title."""
+    groups = table.groups or ("",) * len(table.header)
+    return [f"{group}{between}{title}" if group else title for group, title in zip(groups, table.header, strict=True)]
 
 
 def markdown_table(table: TextTable) -> str:
@@ -123,7 +135,7 @@ def markdown_table(table: TextTable) -> str:
         ]
         for row, cells in enumerate(table.rows)
     ]
-    header = [markdown_name(title) for title in table.header]
+    header = [markdown_name(title) for title in _flat_header(table, " ")]
     sides = _sides(table, "left", "right")
     text: str = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=sides if rows else None)
     return text + "\n" + "".join(f"\n{markdown_name(note)}\n" for note in table.notes)
@@ -138,16 +150,36 @@ def latex_table(table: TextTable) -> str:
         ]
         for row, cells in enumerate(table.rows)
     ]
-    header = [latex_name(title) for title in table.header]
+    header = list(table.latex) or [latex_name(title) for title in table.header]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     first, *others = [
         " & ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + r" \\"
         for cells in [header, *rows]
     ]
     start = rf"\begin{{tabular}}{{{''.join(_sides(table, 'l', 'r'))}}}"
-    lines = [start, r"\toprule", first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
+    lines = [
+        start,
+        r"\toprule",
+        *_latex_groups(table.groups),
+        first,
+        r"\midrule",
+        *others,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
     # A note is a comment, for the caption is the author's.
     return "\n".join([*lines, *(f"% {one_line(note)}" for note in table.notes)]) + "\n"
+
+
+def _latex_groups(groups: Sequence[str]) -> list[str]:
+    """Write the line of groups above the header, and a rule below each."""
+    cells, rules, place = [], [], 1
+    for group, columns in itertools.groupby(groups):
+        number = len(list(columns))
+        cells.append(rf"\multicolumn{{{number}}}{{c}}{{{latex_name(group)}}}" if group else "")
+        rules += [rf"\cmidrule(lr){{{place}-{place + number - 1}}}"] if group else []
+        place += number
+    return [" & ".join(cells) + r" \\", "".join(rules)] if groups else []
 
 
 def _latex_value(text: str, mark: str) -> str:

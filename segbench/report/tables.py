@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from segbench.aggregator.result import Result, partial_text
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
+from segbench.core.names import latex_name
 from segbench.core.numbers import DIGITS, exact, number
 from segbench.core.summary import Summary
-from segbench.core.text_table import Mark, TextTable
+from segbench.core.text_table import Mark, TextTable, side_by_side
 from segbench.protocols.registry import has_parts, protocols_of, verbs
 from segbench.report.ranking import image_sets, ranked
 from segbench.report.remarks import BINS_NOTE, few_names, grouped, images_of, names_of, remarks, undefined_metrics
@@ -113,6 +114,7 @@ class Table:
             },
             notes=self.notes,
             spare=tuple(place for *_, place in spare),
+            latex=(*map(latex_name, self.labels), *(one.latex for one in self.columns), *map(latex_name, self.texts)),
         )
 
     def exact(self) -> TextTable:
@@ -154,6 +156,31 @@ def tables_of(
 
     whole = every or rows == "class"
     return [table(places) for places in ([range(len(results))] if whole else by_protocol(results).values())]
+
+
+def text_tables(
+    results: Sequence[Result],
+    rows: RowKind,
+    *,
+    sets: Sequence[str] = (),
+    intervals: Sequence[Intervals] = (),
+    digits: int = DIGITS,
+    keys: Sequence[str] | None = None,
+    every: bool = False,
+) -> list[TextTable]:
+    """Give `tables_of` as text; where `sets` names the data set of each result, those of sets side by side."""
+    if not sets:
+        tables = tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, every=every)
+        return [table.exact() if every else table.text(digits=digits) for table in tables]
+    joined = []
+    for places in [range(len(results))] if every else by_protocol(results).values():
+        groups = {}
+        for name in dict.fromkeys(sets[place] for place in places):
+            some = [place for place in places if sets[place] == name]
+            of_set, drawn = [results[place] for place in some], [intervals[place] for place in some if intervals]
+            groups[name] = text_tables(of_set, rows, intervals=drawn, digits=digits, keys=keys, every=every)[0]
+        joined.append(side_by_side(groups, "" if every else "-"))
+    return joined
 
 
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:

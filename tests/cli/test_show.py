@@ -133,7 +133,7 @@ class TestMetrics:
 
         assert shown("table").split()[:3] == ["method", "AUC-PR", "ODS"]
         assert shown("markdown").split("\n")[0].split() == ["|", "method", "|", "AUC-PR", "|", "ODS", "|"]
-        assert "AUC-PR & ODS" in re.sub(" +", " ", shown("latex"))
+        assert r"AUC-PR $\uparrow$ & ODS $\uparrow$" in re.sub(" +", " ", shown("latex"))
         assert shown("csv").startswith("method,auc_pr,ods_f,images,failed,signature\n")
         assert list(json.loads(shown("json"))["runs"][0]["summary"]) == ["auc_pr", "ods_f"]
 
