@@ -41,9 +41,9 @@ from segbench.loaders.sizes import SizeError
 from segbench.loaders.source import Source
 from segbench.loaders.subset import Images
 from segbench.protocols.files import find_files
-from segbench.protocols.pixels.classes import ClassMapsError
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
+from segbench.protocols.stacks import ClassMapsError
 
 SAMPLE = 32
 """Images decoded by `check`: what one image in ten shows is then found with 97 %."""

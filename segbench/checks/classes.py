@@ -18,8 +18,8 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.protocols.label_rules import equals_any
-from segbench.protocols.pixels.classes import ClassMapsError
 from segbench.protocols.predicted_labels import VOIDS, labels_seen
+from segbench.protocols.stacks import ClassMapsError
 
 RARE = 0.001
 """Share of an image below which a class says little: a small thing overlooked looks like scores that run backwards."""

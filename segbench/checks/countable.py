@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, look, many, stops
+from segbench.checks.findings import Finding, Place, are, look, many, stops
 from segbench.checks.probes import Probe, UncountedError
 from segbench.core.errors import DataError
 from segbench.core.protocol import Expected
@@ -57,12 +57,12 @@ def label_map_findings(probes: Sequence[Probe], failures: Mapping[str, DataError
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
     void = [probe for probe in counted if not probe.pixels]
     if void:
-        what = f"{many(len(void), 'ground truth')} of {len(counted)} inspected are void everywhere"
+        what = f"{many(len(void), 'ground truth')} of {len(counted)} inspected {are(len(void))} void everywhere"
         places = (Place(probe.truth_file) for probe in void)
         found.append(look("all-void", "ground truth", what, "check --void, --gt-map and --field", places))
     held = [probe for probe in counted if probe.pixels]
     if held and all(probe.right == probe.pixels for probe in held):
-        what = f"all {len(held)} predictions inspected are the ground truth itself: every metric will be 1"
+        what = f"all {len(held)} predictions inspected are the ground truth itself: every score will be perfect"
         places = (Place(probe.prediction) for probe in held)
         found.append(look("identical", "prediction", what, "check that PRED is the folder of predictions", places))
     return found

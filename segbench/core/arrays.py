@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -48,3 +49,19 @@ def split_mask(values: Any, name: str) -> tuple[Any, NDArray[np.bool_] | None]: 
     if not isinstance(values, np.ma.MaskedArray):
         return values, None
     return values.data, np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
+
+
+def where_counted(
+    valid: Any,  # noqa: ANN401  as above
+    shapes: tuple[tuple[int, ...], ...],
+    hidden: Iterable[NDArray[np.bool_] | None],
+) -> NDArray[np.bool_] | None:
+    """Give where pixels count: where `valid` says so, and no array is masked; None for everywhere."""
+    counted = None if valid is None else as_array(valid, "valid")
+    if counted is not None and (counted.shape not in shapes or counted.dtype != np.bool_):
+        found = f"valid has shape {counted.shape} and dtype {counted.dtype}"
+        raise ArgumentError(f"{found}, expected {shapes[0]} and bool")
+    for mask in hidden:
+        if mask is not None:
+            counted = ~mask if counted is None else counted & ~mask
+    return counted

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from segbench.core.errors import ArgumentError
 from segbench.core.names import latex_name
 
 Better = Literal["higher", "lower"]
 
 _LINE = 120
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +32,7 @@ class Metric:
         Which values are better; None for metrics without a best value, such as precision at a chosen threshold.
     range : tuple of float and float, optional
         Between which values it lies, so that intervals of differences hold none that cannot be; None if it has no ends.
+        An estimate outside is an error.
     image_key : str
         Its name for a single image; empty if it has none.
     image_title : str
@@ -93,6 +97,16 @@ def shares(*metrics: Metric) -> tuple[Metric, ...]:
         replace(metric, range=(0.0, 1.0)) if metric.kind == "score" and metric.range is None else metric
         for metric in metrics
     )
+
+
+def refuse_outside(metrics: Iterable[Metric], values: Iterable[float]) -> None:
+    """Refuse estimates outside the range that their metric gives."""
+    for metric, value in zip(metrics, values, strict=True):
+        low, high = metric.range or (-math.inf, math.inf)
+        if not math.isnan(value) and not low - _ROUNDING <= value <= high + _ROUNDING:
+            name = metric.key or metric.image_key
+            ends = f"{low:g} to {high:g}"
+            raise ArgumentError(f"the metric {name} is {value:g}, expected {ends}: correct its formula or Metric.range")
 
 
 def headline(metrics: Iterable[Metric]) -> Metric:

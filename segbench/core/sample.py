@@ -55,6 +55,11 @@ class Sample:
     categories_drawn: bool = False
     without_truth: bool = False
 
+    @property
+    def truth_file(self) -> str:
+        """The first ground truth, as errors name it."""
+        return self.ground_truth_files[0] if self.ground_truth_files else self.name
+
 
 def without_detail(note: str) -> str:
     """Give a note without what it says, in brackets at its end, of one image alone."""

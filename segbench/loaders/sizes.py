@@ -90,7 +90,7 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
     if not nearly(shape, expected):
         options = resize
     elif max(abs(extent - wanted) for extent, wanted in zip(shape, expected, strict=True)) <= MOST_CUT[0]:
-        options = _CROP
+        options = f"{_CROP}; or {resize}"
     else:
         options = f"{resize}; if it was padded, {_CROP}"
     return f"{options}; without it nothing is changed"

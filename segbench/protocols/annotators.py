@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 ONE_ANNOTATOR = "one annotator, so there is none to compare with"
 """The note on an image that cannot show how well annotators agree."""
+TAKE_ONE = "take one of them: --gt-pattern (gt_pattern=...), or one column of the list"
+"""The remedy where an image has several ground truths, and only one can be counted."""
 
 AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
 

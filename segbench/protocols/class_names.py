@@ -13,6 +13,7 @@ RESERVED = "|,=\n\r"
 
 MOST_CLASSES = 4096
 _LARGEST_BYTES = 2**20
+_LINES = "write lines such as: 13 car"
 
 
 def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int], protocol: str) -> None:
@@ -90,20 +91,26 @@ def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
                 text, "there is no such file of classes", "write a label and a name per line, as in: 13 car"
             )
         return read_classes(text)
-    return _read_file(path, text)
+    return _read_file(text)
 
 
-def _read_file(path: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def lines_of(file: str, expected: str, hint: str) -> list[str]:
+    """Read a small text file; `expected` is what errors say should be in it."""
+    path = Path(file)
     try:
         if path.stat().st_size > _LARGEST_BYTES:
-            raise DataError(text, f"has {path.stat().st_size} bytes, expected a label and a name per line")
-        lines = path.read_text("utf-8-sig").splitlines()
+            raise DataError(file, f"has {path.stat().st_size} bytes, expected {expected}", hint)
+        return path.read_text("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise DataError(text, "is not plain text, expected a label and a name per line") from None
-    except OSError as error:
-        raise DataError(text, f"cannot be read ({error.strerror})", "check the file") from error
+        raise DataError(file, f"is not plain text, expected {expected}", hint) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise DataError(file, f"cannot be read ({why}), expected {expected}", hint) from None
+
+
+def _read_file(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     labels, names = [], []
-    for place, line in enumerate(lines, start=1):
+    for place, line in enumerate(lines_of(text, "a label and a name per line", _LINES), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         found = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*[,:;\t]\s*|\s+)(\S.*?)\s*", line)
@@ -111,7 +118,7 @@ def _read_file(path: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]
             raise DataError(
                 text,
                 f"line {place} is {line.strip()[:60]!r}, expected a label and a name",
-                "write lines such as: 13 car",
+                _LINES,
             )
         labels.append(int(found[1]))
         names.append(found[2])

@@ -168,7 +168,8 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
     elif left_out_by:
         hint = f"perhaps {left_out_by} left out every other value; give another, or none (void=..., field=...)"
     else:
-        hint = "say which values are positive with --positive (positive=...)"
+        (value,) = holders
+        hint = f"say which value is positive, for instance --positive {value or 255:g} (positive={value or 255:g})"
     raise DataError(
         "ground truth",
         f"the set holds {len(holders)} distinct value{'s'[: len(holders) > 1]}, expected two: {listing}",

@@ -67,6 +67,8 @@ class LabelsSeen:
     @property
     def values(self) -> str:
         """What the prediction holds, in words."""
+        if not self.predicted:
+            return "void everywhere"
         if self.coloured:
             return f"{len(self.predicted)} colours"
         return f"values {min(self.predicted):g}..{max(self.predicted):g}"

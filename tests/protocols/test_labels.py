@@ -235,7 +235,7 @@ def test_stacks_are_reduced_by_argmax_and_ties_go_to_the_lower_class():
     assert np.array_equal(shifted.matrix, expected.matrix)
     with pytest.raises(DataError, match=r"expected \(4, 2, 3\) or \(2, 3, 4\)"):
         count_labels(truth, stack, classes=4)
-    with pytest.raises(DataError, match="1 NaN"):
+    with pytest.raises(DataError, match="NaN or infinity in 1 of 18 values of the stack, expected a score in each"):
         count_labels(truth, np.where(stack == 1, np.nan, stack), classes=3)
     with pytest.raises(DataError, match="can be"):
         count_labels(truth[:, :2], np.zeros((2, 2, 2)), classes=2)
@@ -276,7 +276,8 @@ def test_labels_without_meaning_are_listed():
         ([0, 1, 2], [0, 1, 1], "3 distinct values .*expected two"),
         ([0, 1, 1], [0, 1, 2], "3 distinct values, expected a mask of 0 and one other"),
         ([0, 1, 1], [0.5, 1, 0.2], "3 distinct values, expected a mask"),
-        ([0, 1, math.nan], [0, 1, 1], "distinct|NaN"),
+        ([0, 1, math.nan], [0, 1, 1], "1 of 3 pixels of the ground truth, expected a value"),
+        ([0, 1, 1], [0, 1, math.nan], "1 of 3 pixels of the prediction, expected a value"),
     ],
 )
 def test_what_is_no_mask_is_refused(truth, predicted, message):
@@ -287,7 +288,7 @@ def test_what_is_no_mask_is_refused(truth, predicted, message):
 def test_what_is_no_label_map_is_refused():
     with pytest.raises(DataError, match="not whole, expected one label per pixel"):
         count_labels([0, 1], [0.25, 1], classes=2)
-    with pytest.raises(DataError, match="1 values that are NaN"):
+    with pytest.raises(DataError, match="NaN or infinity in 1 of 2 pixels of the ground truth, expected a label"):
         count_labels([0, math.nan], [0, 1], classes=2)
     with pytest.raises(DataError, match="from 0 to 1000000"):
         count_labels([0, 1], [0, 10**6], classes=2)
@@ -322,6 +323,41 @@ def test_undefined_metrics_say_why():
     void = summary_of({"a": count_labels([255, 255], [0, 0], classes=2)})
     assert set(void.undefined.values()) == {"no pixels"}
     assert set(void.undefined) == {*SCORES, *POSITIVE}
+
+
+@pytest.mark.parametrize(
+    ("truth", "predicted", "reasons"),
+    [
+        ([0, 0], [0, 0], {"precision": "nothing is predicted positive", "mcc": "no positive pixels"}),
+        (
+            [1, 1],
+            [1, 1],
+            {"mcc": "no negative pixels", "specificity": "no negative pixels", "ber": "no negative pixels"},
+        ),
+        ([0, 1], [0, 0], {"precision": "nothing is predicted positive", "mcc": "all pixels are predicted alike"}),
+        ([0, 1], [1, 1], {"mcc": "all pixels are predicted alike"}),
+        ([0, 1], [5, 5], {"precision": "nothing is predicted positive", "mcc": "all pixels are predicted alike"}),
+        ([0, 0], [0, 1], {"recall": "no positive pixels", "mcc": "no positive pixels"}),
+    ],
+)
+def test_reasons_of_two_classes(truth, predicted, reasons):
+    summary = summary_of({"a": count_labels(truth, predicted, classes=2)})
+    assert {key: summary.undefined[key] for key in reasons} == reasons
+    assert all(math.isnan(summary[key]) for key in reasons)
+    assert "precision" in reasons or not math.isnan(summary["precision"])
+
+
+def test_images_without_a_pixel_that_counts_are_named():
+    images = {str(k): count_labels(*random_maps(k), classes=5) for k in range(3)}
+    assert not any("void everywhere" in note for note in summary_of(images).notes)
+    images["void"] = count_labels(drawn("vvv"), drawn("012"), classes=5)
+    assert "in no mean over images, void everywhere: 1 of 4 images" in summary_of(images).notes
+
+
+def test_columns_of_images_have_one_name_each():
+    for protocol in (Labels(classes=3), Labels(), segbench.Classes(labels=[0, 1])):
+        titles = [metric.name_for_images for metric in protocol.metrics() if metric.image_key]
+        assert len(titles) == len(set(titles))
 
 
 def test_settings_are_checked():
@@ -457,7 +493,7 @@ def test_a_palette_names_the_classes(tmp_path):
     assert "palette" in protocol.signature_fields()
     assert Labels(palette={(0, 0, 0): 0, (9, 9, 9): 1}).classes == (0, 1)
     for wrong, message in (
-        ("0,0,0", "cannot be read as a palette"),
+        ("0,0,0", "cannot be read .*expected a palette"),
         ("0,0,0,0;0,0", "row 2"),
         ("0,0,300,0", "row 1"),
         ("0,0,0,0;0,0,0,1", "twice"),
@@ -505,6 +541,10 @@ def test_predictions_of_another_size_are_refused_or_resized_by_nearest_neighbour
     protocol = Labels(classes=3)
     folders = tmp_path / "gt", tmp_path / "pred"
     assert "--resize-predictions nearest" in failure(*folders, protocol)
+    saved(tmp_path / "short", "a.png", Image.fromarray(predicted[:-1]))
+    near = failure(folders[0], tmp_path / "short", protocol)
+    assert "--crop" in near
+    assert "--resize-predictions nearest" in near
     resized = segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(resize="nearest"))
     assert resized.counts["a"] == count_labels(truth, predicted, classes=3)
     for wrong in ({"resize": "bilinear"}, {"scale": 255}):
@@ -567,6 +607,9 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     folders = tmp_path / "gt", tmp_path / "pred"
     findings = {one.key: one for one in segbench.check(*folders, Labels(classes=4)).findings}
     assert findings.keys() == {"all-void"}
+    assert findings["all-void"].message == "1 ground truth of 3 inspected is void everywhere"
+    soft = {one.key: one for one in segbench.check(*folders).findings}
+    assert [place.detail for place in soft["label-map"].places] == ["values 0..3", "values 0..3", "void everywhere"]
     assert [Path(place.file).name for place in findings["all-void"].places] == ["2.png"]
     report = segbench.check(*folders, Labels(classes=1))
     assert report.stops
@@ -574,7 +617,7 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     assert "neither a class nor void" in finding.places[0].detail
     assert "--gt-map" in finding.fix
     (masks,) = segbench.check(*folders, "labels").stops
-    assert "--classes 0-18" in masks.fix
+    assert "--classes 0-3" in masks.fix
     for k in range(3):
         truth, predicted = random_maps(k, 4)
         for kind, values in (("coloured-gt", truth), ("coloured", predicted)):
@@ -586,8 +629,8 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     assert "segbench labels GT PRED --palette" in by_colour["label-map"]
     of_masks = {one.key: one.fix for one in segbench.check(tmp_path / "mask-gt", tmp_path / "mask").findings}
     assert "segbench labels GT PRED" in of_masks.get("few-levels", "segbench labels GT PRED")
-    copies = {one.key for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
-    assert "identical" in copies
+    copies = {one.key: one for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
+    assert copies["identical"].message.endswith("the ground truth itself: every score will be perfect")
 
 
 def test_masks_have_no_classes_and_the_remedy_is_of_this_command(tmp_path):
@@ -620,7 +663,7 @@ def test_a_report_of_more_classes_than_a_picture_holds_says_so(tmp_path):
 def test_masks_of_one_value_get_a_remedy_of_any_protocol(tmp_path):
     for folder in ("gt", "pred"):
         saved(tmp_path / folder, "a.png", Image.fromarray(np.zeros((4, 4), np.uint8)))
-    with pytest.raises(DataError, match="--positive") as error:
+    with pytest.raises(DataError, match=r"--positive 255 \(positive=255\)") as error:
         segbench.evaluate(tmp_path / "gt", tmp_path / "pred", "labels")
     assert "Pixels" not in str(error.value)
 

@@ -309,7 +309,7 @@ class Boundaries(_OfBoundaries):
         return [self._boundary_map(name, truth) for name, truth in zip(names, sample.ground_truths, strict=True)]
 
     def _of_category(self, sample: Sample) -> NDArray[np.bool_]:
-        name = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
+        name = sample.truth_file
         if not sample.categories_drawn:
             raise DataError(name, f"holds no boundaries of categories, but category {self.category} was selected")
         number = len(sample.ground_truths)

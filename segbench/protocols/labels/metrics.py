@@ -36,7 +36,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.integers import MEAN_UNITS, IntArray
 from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray
-from segbench.core.table import Table
+from segbench.core.table import CountsTable
 from segbench.protocols.labels.counts import LabelCounts, names_of
 
 WORST = 0.05
@@ -112,7 +112,8 @@ POSITIVE = shares(
 )  # fmt: skip
 TOTALS = (
     Metric(key="classes_present", title="classes", image_key="classes_present", kind="total"),
-    *(Metric(key=key, image_key=key, kind="total") for key in ("classes", "pixels", "ignored", "outside")),
+    Metric(key="classes", kind="total"),
+    *(Metric(key=key, image_key=key, kind="total") for key in ("pixels", "ignored", "outside")),
 )
 
 
@@ -139,7 +140,7 @@ class _ByClass:
         return self.truth + self.predicted - self.tp
 
 
-class LabelTable(Table):
+class LabelTable(CountsTable[LabelCounts]):
     """Confusion matrices of the images of one method, or of several one after the other.
 
     Parameters
@@ -164,20 +165,17 @@ class LabelTable(Table):
     (0.775, 0.875)
     """
 
+    counts = LabelCounts
+
     def __init__(self, classes: str, metrics: Sequence[Metric], sets: Sequence[Mapping[str, LabelCounts]]) -> None:
+        super().__init__(sets)
         self.classes = classes
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
-        self.sets = sets
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the classes."""
         return names_of(self.classes)
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return sum(map(len, self.sets))
 
     @cached_property
     def _by_image(self) -> tuple[_ByClass, IntArray]:
@@ -298,27 +296,29 @@ class LabelTable(Table):
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
-        totals = self.totals
-        if not totals["pixels"]:
+        counts, _ = self._by_image
+        held = (counts.truth.sum(axis=0) > 0).tolist()
+        if not any(held):
             return "no pixels"
-        if metric.key in ("precision", "mcc") and self._held(1):
-            return "nothing is predicted positive" if metric.key == "precision" else "all pixels are alike"
         if metric.key == "kappa":
             return "ground truth and prediction hold one class"
-        return "no positive pixels" if not self._held(1) else "no negative pixels"
-
-    def _held(self, place: int) -> bool:
-        counts, _ = self._by_image
-        return bool(counts.truth[:, place].any())
+        if metric.key == "precision":
+            return "nothing is predicted positive"
+        if metric.key == "mcc" and all(held):
+            return "all pixels are predicted alike"
+        return "no negative pixels" if held[1] else "no positive pixels"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Say which classes are in no mean, and which are only predicted."""
         counts, totals = self._by_image
+        blank = int(np.count_nonzero(counts.truth.sum(axis=1) == 0))
         truth, predicted = counts.truth.sum(axis=0) > 0, counts.predicted.sum(axis=0) > 0
         absent = [name for name, here in zip(self.names, truth | predicted, strict=True) if not here]
         false = [name for name, here in zip(self.names, predicted & ~truth, strict=True) if here]
         notes = []
+        if 0 < blank < self.images and any(metric.key == "miou" for metric in self.metrics):
+            notes.append(f"in no mean over images, void everywhere: {blank} of {self.images} images")
         if absent and any(metric.key == "miou" and metric.title for metric in self.metrics):
             notes.append(f"in no mean, absent from both sides: {_listed(absent)}")
         if false and len(self.names) > 2:
@@ -327,11 +327,6 @@ class LabelTable(Table):
         if outside:
             notes.append(f"{outside} pixels are predicted outside the classes, and wrong")
         return tuple(notes)
-
-    @property
-    def pooled(self) -> LabelCounts:
-        """The counts of all images added up."""
-        return LabelCounts.sum(images[name] for images in self.sets for name in sorted(images))
 
 
 @dataclass(frozen=True, eq=False)

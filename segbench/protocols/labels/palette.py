@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.maps import COLOUR
+from segbench.protocols.class_names import lines_of
 
 _ROW = re.compile(r"\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,5})(?:[\s,]+(\S[^;,|=]*?))?\s*")
 _EXPECTED = "write r,g,b,label,name: 128,64,128,0,road (the name may be left out)"
 _UNKNOWN = 1 << 16
 _SHOWN = 8
-_LARGEST_BYTES = 2**20
 
 
 def as_palette(given: Any) -> str:  # noqa: ANN401  checked here
@@ -31,7 +31,7 @@ def as_palette(given: Any) -> str:  # noqa: ANN401  checked here
     if not text:
         return ""
     rows_given = text.split(";")
-    lines = rows_given if _ROW.fullmatch(rows_given[0]) else _lines_of(text)
+    lines = rows_given if _ROW.fullmatch(rows_given[0]) else lines_of(text, "a palette", _EXPECTED)
     rows: dict[tuple[str, ...], str] = {}
     for place, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -46,16 +46,6 @@ def as_palette(given: Any) -> str:  # noqa: ANN401  checked here
     if not rows:
         raise ArgumentError(f"the palette {text[:60]!r} holds no colour; {_EXPECTED}")
     return ";".join(rows.values())
-
-
-def _lines_of(file: str) -> list[str]:
-    path = Path(file)
-    try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise DataError(file, f"has {path.stat().st_size} bytes, expected a palette", _EXPECTED)
-        return path.read_text("utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
-        raise DataError(file, f"cannot be read as a palette ({error})", _EXPECTED) from None
 
 
 def labels_in(palette: str) -> dict[int, str]:

@@ -18,8 +18,8 @@ from segbench.core.options import option, read_void
 from segbench.core.protocol import Counted, Expected, Facts, Part, Protocol, Settled
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
-from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_text, settled_positive, two_values
-from segbench.protocols.labels.values import Remapping, as_map_text
+from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_text, settled_positive
+from segbench.protocols.labels.values import as_map_text
 from segbench.protocols.states import State, states_of_labels
 
 if TYPE_CHECKING:
@@ -28,28 +28,12 @@ if TYPE_CHECKING:
 
     from segbench.core.pictures import Pictures
     from segbench.protocols.labels.counts import LabelCounts
+    from segbench.protocols.labels.inputs import LabelMaps, Masks
     from segbench.protocols.labels.metrics import LabelTable
 
 _MASKS = "masks"
 _VOID = (255,)
 _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
-_NOTHING = Remapping()
-_NAME_CLASSES = (
-    "of a label map name the classes: --classes 0-18 (Labels(classes=19)), or --palette FILE (Labels(palette=...)); "
-    "of masks with further values say which are positive: --positive 255 (Labels(positive=255))"
-)
-_ONE_OF_SEVERAL = "take one of them: --gt-pattern (gt_pattern=...), or one column of the list"
-
-
-@dataclass(frozen=True, eq=False)
-class _Maps:
-    """The label maps of one image, the files they come from, and whether the prediction was a stack."""
-
-    truth_file: str
-    truth: NDArray[Any]
-    file: str
-    predicted: NDArray[Any]
-    stacked: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,7 +214,7 @@ class Labels(Protocol):
             from segbench.protocols.labels.counts import MASK_CLASSES
 
             return MASK_CLASSES
-        return written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
+        return written_classes(self._labels, cast("Sequence[str]", self.names))
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
@@ -267,8 +251,7 @@ class Labels(Protocol):
         """Give every metric and total."""
         from segbench.protocols.labels.metrics import TOTALS, metrics_of
 
-        classes = 2 if self.masks else len(cast("Sequence[int]", self.classes))
-        return (*metrics_of(classes, masks=self.masks), *TOTALS)
+        return (*metrics_of(len(self._labels), masks=self.masks), *TOTALS)
 
     def table(
         self, *sets: Mapping[str, LabelCounts], rest: Counts | None = None, of_set: Counts | None = None
@@ -289,7 +272,7 @@ class Labels(Protocol):
             return {}
         counts = dict(images)
         kept = {key: value for key, value in settings.items() if key != "classes"}
-        named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
+        named = zip(self._labels, cast("Sequence[str]", self.names), strict=True)
         return {
             name: Part(
                 OneClass(class_name=name),
@@ -313,46 +296,31 @@ class Labels(Protocol):
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
-        from segbench.protocols.labels.counting import coded, count_codes
+        from segbench.protocols.labels.counting import count_maps
         from segbench.protocols.labels.counts import LabelCounts
 
-        maps = self._maps(sample)
         if self.masks:
-            positive, predicted, valid, values = self._masks(maps, sample.field)
-            labels: Sequence[int] = (0, 1)
-            truth_map = predicted_map = _NOTHING
-        else:
-            positive, predicted, valid, values = maps.truth, maps.predicted, sample.field, ()
-            labels = cast("tuple[int, ...]", self.classes)
-            truth_map, predicted_map = self._remappings(maps)
-        matrix, ignored = count_codes(
-            maps.truth_file,
-            coded(maps.truth_file, positive, "the ground truth"),
-            coded(maps.file, predicted, "the prediction"),
-            labels=labels,
-            void=() if self.masks else self.void or (),
-            truth_map=truth_map,
-            predicted_map=predicted_map,
-            valid=valid,
-        )
-        return Counted(LabelCounts(self.classes_text, matrix, ignored), values)
+            maps, valid, values = self._masks(sample)
+            matrix, ignored = count_maps(maps, labels=(0, 1), void=(), valid=valid)
+            return Counted(LabelCounts(self.classes_text, matrix, ignored), values)
+        matrix, ignored = count_maps(self._maps(sample), labels=self._labels, void=self.void or (), valid=sample.field)
+        return Counted(LabelCounts(self.classes_text, matrix, ignored))
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Distinguish right and wrong pixels; of masks true, false and missed ones."""
+        del threshold
+        return self._states_of_masks(sample, counts) if self.masks else self._states(sample, self._maps(sample))
+
+    def _states_of_masks(self, sample: Sample, counts: LabelCounts | None) -> NDArray[np.uint8]:
+        (truth, predicted), valid, values = self._masks(sample)
+        all_positive = bool(values) and counts is not None and not counts.matrix[0].any()
+        return states_of_labels(truth.labels | all_positive, predicted.labels, valid)
+
+    def _states(self, sample: Sample, maps: LabelMaps) -> NDArray[np.uint8]:
         import numpy as np
 
-        from segbench.protocols.labels.counting import remapped
-
-        del threshold
-        maps = self._maps(sample)
-        if self.masks:
-            positive, predicted, valid, values = self._masks(maps, sample.field)
-            all_positive = bool(values) and counts is not None and not counts.matrix[0].any()
-            return states_of_labels(positive | all_positive, predicted, valid)
-        truth_map, predicted_map = self._remappings(maps)
-        truth = remapped(maps.truth_file, maps.truth, truth_map, "the ground truth")
-        right = truth == remapped(maps.file, maps.predicted, predicted_map, "the prediction")
-        states: NDArray[np.uint8] = np.where(right, State.TRUE, State.FALSE).astype(np.uint8)
+        truth, predicted = (each.labels for each in maps.remapped())
+        states: NDArray[np.uint8] = np.where(truth == predicted, State.TRUE, State.FALSE).astype(np.uint8)
         left_out = equals_any(truth, tuple(map(float, self.void or ())))
         if sample.field is not None:
             left_out |= ~sample.field
@@ -364,19 +332,19 @@ class Labels(Protocol):
         import numpy as np
 
         from segbench.core.pictures import Pictures
-        from segbench.protocols.labels.counting import remapped
 
-        states = self.states(sample, thresholds[0].item(), counts)
+        del thresholds
         if self.masks:
+            states = self._states_of_masks(sample, counts)
             truth, predicted = (np.isin(states, [State.TRUE, one]) for one in (State.MISSED, State.FALSE))
             white = np.uint8(255)
             return Pictures(truth * white, truth.astype(np.int64), states=[states], soft=predicted * white)
-        maps = self._maps(sample)
-        truth_map, predicted_map = self._remappings(maps)
-        labels = cast("tuple[int, ...]", self.classes)
+        labels = self._labels
         if len(labels) > _MOST_DRAWN:
             what = f"{len(labels)} classes, expected at most {_MOST_DRAWN} for the pictures of a report"
             raise DataError(sample.name, what, "segbench overlay draws right and wrong pixels of any number")
+        maps = self._maps(sample).remapped()
+        states = self._states(sample, maps)
         order = np.argsort(labels)
 
         def places(labels_of: NDArray[Any]) -> NDArray[np.uint8]:
@@ -384,83 +352,26 @@ class Labels(Protocol):
             found: NDArray[np.uint8] = np.where(np.asarray(labels)[at] == labels_of, at, len(labels)).astype(np.uint8)
             return found
 
-        drawn = places(remapped(maps.truth_file, maps.truth, truth_map, "the ground truth"))
+        drawn, classes = (places(each.labels) for each in maps)
         drawn[states == State.IGNORED] = len(labels) + 1
-        classes = places(remapped(maps.file, maps.predicted, predicted_map, "the prediction"))
         return Pictures(drawn, (states == State.FALSE).astype(np.int64), states=[states], classes=classes)
 
-    def _maps(self, sample: Sample) -> _Maps:
-        """Give the label maps of an image: colours as labels, and stacks reduced by argmax."""
-        import numpy as np
+    @property
+    def _labels(self) -> tuple[int, ...]:
+        """The labels of the classes, of masks those they are counted as."""
+        return (0, 1) if self.masks else cast("tuple[int, ...]", self.classes)
 
-        from segbench.protocols.labels.counting import reduced_by_argmax
-        from segbench.protocols.labels.palette import through_palette
+    def _maps(self, sample: Sample) -> LabelMaps:
+        from segbench.protocols.labels.inputs import label_maps
 
-        if len(sample.ground_truths) > 1:
-            what = f"{len(sample.ground_truths)} annotators, labels are counted against one label map"
-            raise DataError(sample.name, what, _ONE_OF_SEVERAL)
-        file = sample.prediction_file or sample.name
-        truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
-        if len(sample.predictions) > 1:
-            what = f"{len(sample.predictions)} predictions of one image, expected one label map"
-            raise DataError(file, what, "correct --pred-pattern (pred_pattern=...), or the columns of the list")
-        truth = through_palette(truth_file, sample.ground_truths[0], str(self.palette))
-        predicted = through_palette(file, sample.predictions[0], str(self.palette))
-        stacked = predicted.ndim == truth.ndim + 1
-        if stacked:
-            labels = (0, 1) if self.masks else cast("tuple[int, ...]", self.classes)
-            predicted = np.asarray(labels)[reduced_by_argmax(file, predicted, truth.shape, len(labels))]
-        elif predicted.shape != truth.shape:
-            raise DataError(file, f"shape {predicted.shape}, expected {truth.shape} as the ground truth has")
-        return _Maps(truth_file, truth, file, predicted, stacked)
+        texts = {name: str(getattr(self, name)) for name in ("palette", "gt_map", "pred_map")}
+        return label_maps(sample, labels=self._labels, **texts)
 
-    def _remappings(self, maps: _Maps) -> tuple[Remapping, Remapping]:
-        """Give the remappings of both sides; the places in a stack are classes as they are."""
-        predicted = _NOTHING if maps.stacked else Remapping.parse(str(self.pred_map))
-        return Remapping.parse(str(self.gt_map)), predicted
+    def _masks(self, sample: Sample) -> Masks:
+        from segbench.protocols.labels.inputs import masks_in
 
-    def _masks(
-        self, maps: _Maps, valid: NDArray[np.bool_] | None
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_] | None, tuple[float, ...]]:
-        """Give both masks, where pixels count, and which values no rule names (see `Counted`)."""
-        from segbench.protocols.labels.counting import remapped
-
-        truth_map, predicted_map = self._remappings(maps)
-        truth = remapped(maps.truth_file, maps.truth, truth_map, "the ground truth")
-        predicted = remapped(maps.file, maps.predicted, predicted_map, "the prediction")
-        if self.void:
-            not_void = ~equals_any(truth, tuple(map(float, self.void)))
-            valid = not_void if valid is None else valid & not_void
-        values: tuple[float, ...] = ()
-        if self.positive is None:
-            try:
-                (positive,), values = two_values([maps.truth_file], [truth], [valid])
-            except DataError as error:
-                raise DataError(error.path, error.what, _NAME_CLASSES) from None
-        else:
-            positive = LabelRule.parse(self.positive).positive(truth)
-        return positive, self._predicted_mask(maps.file, predicted), valid, values
-
-    def _predicted_mask(self, file: str, predicted: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say which pixels are predicted positive."""
-        import numpy as np
-
-        if predicted.dtype == np.bool_:
-            return predicted
-        mask: NDArray[np.bool_] = predicted != 0
-        held = predicted.max() if predicted.size else 0
-        rule = None if self.positive is None else LabelRule.parse(self.positive)
-        if rule is not None and rule.comparison != "=" and held > 1:
-            return rule.positive(predicted)
-        if not np.all(~mask | (predicted == held)):
-            distinct = np.unique(predicted).size
-            raise DataError(
-                file,
-                f"holds {distinct} distinct values, expected a mask of 0 and one other value",
-                "of a label map name the classes: --classes 0-18 (Labels(classes=19)); of a mask with grey levels "
-                "--positive '>=128' (Labels(positive='>=128')); soft maps are for segbench pixels",
-            )
-        return mask
+        maps = self._maps(sample).remapped()
+        return masks_in(maps, sample.field, void=self.void or (), positive=self.positive)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -555,9 +466,7 @@ def count_labels(
     >>> counts.ignored
     1
     """
-    import numpy as np
-
-    from segbench.core.arrays import as_array, split_mask
+    from segbench.core.arrays import as_array, split_mask, where_counted
 
     protocol = Labels(classes=classes, names=names, void=void, positive=positive, gt_map=gt_map, pred_map=pred_map)
     (truth, hidden), (predicted, unpredicted) = (
@@ -567,16 +476,9 @@ def count_labels(
     truth, predicted = as_array(truth, "ground_truth"), as_array(predicted, "prediction")
     if predicted.shape != truth.shape and predicted.ndim != truth.ndim + 1:
         raise ArgumentError(f"ground_truth has shape {truth.shape}, prediction {predicted.shape}; expected the same")
-    counted = None if valid is None else as_array(valid, "valid")
-    if counted is not None and (counted.shape != truth.shape or counted.dtype != np.bool_):
-        raise ArgumentError(
-            f"valid has shape {counted.shape} and dtype {counted.dtype}, expected {truth.shape} and bool"
-        )
-    for masked in (hidden, unpredicted):
-        if masked is not None:
-            if masked.shape != truth.shape:
-                raise ArgumentError("prediction is a stack that masks scores; leave pixels out with valid")
-            counted = ~masked if counted is None else counted & ~masked
+    if unpredicted is not None and unpredicted.shape != truth.shape:
+        raise ArgumentError("prediction is a stack that masks scores; leave pixels out with valid")
+    counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
     sample = Sample(
         "image", (truth,), (predicted,), counted, ground_truth_files=("ground_truth",), prediction_file="prediction"
     )

@@ -21,7 +21,7 @@ import numpy as np
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray
-from segbench.core.table import Interval, Table
+from segbench.core.table import CountsTable, Interval
 from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.class_counts import ClassCounts
@@ -66,9 +66,12 @@ def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, obje
 MACRO = tuple(replace(_prefixed(metric, "macro", _MACRO), headline=metric.headline) for metric in _MEAN)
 MICRO = tuple(_prefixed(metric, "micro", _MICRO) for metric in METRICS)
 PRESENT = Metric(key="classes_present", title="classes", image_key="classes_present", kind="total")
-TOTALS = tuple(
-    Metric(key=key, image_key=key, kind="total")
-    for key in ("classes", "pixels", "ignored", "micro_positives", "micro_negatives")
+TOTALS = (
+    Metric(key="classes", kind="total"),
+    *(
+        Metric(key=key, image_key=key, kind="total")
+        for key in ("pixels", "ignored", "micro_positives", "micro_negatives")
+    ),
 )
 
 
@@ -84,7 +87,7 @@ class ByClass(Protocol):
         """The counts of all classes added up, by image."""
 
 
-class ClassTable(Table):
+class ClassTable(CountsTable[ClassCounts]):
     """A table of each class, and one of all classes added up, over the same images; see `PixelTable`.
 
     Examples
@@ -96,8 +99,10 @@ class ClassTable(Table):
     """
 
     metrics = (*MACRO, *MICRO)
+    counts = ClassCounts
 
     def __init__(self, sets: Sequence[Mapping[str, ClassCounts]], of_set: ClassCounts | None = None) -> None:
+        super().__init__(sets)
         names = names_in(sets[0])
         of_class_in_set = {} if of_set is None else dict(zip(of_set.names, of_set.counts, strict=True))
         self._classes = {
@@ -105,12 +110,6 @@ class ClassTable(Table):
             for name in names
         }
         self._micro = PixelTable([micro_of(images) for images in sets], of_set=None if of_set is None else of_set.micro)
-        self._sets = sets
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return self._micro.images
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -210,11 +209,6 @@ class ClassTable(Table):
                 remarks.setdefault(note, []).append(name)
         notes += [f"{', '.join(names)}: {note}" for note, names in remarks.items()]
         return (*notes, *(f"micro: {note}" for note in self._micro.notes))
-
-    @property
-    def pooled(self) -> ClassCounts:
-        """The counts of all images added up."""
-        return ClassCounts.sum(counts for images in self._sets for counts in images.values())
 
     @property
     def chosen_points(self) -> str:

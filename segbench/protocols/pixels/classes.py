@@ -28,9 +28,11 @@ from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Expected, Part, Protocol
 from segbench.core.sample import Reads, Sample
+from segbench.protocols.annotators import TAKE_ONE
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import equals_any
 from segbench.protocols.pixels.settings import BINS, INVERT, VOID, Pixels
+from segbench.protocols.stacks import ClassMapsError, class_axis
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,14 +45,14 @@ if TYPE_CHECKING:
 _LISTED_ONE_BY_ONE = 8
 _MOSTLY = 0.75
 _FEW_COLOURS = 256
+_ONE_EACH = (
+    "save one map for each of --classes (Classes(labels=...)), as a stack or in one folder per class (--pred-pattern "
+    "'class_#/*', pred_pattern=); nothing is resized"
+)
 _FORMS = (
     "save a stack of all classes (NPY, NPZ), or one folder per class (--pred-pattern 'class_#/*', pred_pattern=), or "
     "name one file per class in a column of the list"
 )
-
-
-class ClassMapsError(DataError):
-    """A prediction can be read, but is not one soft map per class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,10 +227,9 @@ class Classes(Protocol):
             raise DataError(
                 sample.name,
                 f"{len(sample.ground_truths)} annotators, classes are counted against one label map",
-                "take one of them: --gt-pattern (gt_pattern=...), or one column of the list",
+                TAKE_ONE,
             )
-        truth_file = sample.ground_truth_files[0] if sample.ground_truth_files else sample.name
-        truth = _labels(truth_file, sample.ground_truths[0])
+        truth = _labels(sample.truth_file, sample.ground_truths[0])
         file = sample.prediction_file or sample.name
         known = (*self.labels, *self.void)
         from segbench.protocols.predicted_labels import is_coloured
@@ -299,20 +300,5 @@ def _one_a_class(
             raise ClassMapsError(file, f"{len(predictions)} soft maps, expected one per class: {classes}", _FORMS)
         return list(predictions)
     (stack,) = predictions
-    first, last = stack.shape == (classes, *shape), stack.shape == (*shape, classes)
-    if first and last:
-        raise ClassMapsError(
-            file,
-            f"shape {stack.shape} can be (classes, height, width) or (height, width, classes)",
-            "save one folder per class (--pred-pattern 'class_#/*', pred_pattern=), or a column of the list",
-        )
-    if not first and not last:
-        height, width = shape
-        transposed = stack.shape in ((classes, width, height), (width, height, classes))
-        raise ClassMapsError(
-            file,
-            f"shape {stack.shape}, expected ({classes}, {height}, {width}) or ({height}, {width}, {classes}): "
-            f"{classes} classes of the ground truth's size" + (" (it looks transposed)" if transposed else ""),
-            "save one map for each of --classes (Classes(labels=...)); nothing is resized",
-        )
-    return [stack[k] if first else stack[..., k] for k in range(classes)]
+    axis = class_axis(file, stack.shape, shape, classes, hint=_ONE_EACH)
+    return [stack[k] if axis == 0 else stack[..., k] for k in range(classes)]

@@ -113,7 +113,7 @@ def distinct_by_class(
 def refuse_nan(name: str, nan: int) -> None:
     """Refuse a ground truth that holds NaN."""
     if nan:
-        raise DataError(name, f"holds {nan} NaN", "give them a value")
+        raise DataError(name, f"holds {nan} NaN, expected a number in each pixel", "give them a value")
 
 
 def refuse_not_finite(name: str, nan: int, infinite: int) -> None:

@@ -31,7 +31,7 @@ from segbench.core.integers import IntArray, within_total
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray, Space
-from segbench.core.table import Interval, Table, column_sums
+from segbench.core.table import CountsTable, Interval, column_sums
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
@@ -91,7 +91,7 @@ class OverImages:
     defined: FloatArray
 
 
-class PixelTable(Table):
+class PixelTable(CountsTable[ScoreCounts]):
     """Pixel counts of the images of one method, or of several one after the other.
 
     Parameters
@@ -113,6 +113,7 @@ class PixelTable(Table):
     """
 
     metrics: tuple[Metric, ...] = METRICS
+    counts = ScoreCounts
 
     def __init__(
         self,
@@ -120,14 +121,10 @@ class PixelTable(Table):
         rest: ScoreCounts | None = None,
         of_set: ScoreCounts | None = None,
     ) -> None:
-        self._sets = [images if isinstance(images, ImageSet) else ImageSet(images, rest) for images in sets]
+        self.image_sets = [images if isinstance(images, ImageSet) else ImageSet(images, rest) for images in sets]
+        super().__init__(self.image_sets)
         self._rest = rest
         self._of_set = of_set
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return sum(map(len, self._sets))
 
     @cached_property
     def rows(self) -> Any:  # noqa: ANN401  dense or sparse
@@ -228,7 +225,7 @@ class PixelTable(Table):
             self._one_by_one(images)
             if images.pool.counts.binned or not math.isnan(mask)
             else np.repeat(self._scored(images.alone, OverImages(*_of_images(best).T))[np.newaxis], 2, axis=0)
-            for images, best, mask in zip(self._sets, self._chosen, self._masks, strict=True)
+            for images, best, mask in zip(self.image_sets, self._chosen, self._masks, strict=True)
         ]
         lowest, highest = np.concatenate(parts, axis=1)
         return lowest, highest
@@ -264,7 +261,7 @@ class PixelTable(Table):
             return {}
         bounds = {_AT_ODS.get(key, key): pair for key, pair in score_bounds(counts).items()}
         if self._rest is None:
-            images = self._sets[0]
+            images = self.image_sets[0]
             bounds |= image_bounds((images[name] for name in sorted(images)), self._chosen[0])
         return bounds
 
@@ -306,7 +303,7 @@ class PixelTable(Table):
     @property
     def reduced(self) -> ScoreCounts:
         """The pooled counts at the points that plots draw: all, or a choice of very many."""
-        return self._sets[0].points
+        return self.image_sets[0].points
 
     @property
     def chosen_points(self) -> str:
@@ -331,12 +328,12 @@ class PixelTable(Table):
     @property
     def _pool(self) -> PooledPixels:
         """The images of the first set pooled."""
-        return self._sets[0].pool
+        return self.image_sets[0].pool
 
     @cached_property
     def _masks(self) -> tuple[float, ...]:
         """The threshold of the mask of each set; nan for soft maps."""
-        deciding = (self._of_set or images.pool.counts for images in self._sets)
+        deciding = (self._of_set or images.pool.counts for images in self.image_sets)
         return tuple(math.nan if (mask := mask_threshold(counts)) is None else mask for counts in deciding)
 
     @cached_property
@@ -344,19 +341,21 @@ class PixelTable(Table):
         """The best point of each image of each set, of masks that of the mask."""
         return tuple(
             images.best if math.isnan(mask) else mask_points((images[name] for name in sorted(images)), mask)
-            for images, mask in zip(self._sets, self._masks, strict=True)
+            for images, mask in zip(self.image_sets, self._masks, strict=True)
         )
 
     @cached_property
     def _layout(self) -> _Layout:
-        soft = [images for images, mask in zip(self._sets, self._masks, strict=True) if math.isnan(mask)]
-        kept = [images.for_resamples(len(self._sets)) for images in soft]
+        soft = [images for images, mask in zip(self.image_sets, self._masks, strict=True) if math.isnan(mask)]
+        kept = [images.for_resamples(len(self.image_sets)) for images in soft]
         pooled = ScoreCounts.sum(kept)
         scores = pooled.scores.astype(np.float64)
-        of_masks = np.repeat([not math.isnan(mask) for mask in self._masks], [len(images) for images in self._sets])
+        of_masks = np.repeat(
+            [not math.isnan(mask) for mask in self._masks], [len(images) for images in self.image_sets]
+        )
         if of_masks.any() and not scores.size:
             scores = np.array([np.nanmax(self._masks)])
-        images = (images.resampled(name) for images in self._sets for name in sorted(images))
+        images = (images.resampled(name) for images in self.image_sets for name in sorted(images))
         none = ScoreCounts.sum(())
         rows = [_row(none if of_mask else image, pooled) for image, of_mask in zip(images, of_masks, strict=True)]
         # A resample may hold one image as often as there are images.

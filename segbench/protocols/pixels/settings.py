@@ -32,7 +32,7 @@ from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_void
 from segbench.core.protocol import Counted, Expected, Facts, Protocol, Settled
 from segbench.core.sample import Reads, Sample
-from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together
+from segbench.protocols.annotators import TAKE_ONE, AnnotatorRule, Labelled, as_annotator_rule, brought_together
 from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
@@ -55,10 +55,7 @@ if TYPE_CHECKING:
     from segbench.protocols.pixels.image_set import ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
-_ANNOTATORS_HINT = (
-    "choose --annotators any, all, majority or each (Pixels(annotators=...)), or take one of them: --gt-pattern "
-    "(gt_pattern=...), or one column of the list"
-)
+_ANNOTATORS_HINT = f"choose --annotators any, all, majority or each (Pixels(annotators=...)), or {TAKE_ONE}"
 
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
 
@@ -418,7 +415,7 @@ def count_pixels(
     """
     import numpy as np
 
-    from segbench.core.arrays import as_array, split_mask
+    from segbench.core.arrays import as_array, split_mask, where_counted
     from segbench.core.scores import ScoreCounts
     from segbench.protocols.pixels.counting import count_labelled
 
@@ -432,14 +429,7 @@ def count_pixels(
     if (truth.shape[1:] if several else truth.shape) != values.shape:
         expected = "the same" if annotators is None else "the same for each annotator"
         raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected {expected}")
-    counted = None if valid is None else as_array(valid, "valid")
-    if counted is not None and (counted.shape not in (truth.shape, values.shape) or counted.dtype != np.bool_):
-        raise ArgumentError(
-            f"valid has shape {counted.shape} and dtype {counted.dtype}, expected {truth.shape} and bool"
-        )
-    for hidden in (unlabelled, unscored):
-        if hidden is not None:
-            counted = ~hidden if counted is None else counted & ~hidden
+    counted = where_counted(valid, (truth.shape, values.shape), (unlabelled, unscored))
     truth = _positives(truth, counted, positive)
     if not several:
         return count_labelled("scores", truth, values, counted, bins=bins)

@@ -22,7 +22,6 @@ Arbelaez, Maire, Fowlkes, Malik: Contour Detection and Hierarchical Image Segmen
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -31,7 +30,7 @@ from numpy.typing import NDArray
 from segbench.core.integers import MEAN_UNITS
 from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray
-from segbench.core.table import Table
+from segbench.core.table import CountsTable
 from segbench.protocols.common_thresholds import in_order
 from segbench.protocols.regions.counts import COVERED_UNITS, SUMS, RegionCounts
 from segbench.protocols.regions.curve import RegionCurve, region_curve
@@ -81,18 +80,11 @@ METRICS = shares(
 )  # fmt: skip
 
 
-class RegionTable(Table):
+class RegionTable(CountsTable[RegionCounts]):
     """Region counts of many images in sorted order of their names, those of several methods one after the other."""
 
     metrics = METRICS
-
-    def __init__(self, sets: Sequence[Mapping[str, RegionCounts]]) -> None:
-        self._sets = sets
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return sum(map(len, self._sets))
+    counts = RegionCounts
 
     @cached_property
     def rows(self) -> FloatArray:
@@ -151,18 +143,13 @@ class RegionTable(Table):
         return super().why_undefined(metric) if self.images else "no image was counted"
 
     @property
-    def pooled(self) -> RegionCounts:
-        """The counts of all images added up."""
-        return RegionCounts.sum(images[name] for images in self._sets for name in sorted(images))
-
-    @property
     def curve(self) -> RegionCurve:
         """The metrics at each threshold."""
         return region_curve(self.pooled)
 
     @cached_property
     def _images(self) -> list[RegionCounts]:
-        return list(in_order(*self._sets))
+        return list(in_order(*self.sets))
 
     @property
     def _thresholds(self) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import numpy as np
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray, Space
-from segbench.core.table import Table
+from segbench.core.table import CountsTable
 from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
 from segbench.protocols.saliency.curve import SaliencyCurve, saliency_curve
 from segbench.protocols.saliency.measures import f_measure
@@ -62,26 +62,22 @@ METRICS = shares(
 )  # fmt: skip
 
 
-class SaliencyTable(Table):
+class SaliencyTable(CountsTable[SaliencyCounts]):
     """Sums of many images in sorted order of their names, those of several methods one after the other."""
+
+    counts = SaliencyCounts
 
     def __init__(self, metrics: Sequence[Metric], beta2: float, sets: Sequence[Mapping[str, SaliencyCounts]]) -> None:
         self.metrics = tuple(metrics)
         self._beta2 = beta2
-        self._sets = sets
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return sum(map(len, self._sets))
+        super().__init__(sets)
 
     @cached_property
     def rows(self) -> FloatArray:
         """The curves, the other metrics, and 1 for the image; in units of 1."""
         width = len(CURVES) * LEVELS + len(SCALARS) + 1
         rows = np.empty((self.images, width))
-        named = (images[name] for images in self._sets for name in sorted(images))
-        for row, counts in zip(rows, named, strict=True):
+        for row, counts in zip(rows, self.ordered, strict=True):
             row[:] = _in_ones(counts)
         return rows
 
@@ -114,11 +110,6 @@ class SaliencyTable(Table):
         """Say why an estimate is nan."""
         del metric  # the reason is the same for all
         return "no image was counted"
-
-    @property
-    def pooled(self) -> SaliencyCounts:
-        """The counts of all images added up."""
-        return SaliencyCounts.sum(images[name] for images in self._sets for name in sorted(images))
 
     @property
     def curve(self) -> SaliencyCurve:

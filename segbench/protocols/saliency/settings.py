@@ -14,6 +14,7 @@ from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Expected, Protocol
 from segbench.core.sample import Reads, Sample
+from segbench.protocols.annotators import TAKE_ONE
 from segbench.protocols.label_rules import LabelRule, Positive, rule_text
 from segbench.protocols.saliency.masks import HALF, MaskRule
 from segbench.protocols.states import State, states_of_labels
@@ -197,13 +198,9 @@ class Saliency(Protocol):
         import numpy as np
 
         truth: NDArray[Any] = sample.ground_truths[0]
-        file = (sample.ground_truth_files or (sample.name,))[0]
+        file = sample.truth_file
         if len(sample.ground_truths) > 1:
-            raise DataError(
-                file,
-                f"{len(sample.ground_truths)} annotators, expected one mask",
-                "take one of them: --gt-pattern (gt_pattern=...), or one column of the list",
-            )
+            raise DataError(file, f"{len(sample.ground_truths)} annotators, expected one mask", TAKE_ONE)
         if sample.field is not None and not sample.field.all():
             raise DataError(
                 file,

@@ -1,0 +1,197 @@
+"""The files of an image as label maps: colours by the palette, stacks by argmax, values remapped, masks as 0 and 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.errors import DataError
+from segbench.core.sample import Sample
+from segbench.protocols.annotators import TAKE_ONE
+from segbench.protocols.label_rules import LabelRule, Positive, equals_any, two_values
+from segbench.protocols.labels.palette import through_palette
+from segbench.protocols.labels.values import Remapping
+from segbench.protocols.stacks import class_axis
+
+_MOST_CODES = 1 << 16
+_AS_IT_IS = Remapping()
+_NAME_CLASSES = (
+    "of a label map name the classes: --classes {classes} (Labels(classes=...)), or --palette FILE "
+    "(Labels(palette=...)); of masks with further values say which are positive: --positive 255 (Labels(positive=255))"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A label map as codes from 0, uint8 or uint16, and the consecutive values that they represent."""
+
+    codes: NDArray[Any]
+    values: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelMap:
+    """One label map, the file it comes from, what errors call it, and what its values represent."""
+
+    file: str
+    role: str
+    labels: NDArray[Any]
+    mapping: Remapping = _AS_IT_IS
+
+    @property
+    def coded(self) -> Coded:
+        """The map, of any type of whole numbers, as codes; 8 and 16 bits are taken as they are."""
+        labels = self.labels
+        if labels.dtype == np.bool_:
+            labels = labels.astype(np.uint8)
+        if labels.dtype.kind == "f":
+            labels = self._whole()
+        if labels.dtype in (np.uint8, np.uint16):
+            return Coded(labels.reshape(-1), np.arange(np.iinfo(labels.dtype).max + 1))
+        if labels.dtype.kind not in "iu":
+            what = f"{self.role} is of type {labels.dtype}, expected labels"
+            raise DataError(self.file, what, "save labels as whole numbers")
+        if not labels.size:
+            return Coded(labels.reshape(-1).astype(np.uint8), np.arange(256))
+        lowest, highest = int(labels.min()), int(labels.max())
+        if lowest >= 0 and highest < _MOST_CODES:
+            narrow = np.uint8 if highest <= 255 else np.uint16
+            return Coded(labels.astype(narrow).reshape(-1), np.arange(np.iinfo(narrow).max + 1))
+        if highest - lowest >= _MOST_CODES:
+            what = f"{self.role} holds values from {lowest} to {highest}, expected labels"
+            raise DataError(self.file, what, "save labels as 8 or 16 bits")
+        return Coded((labels.astype(np.int64) - lowest).astype(np.uint16).reshape(-1), np.arange(lowest, highest + 1))
+
+    def _whole(self) -> NDArray[np.int64]:
+        refuse_nan(self.file, f"pixels of {self.role}", ~np.isfinite(self.labels), "a label")
+        if not np.array_equal(self.labels, np.rint(self.labels)):
+            what = f"{self.role} holds numbers that are not whole, expected one label per pixel"
+            hint = "soft maps are for segbench pixels, stacks of them are reduced by argmax"
+            raise DataError(self.file, what, f"label maps hold whole numbers; {hint}")
+        return self.labels.astype(np.int64)
+
+    def remapped(self) -> LabelMap:
+        """Give the map with its values replaced by the labels that they represent."""
+        if self.mapping == _AS_IT_IS:
+            return self
+        found = self.coded
+        table = found.values if self.mapping.others is None else np.full(found.values.size, self.mapping.others)
+        table = table.copy()
+        for value, label in self.mapping.labels.items():
+            if 0 <= value - int(found.values[0]) < table.size:
+                table[value - int(found.values[0])] = label
+        return LabelMap(self.file, self.role, table[found.codes].reshape(self.labels.shape))
+
+
+class LabelMaps(NamedTuple):
+    """Ground truth and prediction of one image."""
+
+    truth: LabelMap
+    predicted: LabelMap
+
+    def remapped(self) -> LabelMaps:
+        """Give both with their values replaced."""
+        return LabelMaps(self.truth.remapped(), self.predicted.remapped())
+
+
+class Masks(NamedTuple):
+    """Both maps as True and False, where pixels count, and the values that no rule names (see `Counted`)."""
+
+    maps: LabelMaps
+    valid: NDArray[np.bool_] | None
+    values: tuple[float, ...]
+
+
+def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: str, pred_map: str) -> LabelMaps:
+    """Give the label maps of an image; the places in a stack are classes as they are."""
+    if len(sample.ground_truths) > 1:
+        what = f"{len(sample.ground_truths)} annotators, labels are counted against one label map"
+        raise DataError(sample.name, what, TAKE_ONE)
+    file = sample.prediction_file or sample.name
+    if len(sample.predictions) > 1:
+        what = f"{len(sample.predictions)} predictions of one image, expected one label map"
+        raise DataError(file, what, "correct --pred-pattern (pred_pattern=...), or the columns of the list")
+    truth = through_palette(sample.truth_file, sample.ground_truths[0], palette)
+    predicted = through_palette(file, sample.predictions[0], palette)
+    by_place = predicted.ndim == truth.ndim + 1
+    if by_place:
+        predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth.shape, len(labels))]
+    elif predicted.shape != truth.shape:
+        raise DataError(file, f"shape {predicted.shape}, expected {truth.shape} as the ground truth has")
+    return LabelMaps(
+        LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map)),
+        LabelMap(file, "the prediction", predicted, _AS_IT_IS if by_place else Remapping.parse(pred_map)),
+    )
+
+
+def _reduced_by_argmax(file: str, stack: NDArray[Any], shape: tuple[int, ...], classes: int) -> NDArray[np.intp]:
+    """Give the place of the highest score of each pixel, of equal ones the first; stacks of both orders of axes."""
+    hint = "save label maps instead: scores.argmax(axis=0); only these are resized"
+    axis = class_axis(file, stack.shape, shape, classes, hint=hint)
+    if stack.dtype.kind == "f":
+        refuse_nan(file, "values of the stack", np.isnan(stack), "a score")
+    places: NDArray[np.intp] = np.argmax(stack, axis=axis)
+    return places
+
+
+def masks_in(
+    maps: LabelMaps, valid: NDArray[np.bool_] | None, *, void: Sequence[int], positive: Positive | None
+) -> Masks:
+    """Give label maps, remapped, as masks."""
+    truth, predicted = maps
+    for each in maps:
+        if each.labels.dtype.kind == "f":
+            refuse_nan(each.file, f"pixels of {each.role}", np.isnan(each.labels), "a value")
+    if void:
+        not_void = ~equals_any(truth.labels, tuple(map(float, void)))
+        valid = not_void if valid is None else valid & not_void
+    values: tuple[float, ...] = ()
+    rule = None if positive is None else LabelRule.parse(positive)
+    if rule is None:
+        try:
+            (is_positive,), values = two_values([truth.file], [truth.labels], [valid])
+        except DataError as error:
+            among = truth.labels if valid is None else truth.labels[valid]
+            raise DataError(error.path, error.what, _NAME_CLASSES.format(classes=_likely_classes(among))) from None
+    else:
+        is_positive = rule.positive(truth.labels)
+    found_positive = _predicted_mask(predicted, rule)
+    return Masks(
+        LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, values
+    )
+
+
+def _predicted_mask(predicted: LabelMap, rule: LabelRule | None) -> NDArray[np.bool_]:
+    """Say which pixels are predicted positive."""
+    labels = predicted.labels
+    if labels.dtype == np.bool_:
+        return labels
+    mask: NDArray[np.bool_] = labels != 0
+    held = labels.max() if labels.size else 0
+    if rule is not None and rule.comparison != "=" and held > 1:
+        return rule.positive(labels)
+    if not np.all(~mask | (labels == held)):
+        raise DataError(
+            predicted.file,
+            f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value",
+            f"of a label map name the classes: --classes {_likely_classes(labels)} (Labels(classes=...)); of a mask "
+            "with grey levels --positive '>=128' (Labels(positive='>=128')); soft maps are for segbench pixels",
+        )
+    return mask
+
+
+def _likely_classes(labels: NDArray[Any]) -> str:
+    """Say how the classes of a label map may be given; an example where values are too few or too far apart."""
+    values = np.unique(labels[labels != 255])  # void
+    return f"0-{values[-1]:g}" if values.size > 2 and values[-1] < 2 * values.size else "0-18"
+
+
+def refuse_nan(file: str, where: str, broken: NDArray[np.bool_], expected: str) -> None:
+    """Refuse values that are no numbers, `broken`."""
+    if broken.any():
+        found = f"NaN or infinity in {np.count_nonzero(broken)} of {broken.size} {where}"
+        raise DataError(file, f"{found}, expected {expected} in each", f"give them {expected}")
