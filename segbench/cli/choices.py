@@ -61,20 +61,26 @@ def print_results(
     digits: int | None = None,
     zeros: bool = False,
     keys: Sequence[str] | None = None,
+    sets: Sequence[str] = (),
 ) -> None:
-    """Print results to standard output, with intervals where given: all metrics, or those of `keys`."""
+    """Print results to standard output, with intervals where given: all metrics, or those of `keys`.
+
+    Where `sets` names the data set of each result, these are groups of columns.
+    """
     places = shown_digits(digits, form)
     if form is Form.TABLE:
         from rich.console import Console
 
         from segbench.report.terminal import show
 
-        show(results, Console(), rows=lines.value, intervals=intervals, digits=places, zeros=zeros, keys=keys)
+        show(
+            results, Console(), rows=lines.value, intervals=intervals, digits=places, zeros=zeros, keys=keys, sets=sets
+        )
     else:
         from segbench.report.documents import document
 
         text = document(
-            results, form.value, rows=lines.value, intervals=intervals, digits=places, zeros=zeros, keys=keys
+            results, form.value, rows=lines.value, intervals=intervals, digits=places, zeros=zeros, keys=keys, sets=sets
         )
         typer.echo(text, nl=False)
 

@@ -16,11 +16,34 @@ if TYPE_CHECKING:
 ResultsFile = Annotated[
     Path, typer.Argument(help="Results file, as written with -o: segbench pixels GT PRED -o results.segbench.")
 ]
+ResultsFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RESULTS...",
+        help="Results file, as written with -o; of several data sets one each: ECSSD=a.segbench DUTS=b.segbench.",
+    ),
+]
 ONLY = typer.Option(
     help="Take only runs of this method, or with this text in their signature: protocol:pixels, thresholds:9.",
     show_default=False,
 )
 CLASS = typer.Option("--class", help="Take this class alone of runs with --classes, as pixels.", show_default=False)
+
+
+def results_files(texts: Sequence[str]) -> dict[str, Path]:
+    """Read ``FILE`` and ``name=FILE`` into the results files of data sets by name."""
+    from segbench.loaders.decoded import shown
+
+    files: dict[str, Path] = {}
+    for text in texts:
+        name, equals, place = text.partition("=")
+        named = bool(equals) and not Path(text).exists()
+        path = Path(place if named else text)
+        name = shown(name if named else path.stem)
+        if name in files:
+            raise ArgumentError(f"two data sets are called {name!r}; give one another name: other={path}")
+        files[name] = path
+    return files
 
 
 def chosen_results(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from segbench.core.errors import ArgumentError
+from segbench.core.names import latex_name
 
 Better = Literal["higher", "lower"]
 
@@ -17,7 +18,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """One metric of a protocol. Tables, rankings, intervals, comparisons, JSON, CSV and pages follow from its fields.
+    r"""One metric of a protocol. Tables, rankings, intervals, comparisons, JSON, CSV and pages follow from its fields.
 
     Parameters
     ----------
@@ -26,6 +27,8 @@ class Metric:
     title : str
         Its column title, as papers call it, below that of its `group`. Metrics without a title are in no table, but in
         JSON and CSV.
+    symbol : str
+        What LaTeX prints for the title, in math mode: ``S_\alpha``; the title itself if left out.
     better : {"higher", "lower"}, optional
         Which values are better; None for metrics without a best value, such as precision at a chosen threshold.
     range : tuple of float and float, optional
@@ -55,6 +58,7 @@ class Metric:
 
     key: str
     title: str = ""
+    symbol: str = ""
     better: Better | None = None
     range: tuple[float, float] | None = None
     image_key: str = ""
@@ -78,6 +82,13 @@ class Metric:
         """What a column of single images is called."""
         same = self.title if self.image_key == self.key else ""
         return self.image_title or same or self.image_key.replace("_", " ")
+
+    def latex(self, title: str) -> str:
+        """Write a title of its column for LaTeX, with an arrow towards better values; its symbol, if it has one."""
+        arrow = {"higher": r"\uparrow", "lower": r"\downarrow"}.get(self.better or "", "")
+        if self.symbol:
+            return f"${self.symbol}{arrow}$"
+        return latex_name(title) + (f" ${arrow}$" if arrow else "")
 
     def prefixed(self, prefix: str, **changes: object) -> Metric:
         """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""

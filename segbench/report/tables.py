@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from segbench.aggregator.result import Result, partial_text
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
+from segbench.core.names import latex_name
 from segbench.core.numbers import DIGITS, exact, number
 from segbench.core.summary import Summary
-from segbench.core.text_table import Mark, TextTable
+from segbench.core.text_table import Heading, Mark, TextTable, side_by_side
 from segbench.protocols.registry import has_parts, protocols_of, verbs
 from segbench.report.ranking import headline_order, image_sets, ranked
 from segbench.report.remarks import BINS_NOTE, few_names, grouped, images_of, names_of, remarks, undefined_metrics
@@ -119,6 +120,11 @@ class Table:
             groups=[("", "")] * first
             + [(metric.group if metric.title else "", metric.title) for metric in self.columns]
             + [("", "")] * len(self.texts),
+            latex=[
+                *(Heading("", "", latex_name(label)) for label in self.labels),
+                *(_latex_heading(metric) for metric in self.columns),
+                *(Heading("", "", latex_name(text)) for text in self.texts),
+            ],
         )
         return table.with_leading_zeros() if zeros else table
 
@@ -135,6 +141,12 @@ class Table:
         titles = [f"{key}_{end}" for key in drawn for end in _ENDS]
         titles += [f"{key}_bound_{end}" for key in bounded for end in _ENDS]
         return TextTable([*self.labels, *keys, *titles, *self.texts], rows, names=len(self.labels))
+
+
+def _latex_heading(metric: Metric) -> Heading:
+    """Give what LaTeX prints above a metric: a symbol needs no group."""
+    group = latex_name(metric.group) if metric.title and not metric.symbol else ""
+    return Heading(group, metric.latex(metric.title), metric.latex(metric.name))
 
 
 def tables_of(
@@ -181,6 +193,34 @@ def signatures(results: Sequence[Result], intervals: Sequence[Intervals]) -> lis
 def ordered(results: Sequence[Result], places: Sequence[int]) -> list[int]:
     """Give the places of results of one protocol in the order of tables: the best first."""
     return [places[k] for k in headline_order([results[place] for place in places])]
+
+
+def text_tables(
+    results: Sequence[Result],
+    rows: RowKind,
+    *,
+    sets: Sequence[str] = (),
+    intervals: Sequence[Intervals] = (),
+    digits: int = DIGITS,
+    zeros: bool = False,
+    keys: Sequence[str] | None = None,
+    every: bool = False,
+) -> list[TextTable]:
+    """Give `tables_of` as text; where `sets` names the data set of each result, those of sets side by side."""
+    if not sets:
+        tables = tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, every=every)
+        return [table.exact() if every else table.text(digits=digits, zeros=zeros) for table in tables]
+    joined = []
+    for _, places in [("", range(len(results)))] if every else sorted(by_protocol(results).items()):
+        groups = {}
+        for name in dict.fromkeys(sets[place] for place in places):
+            some = [place for place in places if sets[place] == name]
+            of_set, drawn = [results[place] for place in some], [intervals[place] for place in some if intervals]
+            (groups[name],) = text_tables(
+                of_set, rows, intervals=drawn, digits=digits, zeros=zeros, keys=keys, every=every
+            )
+        joined.append(side_by_side(groups, "" if every else "-"))
+    return joined
 
 
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:

@@ -16,8 +16,8 @@ from segbench.aggregator.result import Result
 from segbench.core.metric import footnotes, optimistic_notes
 from segbench.core.names import one_line
 from segbench.core.numbers import DIGITS, number
-from segbench.core.text_table import TextTable
-from segbench.report.remarks import remarks
+from segbench.core.text_table import TextTable, side_by_side
+from segbench.report.remarks import Remark, remarks
 from segbench.report.tables import RowKind, Table, by_protocol, method_table, ordered, signatures, tables_of
 from segbench.statistics.intervals import Intervals
 
@@ -34,15 +34,16 @@ def show(
     digits: int = DIGITS,
     zeros: bool = False,
     keys: Sequence[str] | None = None,
+    sets: Sequence[str] = (),
 ) -> None:
     """Print results, one row per method, image, class or threshold: metrics with a title, or those of `keys`."""
     if rows == "method":
-        show_results(results, console, intervals=intervals, digits=digits, zeros=zeros, keys=keys)
+        show_results(results, console, intervals=intervals, digits=digits, zeros=zeros, keys=keys, sets=sets)
         return
     for table in tables_of(results, rows, intervals=intervals, digits=digits, keys=keys):
         text = table.text(digits=digits, zeros=zeros)
         if rows == "class":
-            _show_explained(table, text, console)
+            _show_explained([table], text, console)
         else:
             show_table(text, console)
 
@@ -55,39 +56,66 @@ def show_results(
     digits: int = DIGITS,
     zeros: bool = False,
     keys: Sequence[str] | None = None,
+    sets: Sequence[str] = (),
 ) -> None:
     """Print a table per protocol, the best value of each column in bold, then all that must be known about it.
 
-    With intervals, one per result, each method's lower and upper ends are below its values.
+    With intervals, one per result, each method's lower and upper ends are below its values. Where `sets` names the data
+    set of each result, sets are groups of columns, methods are in the order of the first set, and intervals are
+    behind the values.
     """
+    set_of = [*sets] or [""] * len(results)
     for _, places in sorted(by_protocol(results).items()):
-        order = ordered(results, places)
-        some, drawn = [results[place] for place in order], [intervals[place] for place in order if intervals]
-        table = method_table(some, intervals=drawn, keys=keys)
-        if not table.columns:
+        some: dict[str, list[Result]] = {}
+        drawn: dict[str, list[Intervals]] = {}
+        for name in dict.fromkeys(set_of[place] for place in places):
+            order = ordered(results, [place for place in places if set_of[place] == name])
+            some[name] = [results[place] for place in order]
+            drawn[name] = [intervals[place] for place in order if intervals]
+        tables = {name: method_table(some[name], intervals=drawn[name], keys=keys) for name in some}
+        if not any(table.columns for table in tables.values()):
             continue
-        found = remarks(some, drawn, keys=keys)
-        noted = tuple(remark.text for remark in found if remark.kind == "table")
-        ends = {place: _ends(table, row.intervals, digits, zeros=zeros) for place, row in enumerate(table.rows)}
-        text = table.text(digits=digits, intervals=False, zeros=zeros)
-        _show_explained(replace(table, notes=noted), text, console, below=ends)
-        for remark in sorted(found, key=lambda remark: remark.kind == "failed"):
-            if remark.kind != "table":
-                say(console, f"{remark.text}{':' if remark.details else ''}", _STYLES[remark.kind])
-            for line in remark.details:
-                say(console, f"  {line}", "red")
-        for signature in signatures(some, drawn):
+        found = {name: remarks(some[name], drawn[name], keys=keys) for name in some}
+        noted = {
+            name: replace(table, notes=tuple(one.text for one in found[name] if one.kind == "table"))
+            for name, table in tables.items()
+        }
+        texts = {name: one.text(digits=digits, intervals=bool(sets), zeros=zeros) for name, one in noted.items()}
+        below = {
+            place: _ends(table, row.intervals, digits, zeros=zeros)
+            for table in ([] if sets else tables.values())
+            for place, row in enumerate(table.rows)
+        }
+        _show_explained(list(noted.values()), side_by_side(texts, "-"), console, below=below)
+        _show_remarks(found, console)
+        for signature in dict.fromkeys(line for name in some for line in signatures(some[name], drawn[name])):
             say(console, signature, "dim")
 
 
+def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> None:
+    """Print the remarks on each set, failures last."""
+    named = [(remark, f"{name}: " if name else "") for name, several in found.items() for remark in several]
+    for remark, name in sorted(named, key=lambda pair: pair[0].kind == "failed"):
+        if remark.kind != "table":
+            say(console, f"{name}{remark.text}{':' if remark.details else ''}", _STYLES[remark.kind])
+        for line in remark.details:
+            say(console, f"  {line}", "red")
+
+
 def _show_explained(
-    table: Table, text: TextTable, console: Console, *, below: Mapping[int, Sequence[Sequence[str]]] | None = None
+    tables: Sequence[Table],
+    text: TextTable,
+    console: Console,
+    *,
+    below: Mapping[int, Sequence[Sequence[str]]] | None = None,
 ) -> None:
-    """Print a table with the footnotes of those columns that are shown."""
+    """Print tables, that are side by side in `text`, with the footnotes of those columns that are shown."""
     kept = show_table(replace(text, notes=()), console, below=below)
-    shown = [metric for place, metric in enumerate(table.columns, start=len(table.labels)) if place in kept]
-    own = [note for note in table.notes if note not in optimistic_notes(table.columns)]
-    for note in (*footnotes(shown), *own):
+    first = len(tables[0].labels)
+    columns = [metric for table in tables for metric in (*table.columns, *[None] * len(table.texts))]
+    shown = {one.key: one for place, one in enumerate(columns, start=first) if one is not None and place in kept}
+    optimistic = {note for table in tables for note in optimistic_notes(table.columns)}
+    for note in (*footnotes(list(shown.values())), *(note for note in text.notes if note not in optimistic)):
         say(console, note, "dim")
 
 

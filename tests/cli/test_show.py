@@ -137,7 +137,7 @@ class TestMetrics:
             "AUC-PR",
             "ODS F",
         ]
-        assert "AUC-PR & ODS F" in re.sub(" +", " ", shown("latex"))
+        assert r"AUC-PR $\uparrow$ & ODS F $\uparrow$" in re.sub(" +", " ", shown("latex"))
         assert shown("csv").startswith("method,auc_pr,ods_f,images,failed,signature\n")
         assert list(json.loads(shown("json"))["runs"][0]["summary"]) == ["auc_pr", "ods_f"]
 

@@ -286,7 +286,7 @@ class TestGroups:
         lines = latex_table(table).splitlines()
         assert lines[2] == r" & \multicolumn{4}{c}{ODS} & \multicolumn{3}{c}{OIS} &  &  &  & \\"
         assert lines[3] == r"\cmidrule(lr){2-5} \cmidrule(lr){6-8}"
-        assert lines[4].split(" & ")[1].strip() == "F"
+        assert lines[4].split(" & ")[1].strip() == r"F $\uparrow$"
         first = markdown_table(table).splitlines()[0].strip("|").split("|")
         assert [title.strip() for title in first][:6] == ["method", "ODS F", "ODS P", "ODS R", "ODS at", "OIS F"]
 

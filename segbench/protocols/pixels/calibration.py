@@ -130,7 +130,7 @@ class CalibrationTable(FixedThresholdTable):
     @cached_property
     def _bins(self) -> FloatArray:
         """Gap and pixels of each bin of equal width, and squared differences, of each image."""
-        rows = [_row(images[name]) for images in self._sets for name in sorted(images)]
+        rows = [_row(image) for image in self.ordered]
         return np.array(rows).reshape(-1, 2 * BINS + 1)  # of no image, too
 
     @cached_property
@@ -151,7 +151,7 @@ class CalibrationTable(FixedThresholdTable):
         """Every metric of the benchmark itself."""
         pool = self._pool
         whole = pool.scores == pool.counts.scores.size  # else it holds a choice of very many scores
-        sums = _row(pool.counts) if whole else self._bins[: len(self._sets[0])].sum(axis=0)
+        sums = _row(pool.counts) if whole else self._bins[: len(self.sets[0])].sum(axis=0)
         if self._rest is not None and not whole:
             sums = sums + _row(self._rest)
         scored = super().estimates[np.newaxis].copy()
@@ -160,7 +160,7 @@ class CalibrationTable(FixedThresholdTable):
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
         """Measure each image alone."""
-        adaptive = _adaptive([images[name] for images in self._sets for name in sorted(images)])
+        adaptive = _adaptive([*self.ordered])
         lowest, highest = (self._calibrated(part, self._bins, adaptive) for part in super().measure_images())
         return lowest, highest
 

@@ -21,38 +21,39 @@ WEIGHTED = "weighted_f"
 
 METRICS = shares(
     Metric(
-        key="s_measure", title="S", better="higher", image_key="s_measure", headline=True, compared=True,
-        note="structure",
+        key="s_measure", title="S", symbol=r"S_\alpha", better="higher", image_key="s_measure", headline=True,
+        compared=True, note="structure",
     ),
     Metric(
-        key="e_max", title="max", better="higher", range=_E, image_key="e_max", image_title="E max", compared=True,
-        chosen=True, priority=1, group="E", note="enhanced alignment",
+        key="e_max", title="max", symbol=r"E_\phi^{\max}", better="higher", range=_E, image_key="e_max",
+        image_title="E max", compared=True, chosen=True, priority=1, group="E", note="enhanced alignment",
     ),
     Metric(
-        key="e_mean", title="mean", better="higher", range=_E, image_key="e_mean", image_title="E mean", compared=True,
-        group="E", note="enhanced alignment",
+        key="e_mean", title="mean", symbol=r"E_\phi^{\mathrm{mean}}", better="higher", range=_E, image_key="e_mean",
+        image_title="E mean", compared=True, group="E", note="enhanced alignment",
     ),
     Metric(
-        key="e_adaptive", title="adp", better="higher", range=_E, image_key="e_adaptive", image_title="E adp",
-        compared=True, priority=2, group="E", note="enhanced alignment",
+        key="e_adaptive", title="adp", symbol=r"E_\phi^{\mathrm{adp}}", better="higher", range=_E,
+        image_key="e_adaptive", image_title="E adp", compared=True, priority=2, group="E", note="enhanced alignment",
     ),
     Metric(
-        key="f_max", title="max", better="higher", image_key="f_max", image_title="F max", compared=True, chosen=True,
-        group="F", note="max of the mean F curve, at one threshold tuned on these images",
+        key="f_max", title="max", symbol=r"F_\beta^{\max}", better="higher", image_key="f_max", image_title="F max",
+        compared=True, chosen=True, group="F", note="max of the mean F curve, at one threshold tuned on these images",
     ),
     Metric(
-        key="f_mean", title="mean", better="higher", image_key="f_mean", image_title="F mean", compared=True,
-        priority=4, group="F",
+        key="f_mean", title="mean", symbol=r"F_\beta^{\mathrm{mean}}", better="higher", image_key="f_mean",
+        image_title="F mean", compared=True, priority=4, group="F",
     ),
     Metric(
-        key="f_adaptive", title="adp", better="higher", image_key="f_adaptive", image_title="F adp", compared=True,
-        priority=3, group="F",
+        key="f_adaptive", title="adp", symbol=r"F_\beta^{\mathrm{adp}}", better="higher", image_key="f_adaptive",
+        image_title="F adp", compared=True, priority=3, group="F",
     ),
     Metric(
-        key=WEIGHTED, title="Fw", better="higher", image_key=WEIGHTED, image_title="Fw", compared=True,
-        note="weighted F",
+        key=WEIGHTED, title="Fw", symbol=r"F_\beta^w", better="higher", image_key=WEIGHTED, image_title="Fw",
+        compared=True, note="weighted F",
     ),
-    Metric(key="mae", title="MAE", better="lower", image_key="mae", compared=True),
+    Metric(key="mae", title="MAE", symbol=r"\mathcal{M}", better="lower", image_key="mae", compared=True),
+    Metric(key="f_max_threshold", kind="threshold", chosen=True),
     Metric(key="f_max_of_image", better="higher"),
     Metric(key="f_max_of_mean_pr", better="higher", chosen=True),
     Metric(key="mean_iou", better="higher", image_key="mean_iou", image_title="mean IoU"),
@@ -99,6 +100,7 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
             "e_max": e.max(axis=1),
             "e_mean": e.mean(axis=1),
             "f_max": f.max(axis=1),
+            "f_max_threshold": np.where(np.isnan(f[:, 0]), np.nan, f.argmax(axis=1) / (LEVELS - 1)),
             "f_mean": f.mean(axis=1),
             "f_max_of_mean_pr": f_measure(precision, recall, self._beta2).max(axis=1),
         }
