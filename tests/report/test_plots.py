@@ -10,6 +10,7 @@ from pictures import boundary_results, pixel_results
 from segbench import (
     Accumulator,
     ArgumentError,
+    Boundaries,
     BoundaryCounts,
     BoundaryCurve,
     DataError,
@@ -22,6 +23,7 @@ from segbench import (
     compare_results,
     count_pixels,
     evaluate,
+    load_results,
     plot_achievable,
     plot_comparison,
     plot_f_threshold,
@@ -31,8 +33,9 @@ from segbench import (
     pr_curve,
     roc_curve,
 )
-from segbench.drawing.palette import line_style
+from segbench.drawing.palette import HUMAN, line_style
 from segbench.report.page.charts import charts
+from segbench.report.plots.methods import styles_of
 from segbench.report.plots.saving import save_plot
 from segbench.report.tables import threshold_table
 
@@ -118,6 +121,19 @@ class TestStyle:
 
         for draw in (plot_pr, plot_roc, plot_f_threshold, plot_achievable):
             assert colour(draw(results), "as it is") == line_style(1).colour
+
+    def test_a_method_keeps_the_colour_of_its_place_in_the_file(self, tmp_path):
+        folders, file = write_papers(tmp_path), tmp_path / "r.segbench"
+        for method, protocol in (("a", Pixels()), ("b", Pixels()), ("a", Pixels(invert=True)), ("b", Boundaries())):
+            evaluate(*folders, method=method, protocol=protocol, results=file)
+        colours = [line_style(place).colour for place in (0, 1, 2, 1)]
+        loaded = load_results(file)
+        assert [style.colour for style in styles_of(loaded[:3])] == colours[:3]
+        assert [styles_of([one])[0].colour for one in loaded] == colours
+
+    def test_human_annotators_are_neutral_and_take_no_colour_from_others(self):
+        detector, human = boundary_results()
+        assert [style.colour for style in styles_of([human, detector])] == [HUMAN, line_style(0).colour]
 
     def test_a_single_point_is_a_dot_in_the_legend(self):
         (human,) = [line for line in plot_pr(boundary_results()).lines if "human" in line.get_label()]
