@@ -2,7 +2,6 @@
 const dialog = find("#panel");
 const slider = find("#threshold");
 const STATES = ["nothing", "true", "false", "missed", "ignored", "partner"];
-const written = (value) => (value === null ? "–" : value.toFixed(4).replace(/^(-?)0\./, "$1."));
 const whole = (count) => count.toLocaleString("en");
 let open = null;
 
@@ -122,29 +121,39 @@ async function show() {
   await slide();
 }
 
-function openPanel(button) {
-  const section = button.closest("section");
+const bytes = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)).concat(255);
+
+function openPanel(section, image, place) {
   const protocol = section.dataset.protocol;
-  const panel = data(`panel-${protocol}-${button.dataset.panel}`);
-  const { states: words, classes } = data(`charts-${protocol}`);
-  const bytes = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)).concat(255);
+  const { names, images, states, classes } = data(`data-${protocol}`);
+  const at = images.indexOf(image);
+  if (at < 0 || !names[place]) return;
+  const panel = data(`panel-${protocol}-${at}`);
   const shades = [...classes.colours.map(bytes), grey(1), rgba("--ignored")];
-  open = { panel, protocol, words, classes, shades, place: Number(button.dataset.method), button };
+  open = { section, panel, protocol, images, at, words: states, classes, shades, place };
   find("#panel-name").textContent = panel.name;
-  const options = all(".methods .name", section).map((name, place) => new Option(name.textContent, place));
-  find("#panel-method").replaceChildren(...options);
-  find("#panel-method").value = open.place;
+  find("#panel-method").replaceChildren(...names.map((name, method) => new Option(name, method)));
+  find("#panel-method").value = place;
   if (!dialog.open) dialog.showModal();
   return show();
 }
 
-function step(by) {
-  const shown = all(".open", open.button.closest("tbody")).filter((button) => !button.closest("tr").hidden);
-  const next = shown[shown.indexOf(open.button) + by];
-  if (next) openPanel(next);
+// A link names an image and a method, and perhaps a protocol and a threshold.
+function follow() {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  const section = document.getElementById(fields.get("in")) ?? find("main > section");
+  const image = fields.get("image");
+  if (image === null) return dialog.open && dialog.close();
+  const { names } = data(`data-${section.dataset.protocol}`);
+  openPanel(section, image, Math.max(0, names.indexOf(fields.get("method"))));
 }
 
-for (const button of all(".open")) button.addEventListener("click", () => openPanel(button));
+function step(by) {
+  const image = open.images[open.at + by];
+  if (image !== undefined) openPanel(open.section, image, open.place);
+}
+
+addEventListener("hashchange", follow);
 slider.addEventListener("input", slide);
 find("#panel-method").addEventListener("change", (event) => {
   open.place = Number(event.target.value);
@@ -155,6 +164,10 @@ find("#image-best").addEventListener("click", () => { slider.value = bestOfImage
 find("#previous").addEventListener("click", () => step(-1));
 find("#next").addEventListener("click", () => step(1));
 find("#close").addEventListener("click", () => dialog.close());
-dialog.addEventListener("close", () => { open = null; });
+dialog.addEventListener("close", () => {
+  open = null;
+  if (location.hash.includes("image=")) history.replaceState(null, "", location.pathname + location.search);
+});
 themed.push(() => { if (open?.maps?.states) slide(); });
 rethemed();
+follow();

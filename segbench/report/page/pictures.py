@@ -20,6 +20,8 @@ from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.listing import list_place
 from segbench.loaders.raster import PILLOW_NAMES
 from segbench.loaders.source import Source
+from segbench.protocols.states import State
+from segbench.report.overlays import COLOURS
 
 Levels = NDArray[np.uint8]
 
@@ -49,6 +51,17 @@ def png(levels: Levels) -> str:
 
     file = io.BytesIO()
     Image.fromarray(levels).save(file, "PNG", optimize=True)
+    return _base64(file)
+
+
+def tint(states: Levels) -> str:
+    """Write states in their colours as a PNG in base64, transparent where there is nothing."""
+    from PIL import Image
+
+    image, file = Image.fromarray(states, "P"), io.BytesIO()
+    colours = [COLOURS[state].removeprefix("#") for state in State]
+    image.putpalette(bytes.fromhex("".join(colours)))
+    image.save(file, "PNG", optimize=True, transparency=int(State.NOTHING))
     return _base64(file)
 
 
