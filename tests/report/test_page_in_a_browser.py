@@ -34,6 +34,7 @@ FLAGS = [
     "--disable-dev-shm-usage",
     "--window-size=1280,900",
 ]
+DEMO = Path(__file__).resolve().parents[2] / "datasets/demo/labels"
 # Runs before the page's own scripts, which may load nothing and break no rule of the page's policy.
 WATCH = "window.broken = []; addEventListener('securitypolicyviolation', (e) => broken.push(e.violatedDirective))"
 
@@ -297,35 +298,30 @@ def test_hostile_names_stay_text(browser, tmp_path):
     assert browser.complaints() == []
 
 
+@pytest.fixture(scope="module")
+def labels(browser, tmp_path_factory):
+    protocol = Labels(classes=str(DEMO / "classes.txt"))
+    methods = (DEMO / "predictions" / method for method in ("random_walker", "watershed"))
+    results = [evaluate(DEMO / "ground_truth", method, protocol, images=["c*"]) for method in methods]
+    browser.open(write_page(tmp_path_factory.mktemp("labels"), results, replicates=200))
+    yield browser
+    assert browser.complaints() == []
+
+
 class TestLabelMaps:
-    DEMO = Path(__file__).resolve().parents[2] / "datasets/demo/labels"
-
-    @pytest.fixture(scope="class")
-    def labels(self, browser, tmp_path_factory):
-        protocol = Labels(classes=str(self.DEMO / "classes.txt"))
-        methods = (self.DEMO / "predictions" / method for method in ("random_walker", "watershed"))
-        results = [evaluate(self.DEMO / "ground_truth", method, protocol, images=["c*"]) for method in methods]
-        browser.open(write_page(tmp_path_factory.mktemp("labels"), results, replicates=200))
-        return browser
-
-    @pytest.fixture
-    def reader(self, labels):
-        yield labels
-        assert labels.complaints() == []
-
-    def test_bars_per_class_and_confusion_matrices_are_drawn(self, reader):
-        kinds = reader.run("return [...document.querySelectorAll('.chart[data-kind]')].map((c) => c.dataset.kind)")
+    def test_bars_per_class_and_confusion_matrices_are_drawn(self, labels):
+        kinds = labels.run("return [...document.querySelectorAll('.chart[data-kind]')].map((c) => c.dataset.kind)")
         assert kinds == ["forest", "images", "classes", "confusion", "confusion"]
         cells = "return [...document.querySelectorAll('.confusion rect title')].map((cell) => cell.textContent)"
-        assert "background, predicted as background" in " ".join(reader.run(cells))
+        assert "background, predicted as background" in " ".join(labels.run(cells))
 
-    def test_both_label_maps_are_painted_in_the_colours_of_the_classes(self, reader):
-        reader.run("document.querySelector('.open').click()")
-        assert reader.until("return document.querySelector('.main canvas')?.width > 1")
-        captions = reader.run("return [...document.querySelectorAll('#pictures figcaption')].map((c) => c.textContent)")
+    def test_both_label_maps_are_painted_in_the_colours_of_the_classes(self, labels):
+        labels.run("document.querySelector('.open').click()")
+        assert labels.until("return document.querySelector('.main canvas')?.width > 1")
+        captions = labels.run("return [...document.querySelectorAll('#pictures figcaption')].map((c) => c.textContent)")
         assert captions == ["Right and wrong", "Ground truth", "Prediction"]
-        assert reader.run("return document.querySelector('#sliding').hidden")
+        assert labels.run("return document.querySelector('#sliding').hidden")
         shown = "return [...document.querySelectorAll('#classes span:not([hidden])')].map((span) => span.textContent)"
-        assert "background" in reader.until(
+        assert "background" in labels.until(
             f"{shown.replace('return ', 'const names = ')}; return names.length && names"
         )
