@@ -124,7 +124,7 @@ class TestTables:
         (one / "im03.png").write_bytes(b"no image")
         with pytest.warns(match="could not be counted"):
             result = evaluate(gt, one)
-        page = write_page(tmp_path, [result]).read_text()
+        page = write_page(tmp_path, [result], paths=True).read_text()
         assert re.search(r"one: 1 of \d+ images failed, left out of all metrics", page)
         assert "on the same images" not in page
         assert html.escape(next(iter(result.failed.values())), quote=False).replace("'", "&#39;") in page
@@ -280,7 +280,9 @@ class TestRepeating:
     def test_the_command_gives_the_same_signature(self, tmp_path, capsys):
         gt, one = write_methods(tmp_path / "a folder", {"one": 1})
         result = evaluate(gt, one, Pixels(positive=">=128", void=(7,)), method="it's one")
-        command = html.unescape(re.search(r"<code>(.*?)</code>", write_page(tmp_path, [result]).read_text())[1])
+        command = html.unescape(
+            re.search(r"<code>(.*?)</code>", write_page(tmp_path, [result], paths=True).read_text())[1]
+        )
         program, *words, flag, _ = shlex.split(command)
         assert (program, flag) == ("segbench", "-o")
         app([*words, "--format", "csv"], standalone_mode=False)
@@ -288,7 +290,7 @@ class TestRepeating:
 
     def test_a_folder_whose_name_looks_like_a_named_method(self, tmp_path):
         gt, one = write_methods(tmp_path, {"a=b": 1})
-        page = write_page(tmp_path, [evaluate(gt, one)]).read_text()
+        page = write_page(tmp_path, [evaluate(gt, one)], paths=True).read_text()
         words = shlex.split(html.unescape(re.search(r"<code>(.*?)</code>", page)[1]))
         assert words[:4] == ["segbench", "pixels", str(gt), str(one)]
 
@@ -297,7 +299,7 @@ class TestRepeating:
         gt = save_cell(tmp_path / "gt/a.mat", [drawn]).parent
         prediction = write_folder(tmp_path / "p", {"a.png": drawn * 200})
         settings = Boundaries(max_dist=0.02, thresholds=5, nms=(1, 5, 1.01), thin=False)
-        page = write_page(tmp_path, [evaluate(gt, prediction, settings)]).read_text()
+        page = write_page(tmp_path, [evaluate(gt, prediction, settings)], paths=True).read_text()
         words = shlex.split(html.unescape(re.search(r"<code>(.*?)</code>", page)[1]))
         assert words[:2] == ["segbench", "boundaries"]
         assert words[4:] == shlex.split("--max-dist 0.02 --thresholds 5 --no-thin --nms 1,5,1.01 -o results.segbench")
@@ -308,6 +310,18 @@ class TestRepeating:
         page = write_page(tmp_path, [accumulator.compute()]).read_text()
         assert "counted from arrays (segbench.Accumulator), which are not kept" in page
         assert "segbench import" not in page
+
+    def test_nothing_says_where_files_lie_unless_it_is_wanted(self, tmp_path):
+        gt, one = write_methods(tmp_path / "jane", {"one": 1}, images=4)
+        (one / "im03.png").write_bytes(b"no image")
+        with pytest.warns(match="could not be counted"):
+            result = evaluate(gt, one)
+        (one / "im02.png").write_bytes(b"no image")
+        page = write_page(tmp_path, [result], images=gt).read_text()
+        assert "<code>segbench pixels GT PRED/one -o results.segbench<" in page
+        assert "im03.png" in page
+        assert "jane" not in page
+        assert str(one) in write_page(tmp_path, [result], paths=True).read_text()
 
 
 class TestSecurity:

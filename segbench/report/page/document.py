@@ -37,6 +37,7 @@ from segbench.report.page.gallery import Row as GalleryRow
 from segbench.report.page.gallery import chosen_rows, gallery, without_thumbnails
 from segbench.report.page.panels import Panels, panels
 from segbench.report.page.pictures import photographs
+from segbench.report.page.places import Places
 from segbench.report.plots.methods import classes_add_up, styles_of
 from segbench.report.ranking import by_headline
 from segbench.report.remarks import names_of, remarks
@@ -67,6 +68,7 @@ def export_report(
     seed: int = 0,
     images: str | PathLike[str] | None = None,
     most_panels: int | None = None,
+    paths: bool = False,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[str, ...]:
@@ -87,8 +89,10 @@ def export_report(
     images : path, optional
         Folder, archive or URL of the photographs, named as the images are, shown beside the pictures.
     most_panels : int, optional
-        How many images get pictures, the worst before the best; 0 for none. By default as many as keep the page below
-        25 MB, and as large as that allows.
+        How many images get pictures: those of the gallery, then the worst; 0 for none. By default as many as keep the
+        page below 25 MB, and as large as that allows.
+    paths : bool
+        Whether the page shows where files lie; by default it says ``GT`` and ``PRED``, which tells reviewers nothing.
     executor : concurrent.futures.Executor, optional
         Where to draw pictures; by default here.
     progress : callable, optional
@@ -130,11 +134,12 @@ def export_report(
     if most_panels is not None:
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
+    places = Places(results, None if images is None else os.fspath(images), real=paths)
     groups = by_protocol(results).values()
     sections: list[dict[str, Any]] = []
     missing: list[str] = []
-    for places in groups:
-        given = [results[place] for place in places]
+    for group_places in groups:
+        given = [results[place] for place in group_places]
         styles = dict(zip(map(id, given), styles_of(given), strict=True))
         group = by_headline(given)
         methods = [
@@ -157,14 +162,14 @@ def export_report(
             executor=executor,
             progress=progress,
         )
-        sections.append(_section(methods, rows, pictures))
+        sections.append(_section(methods, rows, pictures.written(places), places))
         missing += [pictures.missing] if pictures.missing else []
     page = _html(sections, title or _title(results))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
     return tuple(missing)
 
 
-def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Panels) -> dict[str, Any]:
+def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Panels, places: Places) -> dict[str, Any]:
     """Give what the template shows of one protocol."""
     results = [method.result for method in methods]
     drawn = [method.intervals for method in methods if method.intervals is not None]
@@ -191,7 +196,10 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
         "left_out": max(0, len(images.rows) - _IMAGE_ROWS),
         "footnotes": footnotes(rules.metrics()),
         "level": _level(defined[0]) if defined else "",
-        "remarks": sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed"),
+        "remarks": [
+            replace(remark, text=places.text(remark.text), details=tuple(map(places.text, remark.details)))
+            for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
+        ],
         "charts": charts(methods),
         "gallery": gallery(rows, methods, pictures.by_image),
         "states": [(State(state).name.lower(), words) for state, words in rules.states_called.items()],
@@ -206,7 +214,7 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
             "classes": {"names": classes, "colours": class_colours(len(classes))},
             "readings": [points(method) for method in methods],
         },
-        "repetitions": repetitions(results),
+        "repetitions": repetitions(results, places),
     }
 
 

@@ -21,6 +21,7 @@ from segbench.curves.masks import AT_THE_MASK
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.source import Source
 from segbench.report.page.panel import MOST_CUTS, Seen, Task, draw, with_one_image
+from segbench.report.page.places import Places
 
 FloatArray = NDArray[np.float64]
 
@@ -57,6 +58,18 @@ class Panels:
             return ""
         problem = self.by_image[without[0]]["methods"][0]["problem"]
         return f"{len(without)} of {len(self.by_image)} images have no pictures; the first: {problem}"
+
+    def written(self, places: Places) -> Panels:
+        """Give them with places in messages as the page writes them."""
+
+        def hidden(panel: Mapping[str, Any]) -> dict[str, Any]:
+            methods = [
+                one | {"problem": places.text(one["problem"])} if "problem" in one else one for one in panel["methods"]
+            ]
+            photo = {"noPhoto": places.text(panel["noPhoto"])} if "noPhoto" in panel else {}
+            return {**panel, "methods": methods, **photo}
+
+        return replace(self, by_image={name: hidden(panel) for name, panel in self.by_image.items()})
 
 
 def panels(
