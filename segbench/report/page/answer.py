@@ -78,7 +78,12 @@ def answer(methods: Sequence[Method]) -> Answer:
     few = (
         f"Only {images} image{'s'[: images != 1]}: with fewer than {FEW_IMAGES}, intervals and p-values are unreliable"
     )
-    warnings = (f"{few}.",) if 0 < images < FEW_IMAGES else ()
+    warnings = [f"{few}."] if 0 < images < FEW_IMAGES else []
+    warnings += [
+        f"{method.name}, not ranked: {_title(metric)} {_written(method, metric)}."
+        for method in methods
+        if not method.result.competes and not math.isnan(method.result.summary.get(metric.key, math.nan))
+    ]
     if drawn is None or len(counted) < 2:
         return Answer(said, (*_of_one(leading[0], metric), *warnings), forest)
     try:

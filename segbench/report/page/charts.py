@@ -228,7 +228,8 @@ def _against_threshold(methods: Sequence[Method], curves: Sequence[tuple[int, Se
 
 def _layer(methods: Sequence[Method], k: int, parts: Sequence[Markup]) -> Markup:
     """Group what belongs to a method, so that it can be brought out."""
-    return element("g", *parts, css=f"method {methods[k].css}{' leader' * (k == 0)}", data_method=k)
+    leader = next((place for place, method in enumerate(methods) if method.result.competes), 0)
+    return element("g", *parts, css=f"method {methods[k].css}{' leader' * (k == leader)}", data_method=k)
 
 
 def _readable(
@@ -333,6 +334,7 @@ def _confusion(method: Method, names: Sequence[str]) -> Chart | None:
         shares = np.nan_to_num(matrix / matrix.sum(axis=1, keepdims=True))
     columns = [*names, "outside"][: shares.shape[1]]
     left, top = 110.0, 14.0
+    longest = max(len(_short(name)) for name in columns)
     side = min((WIDTH - left - 10.0) / len(columns), 40.0)
     letters = max(3.0, min(12.0, 0.8 * side))
     parts, bottom = [], top + side * len(names)
@@ -356,7 +358,7 @@ def _confusion(method: Method, names: Sequence[str]) -> Chart | None:
     layer = element("g", *parts, css=method.css)
     named = f"{caption}: the true class in rows, the predicted one in columns"
     note = "Percent of the pixels of the true class (rows) by predicted class (columns)"
-    return Chart("confusion", caption, drawing([layer], bottom + 110.0, named), note)
+    return Chart("confusion", caption, drawing([layer], bottom + 12.0 + 0.6 * letters * longest, named), note)
 
 
 def _short(name: str, most: int = 16) -> str:

@@ -173,12 +173,13 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
     """Give what the template shows of one protocol."""
     results = [method.result for method in methods]
     drawn = [method.intervals for method in methods if method.intervals is not None]
-    rules, names = results[0].rules, [method.name for method in methods]
+    names = [method.name for method in methods]
+    rules = next((result.rules for result in results if result.rules.competes), results[0].rules)
     table, images = method_table(results, intervals=drawn), image_table(results)
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
     classes = [] if classes_add_up(results[0]) else list(results[0].classes)
     threshold = rules.best_threshold
-    at = "Rows are chosen by means over methods"
+    at = "Rows are chosen by means over methods" if len(methods) > 1 else "Rows are chosen by the metric"
     if threshold is not None:
         at += " of each image at its own best threshold; pictures and the metric below are at the best for all images"
     return {
@@ -267,7 +268,7 @@ def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
     colours = {f"p{place}": colour for place, colour in enumerate((*palette.COLOURS, palette.HUMAN))}
     colours |= {state.name.lower(): colour for state, colour in overlays.COLOURS.items()}
     own = "".join(f"--{name}: {colour}; " for name, colour in colours.items())
-    columns = "".join(f"#{one['protocol']} .gallery {{ --n: {len(one['methods'])}; }}\n" for one in sections)
+    columns = "".join(f"#{one['protocol']} .gallery {{ --n: {len(one['gallery'].places)}; }}\n" for one in sections)
     return f":root {{ {own}}}\n{columns}{_part('style.css')}"
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any
 
 from segbench.core.numbers import number
 from segbench.report.page.charts import Method
-
-_THIN = 0.12
-"""Where less than this share of the images is tinted, tints are opaque and photographs pale: lines, small objects."""
+from segbench.report.page.pictures import THIN
 
 
 @dataclass(frozen=True)
@@ -49,9 +46,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Rows with their thumbnails; `thin` if what is tinted are lines or small."""
+    """Rows with thumbnails of the methods at some places; `thin` if what is tinted are lines or small."""
 
     rows: tuple[Shown, ...] = ()
+    places: tuple[int, ...] = ()
     thin: bool = False
 
 
@@ -91,14 +89,20 @@ def _said(title: str, known: Sequence[float], reason: str) -> str:
 def gallery(rows: Sequence[Row], methods: Sequence[Method], panels: Mapping[str, Mapping[str, Any]]) -> Gallery:
     """Give the gallery of the rows that were drawn; nothing where no method has a picture."""
     drawn = [(row, panels[row.image]) for row in rows if row.image in panels]
-    shares = [one["thumbnail"]["share"] for _, panel in drawn for one in panel["methods"] if "thumbnail" in one]
+    made = [[one.get("thumbnail") for one in panel["methods"]] for _, panel in drawn]
+    places = tuple(k for k in range(len(methods)) if any(thumbnails[k] for thumbnails in made))
+    shares = [one["share"] for thumbnails in made for one in thumbnails if one]
     if not shares:
         return Gallery()
     shown = [
-        Shown(row, panel.get("backdrop", ""), tuple(map(_thumbnail, panel["methods"], methods, repeat(row.image))))
+        Shown(
+            row,
+            panel.get("backdrop", ""),
+            tuple(_thumbnail(panel["methods"][k], methods[k], row.image) for k in places),
+        )
         for row, panel in drawn
     ]
-    return Gallery(tuple(shown), sum(shares) / len(shares) < _THIN)
+    return Gallery(tuple(shown), places, sum(shares) / len(shares) < THIN)
 
 
 def _thumbnail(panel: Mapping[str, Any], method: Method, image: str) -> Thumbnail:

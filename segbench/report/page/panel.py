@@ -124,12 +124,12 @@ def _thumbnail(pictures: Pictures, at: int) -> dict[str, Any]:
         states = states_of_labels(pictures.truth == 1, pictures.reached > at, pictures.truth != IGNORED_LABEL)
         tp, fp, positives = pictures.counts["tp"][at], pictures.counts["fp"][at], pictures.counts["positives"]
         metrics = {"F": 2 * tp / (positives + tp + fp) if positives else math.nan}
-    tinted = np.isin(states, (State.NOTHING, State.IGNORED), invert=True)
+    share = float(np.isin(states, (State.NOTHING, State.IGNORED), invert=True).mean())
     side = block_side(states.shape, THUMBNAIL)
     return {
-        "tint": tint(states.ravel()[picked(_RANKS[states], side)]),
+        "tint": tint(states.ravel()[picked(_RANKS[states], side)], share),
         "size": [side * -(-states.shape[1] // side), side * -(-states.shape[0] // side), *states.shape[::-1]],
-        "share": float(tinted.mean()),
+        "share": share,
         "metrics": metrics,
     }
 

@@ -25,7 +25,11 @@ from segbench.report.overlays import COLOURS
 
 Levels = NDArray[np.uint8]
 
+THIN = 0.12
+"""Where less than this share of an image is tinted, there are lines or small objects."""
+
 _QUALITY = 72
+_ALPHAS = {State.TRUE: 110, State.IGNORED: 110}
 
 
 def block_side(shape: tuple[int, ...], longest: int) -> int:
@@ -54,14 +58,17 @@ def png(levels: Levels) -> str:
     return _base64(file)
 
 
-def tint(states: Levels) -> str:
-    """Write states in their colours as a PNG in base64, transparent where there is nothing."""
+def tint(states: Levels, share: float) -> str:
+    """Write states in their colours as a PNG in base64, transparent where there is nothing.
+
+    What is thin is opaque, else pixels that are right hide less of the photograph than those that are wrong.
+    """
     from PIL import Image
 
     image, file = Image.fromarray(states, "P"), io.BytesIO()
-    colours = [COLOURS[state].removeprefix("#") for state in State]
-    image.putpalette(bytes.fromhex("".join(colours)))
-    image.save(file, "PNG", optimize=True, transparency=int(State.NOTHING))
+    image.putpalette(bytes.fromhex("".join(COLOURS[state].removeprefix("#") for state in State)))
+    alphas = [0 if state is State.NOTHING else 255 if share < THIN else _ALPHAS.get(state, 175) for state in State]
+    image.save(file, "PNG", optimize=True, transparency=bytes(alphas))
     return _base64(file)
 
 
