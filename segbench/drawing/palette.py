@@ -1,4 +1,4 @@
-"""One palette for all plots: Okabe and Ito's, for colour-blind readers too, with dashes once colours repeat.
+"""One palette for all plots and pages: Okabe and Ito's, for colour-blind readers too, with dashes once colours repeat.
 
 References
 ----------
@@ -20,8 +20,9 @@ GUIDE = "#7a7a7a"
 HUMAN = "#5c5c5c"
 ISO_F = "#b9d7b4"
 ISO_F_TEXT = "#5f8f57"
-MATCHED, MATCHED_TRUTH, ELSEWHERE = COLOURS[0], COLOURS[5], COLOURS[2]
-FALSE_POSITIVE, MISS, LINK = COLOURS[1], COLOURS[4], COLOURS[6]
+# Found by measuring (scripts/checks/state_colours.py): three levels of luminance, each seen on white and on dark.
+MATCHED, FALSE_POSITIVE, MISS = "#0080d8", "#b00800", "#e89820"
+MATCHED_TRUTH, ELSEWHERE, LINK = COLOURS[5], COLOURS[2], COLOURS[6]
 
 
 class LineStyle(NamedTuple):
@@ -36,7 +37,7 @@ def class_colours(count: int) -> list[str]:
     chosen = list(COLOURS[2:4])
     for place in range(count - len(chosen)):
         lightness = (0.35, 0.55, 0.75)[place % 3]
-        parts = hls_to_rgb(place * 0.618034 % 1, lightness, 0.6)
+        parts = hls_to_rgb((0.9 + place * 0.618034) % 1, lightness, 0.6)
         chosen.append("#" + "".join(f"{round(255 * part):02x}" for part in parts))
     return chosen[:count]
 
