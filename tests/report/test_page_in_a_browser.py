@@ -111,7 +111,7 @@ def results(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(results, tmp_path_factory):
-    photos = write_folder(tmp_path_factory.mktemp("photos"), {"im02.png": np.full((20, 31), 99, np.uint8)})
+    photos = write_folder(tmp_path_factory.mktemp("photos"), {"im05.png": np.full((20, 31), 99, np.uint8)})
     return write_page(tmp_path_factory.mktemp("page"), results, images=photos)
 
 
@@ -218,11 +218,11 @@ class TestPage:
 
 
 class TestPictures:
-    PAINTED = "return open?.maps?.states?.width > 1 && document.querySelector('#at').textContent"
+    PAINTED = "return open?.states && open.main.width > 1 && document.querySelector('#at').textContent"
     COLOURS = """
-        const { width, height } = open.maps.states, seen = {};
+        const { width, height } = open.main, seen = {};
         const copy = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
-        copy.drawImage(open.maps.states, 0, 0);
+        copy.drawImage(open.main, 0, 0);
         const pixels = copy.getImageData(0, 0, width, height).data;
         for (let at = 0; at < pixels.length; at += 4) {
             const name = pixels.slice(at, at + 3).join();
@@ -272,6 +272,47 @@ class TestPictures:
             (node) => node.alt ?? node.getAttribute('aria-label'))""")
         assert len(told) == 3
         assert all("im01" in text for text in told)
+
+    def test_the_photograph_shines_through(self, reader):
+        self._open(reader, "im05", "one")
+        opacity = "return Number(getComputedStyle(open.main).opacity)"
+        assert reader.run(opacity) == 1
+        reader.run("const o = document.querySelector('#opacity'); o.value = 40; o.dispatchEvent(new Event('input'))")
+        assert reader.run(opacity) == 0.4
+        reader.run("document.querySelector('.view-truth input').click()")
+        assert reader.run("return [open.main.width, open.main.height]") == [31, 20]
+        reader.run("document.querySelector('.view-errors input').click()")
+
+    def test_a_link_names_image_method_and_threshold(self, reader, results):
+        cut = next(r for r in results if r.method == "two").pooled.scores[3]
+        reader.run("location.hash = `#image=im03&method=two&t=${arguments[0]}`", float(cut))
+        reader.until(self.PAINTED)
+        shown = "return [document.querySelector('#panel-name').textContent, document.querySelector('#at').textContent]"
+        assert reader.run(shown) == ["im03", f"{cut:.4f}".lstrip("0")]
+        assert reader.run("return location.hash").startswith("#image=im03&method=two&t=.")
+
+    def test_thumbnails_follow_a_point_on_the_curve(self, reader, results):
+        result = next(r for r in results if r.method == "two")
+        reader.run(
+            """const svg = document.querySelector('.pr svg');
+            svg.scrollIntoView({block: 'center', behavior: 'instant'});
+            svg.focus();"""
+        )
+        from selenium.webdriver.common.keys import Keys
+
+        reader.press(*[Keys.ARROW_RIGHT] * 4)
+        told = reader.run("return document.querySelector('.pr .told').innerText").splitlines()
+        threshold = float(told[1].removeprefix("threshold "))
+        cuts = result.pooled.scores
+        exact = cuts[np.abs(cuts - threshold).argmin()]
+        thumb = reader.run("return document.querySelector('.gallery .thumb[data-method=\"0\"]')")
+        name = thumb.get_attribute("data-image")
+        tp, fp, missed = self._expected(result, name, exact)
+        said = f"F {2 * tp / (2 * tp + fp + missed):.4f}".replace("0.", ".")
+        reader.until(
+            f"return document.querySelector('.gallery .followed[data-method=\"0\"] small')?.textContent === {said!r}"
+        )
+        reader.run("document.activeElement.blur()")
 
     def test_next_and_escape(self, reader):
         from selenium.webdriver.common.keys import Keys

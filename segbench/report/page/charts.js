@@ -65,10 +65,13 @@ function reader(figure, section, readings, names, light) {
     told.style.left = `${(100 * left) / box.width}%`;
     told.style.top = `${(100 * top) / box.height}%`;
     told.classList.toggle("flipped", left > box.width / 2);
+    mark(method, places[method][nth]);
+    light.pass(method);
+  }
+  function mark(method, [left, top]) {
     ring.setAttribute("cx", left);
     ring.setAttribute("cy", top);
     ring.setAttribute("class", `ring on ${find(`.method[data-method="${method}"]`, svg).getAttribute("class")}`);
-    light.pass(method);
   }
   function silence() {
     at = null;
@@ -111,6 +114,11 @@ function reader(figure, section, readings, names, light) {
   });
   for (const kind of ["pointerup", "pointercancel"]) svg.addEventListener(kind, () => { dragged = null; });
   svg.addEventListener("blur", silence);
+  section.addEventListener("threshold", ({ detail: { method, threshold } }) => {
+    if (at || !places[method].length) return;
+    const far = ([, , reading]) => Math.abs((readings[method].threshold[reading] ?? Infinity) - threshold);
+    mark(method, places[method].reduce((best, place) => (far(place) < far(best) ? place : best)));
+  });
   svg.addEventListener("keydown", (event) => {
     const [along, across] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] ?? [0, 0];
     if (!(along || across) || !methods.length) return;

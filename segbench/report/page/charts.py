@@ -147,7 +147,8 @@ def _in_space(methods: Sequence[Method], space: Space) -> Chart | None:
 def _equal_f(x: Axis, y: Axis) -> list[Markup]:
     parts = []
     for f in np.arange(1, 10) / 10:
-        recall = np.linspace(f / (2 - f), 1, 40)
+        least = f / (2 - f)
+        recall = least + (1 - least) * np.linspace(0, 1, 40) ** 3  # where the line is steep it needs more points
         parts.append(shape(x.at(recall), y.at(f * recall / (2 * recall - f)), css="iso"))
         label = f"F{f:.1f}".replace("0.", " .")
         parts.append(words(x.end + 4.0, float(y.at(f / (2 - f))) + 4.0, label, css="iso-text"))

@@ -36,7 +36,7 @@ from segbench.report.page.embedding import inline_script, security_policy
 from segbench.report.page.gallery import Row as GalleryRow
 from segbench.report.page.gallery import chosen_rows, gallery, without_thumbnails
 from segbench.report.page.panels import Panels, panels
-from segbench.report.page.pictures import photographs
+from segbench.report.page.pictures import alphas, photographs
 from segbench.report.page.places import Places
 from segbench.report.plots.methods import classes_add_up, styles_of
 from segbench.report.ranking import by_headline
@@ -54,7 +54,7 @@ PICTURES = 17_000_000
 _IMAGE_ROWS = 3_000
 """Rows of the table of images; a browser sorts this many without a pause."""
 
-_SCRIPTS = ("page.js", "charts.js", "pictures.js", "panels.js")
+_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js")
 _BREAKS = re.compile(r"(?<=[_\-/])")
 
 
@@ -212,6 +212,7 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
             "names": names,
             "images": list(pictures.by_image),
             "states": [rules.states_called.get(state, "") for state in State],
+            "alphas": alphas(1),
             "classes": {"names": classes, "colours": class_colours(len(classes))},
             "readings": [points(method) for method in methods],
         },

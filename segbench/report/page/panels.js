@@ -1,11 +1,10 @@
 "use strict";
 const dialog = find("#panel");
 const slider = find("#threshold");
-const STATES = ["nothing", "true", "false", "missed", "ignored", "partner"];
-const whole = (count) => count.toLocaleString("en");
+const opacity = find("#opacity");
 let open = null;
 
-function picture(caption, alt, source) {
+function picture(view, caption, alt, source) {
   const figure = find("#pictures").appendChild(document.createElement("figure"));
   figure.appendChild(document.createElement("figcaption")).textContent = caption;
   const node = figure.appendChild(document.createElement(source ? "img" : "canvas"));
@@ -16,49 +15,73 @@ function picture(caption, alt, source) {
     node.setAttribute("role", "img");
     node.setAttribute("aria-label", alt);
   }
+  if (view) open.views[view] = node;
   return node;
 }
 
-function counted(method, at) {
-  const [tp, fp] = [method.tp[at], method.fp[at]];
-  return { tp, fp, missed: method.positives - tp, P: tp + fp ? tp / (tp + fp) : null, R: method.positives ? tp / method.positives : null, F: method.positives ? (2 * tp) / (method.positives + tp + fp) : null };
-}
-
-function bestOfImage(method) {
-  const scores = method.tp ? method.tp.map((_, at) => counted(method, at).F) : method.metrics.F ?? method.metrics.covering;
-  return scores.indexOf(Math.max(...scores.filter((score) => score !== null)));
-}
-
+const bestOfImage = (method) => {
+  const [, values] = ranking(method);
+  return values.indexOf(Math.max(...values.filter((value) => value !== null)));
+};
 const alone = (method) => (method.cuts.length === 1 && method.cuts[0] !== null ? `threshold ${written(method.cuts[0])} · ` : "");
+const viewed = () => find("input[name=view]:checked").value;
+
+// The large picture: errors, or one of the small ones.
+function stage() {
+  const { main, views, states } = open;
+  const source = views[viewed()];
+  if (viewed() === "errors" || !source) {
+    if (states) paint(main, states, open.panel.photo ? tints(open.alphas, open.thin) : STATES.map((name) => rgba(`--${name}`)));
+  } else {
+    const draw = () => {
+      main.width = source.naturalWidth ?? source.width;
+      main.height = source.naturalHeight ?? source.height;
+      main.getContext("2d").drawImage(source, 0, 0);
+    };
+    if (source.complete === false) source.addEventListener("load", draw, { once: true });
+    else draw();
+  }
+  main.style.opacity = open.panel.photo ? opacity.value / 100 : 1;
+}
+
+function address() {
+  const { section, panel, place, method } = open;
+  const fields = new URLSearchParams();
+  if (all("main > section").length > 1) fields.set("in", section.dataset.protocol);
+  fields.set("image", panel.name);
+  fields.set("method", find("#panel-method").options[place].textContent);
+  const cut = method?.cuts[slider.value];
+  if (method?.cuts.length > 1 && cut !== null) fields.set("t", written(cut));
+  history.replaceState(null, "", `#${fields.toString().replace(/\+/g, "%20")}`);
+}
 
 async function slide() {
-  const { panel, method, maps } = open;
+  const current = open;
+  const { panel, method } = open;
   const at = Number(slider.value);
   find("#at").textContent = written(method.cuts[at]);
   slider.setAttribute("aria-valuetext", `threshold ${written(method.cuts[at])}`);
-  let states;
+  const [states, outlines] = await Promise.all([statesAt(panel, method, at), method.outlines && decodeOnce(method.outlines[at])]);
+  if (current !== open || method !== open.method || at !== Number(slider.value)) return;
+  if (outlines) paint(open.views.prediction, outlines, SHADES);
   if (method.levels) {
-    const { width, height, levels } = maps.levels;
-    states = { width, height, levels: maps.truth.levels.map((label, place) => (label === 2 ? 4 : levels[place] > at ? (label ? 1 : 2) : label ? 3 : 0)) };
     const now = counted(method, at);
     find("#reading").textContent = `${alone(method)}precision ${written(now.P)} · recall ${written(now.R)} · F ${written(now.F)} · ${whole(now.tp)} true, ${whole(now.fp)} false, ${whole(now.missed)} missed pixels`;
   } else {
-    const current = open;
-    states = await decodePng(method.states[at]);
-    if (method.outlines) paint(maps.outline, await decodePng(method.outlines[at]), SHADES);
-    if (current !== open || at !== Number(slider.value)) return;
     find("#reading").textContent = alone(method) + Object.entries(method.metrics).map(([name, values]) => `${name} ${written(values[at])}`).join(" · ");
   }
-  paint(maps.states, states, STATES.map((name) => rgba(`--${name}`)));
+  open.states = states;
+  stage();
   const seen = new Set(states.levels);
-  maps.states.setAttribute("aria-label", `True, false and missed pixels of ${panel.name}${method.cuts[at] === null ? "" : ` at threshold ${written(method.cuts[at])}`}: ${find("#reading").textContent}`);
+  open.main.setAttribute("aria-label", `True, false and missed pixels of ${panel.name}${method.cuts[at] === null ? "" : ` at threshold ${written(method.cuts[at])}`}: ${find("#reading").textContent}`);
   find("#key").replaceChildren(...open.words.map((words, state) => {
     const entry = document.createElement("span");
-    entry.appendChild(document.createElement("i")).style.background = `var(--${STATES[state]})`;
+    entry.appendChild(document.createElement("i")).className = `state-${STATES[state]}`;
     entry.append(words);
     entry.hidden = !words || !seen.has(state);
     return entry;
   }));
+  address();
 }
 
 function explain(method) {
@@ -68,38 +91,51 @@ function explain(method) {
   find("#caption").textContent = [reduced + few, method.note].filter(Boolean).join(" ");
 }
 
-async function show() {
+async function show(threshold = null) {
   const { panel, place, protocol } = open;
   const method = panel.methods[place];
   const name = find("#panel-method").selectedOptions[0].textContent;
   const pictures = find("#pictures");
   pictures.replaceChildren();
+  open.views = {};
+  open.states = null;
+  open.method = null;
   find("#sliding").hidden = Boolean(method.problem) || method.cuts.length < 2;
+  find("#views").hidden = Boolean(method.problem);
+  find("#opacity-of").hidden = Boolean(method.problem) || !panel.photo;
   for (const id of ["#reading", "#key", "#classes", "#caption"]) find(id).replaceChildren();
-  if (panel.photo) picture("Photograph", `Photograph ${panel.name}`, `data:image/webp;base64,${panel.photo}`);
+  const photo = panel.photo && `data:image/webp;base64,${panel.photo}`;
   if (method.problem) {
+    if (photo) picture("", "Photograph", `Photograph ${panel.name}`, photo);
     find("#reading").textContent = `No pictures: ${method.problem}`;
-    return;
+    return address();
   }
   open.method = method;
   const current = open;
-  const truth = await decodePng(panel.truths[method.truth]);
-  const levels = method.levels && (await decodePng(method.levels));
-  if (current !== open || current.method !== method) return;
-  open.maps = { truth, levels };
-  paint(picture("Ground truth", `Ground truth of ${panel.name}`), truth, method.classes ? open.shades : protocol === "pixels" ? [grey(0), grey(1), rgba("--ignored")] : SHADES);
+  const [truth, levels, classes] = await Promise.all([panel.truths[method.truth], method.levels, method.classes].map((map) => map && decodeOnce(map)));
+  if (current !== open || open.method !== method) return;
+  open.main = picture("", method.classes ? "Right and wrong" : "True, false, missed", "");
+  const main = open.main.parentElement;
+  main.className = "main";
+  if (photo) {
+    const frame = document.createElement("div");
+    frame.className = "frame";
+    open.main.replaceWith(frame);
+    frame.append(Object.assign(document.createElement("img"), { src: photo, alt: "" }), open.main);
+    picture("photograph", "Photograph", `Photograph ${panel.name}`, photo);
+  }
+  paint(picture("truth", "Ground truth", `Ground truth of ${panel.name}`), truth, method.classes ? open.shades : method.levels ? [grey(0), grey(1), rgba("--ignored")] : SHADES);
+  const predicted = `Prediction of ${name} for ${panel.name}`;
   if (levels) {
     // Of scores that are no shares, the lowest is black and the highest white.
     const [low, high] = [Math.min(0, method.cuts[0]), Math.max(1, method.cuts.at(-1))];
     // A single threshold is that of a mask, which is black and white whatever its two values.
     const soft = method.cuts.length === 1 ? [grey(0), grey(1)] : [low, ...method.cuts].map((cut) => grey((cut - low) / (high - low)));
-    paint(picture(low < 0 || high > 1 ? `Prediction, scores from ${written(low)} to ${written(high)}` : "Prediction", `Prediction of ${name} for ${panel.name}`), levels, soft);
+    paint(picture("prediction", low < 0 || high > 1 ? `Prediction, scores from ${written(low)} to ${written(high)}` : "Prediction", predicted), levels, soft);
   }
-  if (method.classes) {
-    const predicted = await decodePng(method.classes);
-    if (current !== open || current.method !== method) return;
-    paint(picture("Prediction", `Prediction of ${name} for ${panel.name}`), predicted, open.shades);
-    const both = new Set([...truth.levels, ...predicted.levels]);
+  if (classes) {
+    paint(picture("prediction", "Prediction", predicted), classes, open.shades);
+    const both = new Set([...truth.levels, ...classes.levels]);
     find("#classes").replaceChildren(...open.classes.names.map((words, place) => {
       const entry = document.createElement("span");
       entry.appendChild(document.createElement("i")).style.background = open.classes.colours[place];
@@ -108,14 +144,10 @@ async function show() {
       return entry;
     }));
   }
-  if (method.soft) picture("Prediction", `Prediction of ${name} for ${panel.name}`, `data:image/webp;base64,${method.soft}`);
-  if (method.outlines) open.maps.outline = picture("Predicted regions", `Outlines of the regions that ${name} predicts for ${panel.name}`);
-  open.maps.states = picture(method.classes ? "Right and wrong" : "True, false, missed", "");
-  const main = open.maps.states.parentElement;
-  main.className = "main";
-  pictures.prepend(main);
+  if (method.soft) picture("prediction", "Prediction", predicted, `data:image/webp;base64,${method.soft}`);
+  if (method.outlines) picture("prediction", "Predicted regions", `Outlines of the regions that ${name} predicts for ${panel.name}`);
   slider.max = method.cuts.length - 1;
-  slider.value = method.start;
+  slider.value = threshold === null ? method.start : nearestCut(method, threshold);
   explain(method);
   if (panel.noPhoto) find("#caption").append(` No photograph: ${panel.noPhoto}`);
   await slide();
@@ -123,19 +155,20 @@ async function show() {
 
 const bytes = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)).concat(255);
 
-function openPanel(section, image, place) {
+function openPanel(section, image, place, threshold = null) {
   const protocol = section.dataset.protocol;
-  const { names, images, states, classes } = data(`data-${protocol}`);
+  const { names, images, states, classes, alphas } = data(`data-${protocol}`);
   const at = images.indexOf(image);
   if (at < 0 || !names[place]) return;
   const panel = data(`panel-${protocol}-${at}`);
   const shades = [...classes.colours.map(bytes), grey(1), rgba("--ignored")];
-  open = { section, panel, protocol, images, at, words: states, classes, shades, place };
+  const thin = Boolean(find(".gallery.thin", section));
+  open = { section, panel, protocol, images, at, words: states, classes, shades, place, alphas, thin };
   find("#panel-name").textContent = panel.name;
   find("#panel-method").replaceChildren(...names.map((name, method) => new Option(name, method)));
   find("#panel-method").value = place;
   if (!dialog.open) dialog.showModal();
-  return show();
+  return show(threshold);
 }
 
 // A link names an image and a method, and perhaps a protocol and a threshold.
@@ -145,16 +178,20 @@ function follow() {
   const image = fields.get("image");
   if (image === null) return dialog.open && dialog.close();
   const { names } = data(`data-${section.dataset.protocol}`);
-  openPanel(section, image, Math.max(0, names.indexOf(fields.get("method"))));
+  const threshold = fields.has("t") && Number.isFinite(Number(fields.get("t"))) ? Number(fields.get("t")) : null;
+  openPanel(section, image, Math.max(0, names.indexOf(fields.get("method"))), threshold);
 }
 
-function step(by) {
-  const image = open.images[open.at + by];
-  if (image !== undefined) openPanel(open.section, image, open.place);
+function step(images, methods = 0) {
+  const image = open.images[open.at + images];
+  const place = (open.place + methods + open.panel.methods.length) % open.panel.methods.length;
+  if (image !== undefined) openPanel(open.section, image, place);
 }
 
 addEventListener("hashchange", follow);
 slider.addEventListener("input", slide);
+opacity.addEventListener("input", stage);
+for (const choice of all("input[name=view]")) choice.addEventListener("change", stage);
 find("#panel-method").addEventListener("change", (event) => {
   open.place = Number(event.target.value);
   show();
@@ -164,10 +201,23 @@ find("#image-best").addEventListener("click", () => { slider.value = bestOfImage
 find("#previous").addEventListener("click", () => step(-1));
 find("#next").addEventListener("click", () => step(1));
 find("#close").addEventListener("click", () => dialog.close());
+dialog.addEventListener("keydown", (event) => {
+  const by = { ArrowLeft: [-1], ArrowRight: [1], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+  if (!by || event.target.matches("input, select")) return;
+  event.preventDefault();
+  step(...by);
+});
+let touched = null;
+dialog.addEventListener("touchstart", (event) => { touched = event.target.matches("input, select") ? null : event.touches[0]; }, { passive: true });
+dialog.addEventListener("touchend", (event) => {
+  const { clientX, clientY } = event.changedTouches[0];
+  if (!touched || Math.abs(clientX - touched.clientX) < 60 || Math.abs(clientY - touched.clientY) > 40) return;
+  step(clientX < touched.clientX ? 1 : -1);
+});
 dialog.addEventListener("close", () => {
   open = null;
   if (location.hash.includes("image=")) history.replaceState(null, "", location.pathname + location.search);
 });
-themed.push(() => { if (open?.maps?.states) slide(); });
+themed.push(() => { if (open?.states) stage(); });
 rethemed();
 follow();
