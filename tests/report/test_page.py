@@ -204,10 +204,11 @@ class TestPictures:
         prediction = write_folder(tmp_path / "p", {"a.npy": soft})
         settings = Boundaries(thresholds=9, max_dist=0.05)
         results = [evaluate(gt, prediction, settings, method="m"), evaluate(gt, None, Annotators(settings=settings))]
-        (panel,) = embedded(write_page(tmp_path, results).read_text(), "panel-")
+        page = write_page(tmp_path, results).read_text()
+        (panel,), (shared,) = embedded(page, "panel-"), embedded(page, "data-")
         method, human = sorted(panel["methods"], key=len, reverse=True)
         assert "compares annotators" in human["problem"]
-        at = method["cuts"].index(0.5)
+        at = shared["cuts"][method["cuts"]].index(0.5)
         states = decoded(method["states"][at])
         assert [int(np.sum(states == code)) for code in (1, 2, 3)] == [20, 0, 10]
         assert method["metrics"]["P"][at] == 1.0

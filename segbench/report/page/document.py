@@ -34,7 +34,7 @@ from segbench.report.page.charts import Method, charts, css_of, points, values_o
 from segbench.report.page.commands import repetitions
 from segbench.report.page.embedding import inline_script, security_policy
 from segbench.report.page.gallery import Row as GalleryRow
-from segbench.report.page.gallery import chosen_rows, gallery, without_thumbnails
+from segbench.report.page.gallery import chosen_rows, gallery
 from segbench.report.page.panels import Panels, panels
 from segbench.report.page.pictures import alphas, photographs
 from segbench.report.page.places import Places
@@ -177,6 +177,7 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
     rules = next((result.rules for result in results if result.rules.competes), results[0].rules)
     table, images = method_table(results, intervals=drawn), image_table(results)
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
+    embedded, cuts = pictures.for_scripts()
     classes = [] if classes_add_up(results[0]) else list(results[0].classes)
     threshold = rules.best_threshold
     at = "Rows are chosen by means over methods" if len(methods) > 1 else "Rows are chosen by the metric"
@@ -207,12 +208,14 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
         "at": at,
         "best_threshold": threshold is not None,
         "panels": pictures,
+        "embedded": embedded,
         "places": {name: place for place, name in enumerate(pictures.by_image)},
         "data": {
             "names": names,
             "images": list(pictures.by_image),
             "states": [rules.states_called.get(state, "") for state in State],
             "alphas": alphas(1),
+            "cuts": cuts,
             "classes": {"names": classes, "colours": class_colours(len(classes))},
             "readings": [points(method) for method in methods],
         },
@@ -302,6 +305,5 @@ def _template() -> Template:
         "exact": exact,
         "nan": math.nan,
         "breaking": _breaking,
-        "without_thumbnails": without_thumbnails,
     }
     return environment.from_string(_part("template.html"))

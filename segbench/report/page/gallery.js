@@ -5,7 +5,7 @@ function following(section) {
   const table = find(".gallery", section);
   const panels = new Map();
   const panelOf = (name) => {
-    if (!panels.has(name)) panels.set(name, data(`panel-${section.dataset.protocol}-${images.indexOf(name)}`));
+    if (!panels.has(name)) panels.set(name, panelData(section.dataset.protocol, images.indexOf(name)));
     return panels.get(name);
   };
   const wanted = new Map();

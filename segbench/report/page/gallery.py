@@ -116,9 +116,3 @@ def _thumbnail(panel: Mapping[str, Any], method: Method, image: str) -> Thumbnai
         name, value = method.result.rules.image_headline.name_for_images, method.values.get(image, math.nan)
     width, height, *image_size = drawn["size"]
     return Thumbnail(drawn["tint"], (width, height), tuple(image_size), f"{name} {number(value)}")
-
-
-def without_thumbnails(panel: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a panel for the scripts, which need none of what the gallery shows by itself."""
-    methods = [{key: value for key, value in method.items() if key != "thumbnail"} for method in panel["methods"]]
-    return {key: value for key, value in panel.items() if key != "backdrop"} | {"methods": methods}

@@ -160,7 +160,7 @@ function openPanel(section, image, place, threshold = null) {
   const { names, images, states, classes, alphas } = data(`data-${protocol}`);
   const at = images.indexOf(image);
   if (at < 0 || !names[place]) return;
-  const panel = data(`panel-${protocol}-${at}`);
+  const panel = panelData(protocol, at);
   const shades = [...classes.colours.map(bytes), grey(1), rgba("--ignored")];
   const thin = Boolean(find(".gallery.thin", section));
   open = { section, panel, protocol, images, at, words: states, classes, shades, place, alphas, thin };

@@ -71,6 +71,21 @@ class Panels:
 
         return replace(self, by_image={name: hidden(panel) for name, panel in self.by_image.items()})
 
+    def for_scripts(self) -> tuple[list[dict[str, Any]], list[Sequence[float]]]:
+        """Give panels without thumbnails for the scripts, and the thresholds: ``cuts`` of a panel is a place there."""
+        shared: list[Sequence[float]] = []
+
+        def method(drawn: Mapping[str, Any]) -> dict[str, Any]:
+            kept = {key: value for key, value in drawn.items() if key != "thumbnail"}
+            if "cuts" in kept:
+                if kept["cuts"] not in shared:
+                    shared.append(kept["cuts"])
+                kept["cuts"] = shared.index(kept["cuts"])
+            return kept
+
+        some = [{key: value for key, value in panel.items() if key != "backdrop"} for panel in self.by_image.values()]
+        return [panel | {"methods": [method(drawn) for drawn in panel["methods"]]} for panel in some], shared
+
 
 def panels(
     results: Sequence[Result],

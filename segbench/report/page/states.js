@@ -8,6 +8,13 @@ function counted(method, at) {
   return { tp, fp, missed: method.positives - tp, P: tp + fp ? tp / (tp + fp) : null, R: method.positives ? tp / method.positives : null, F: method.positives ? (2 * tp) / (method.positives + tp + fp) : null };
 }
 
+function panelData(protocol, place) {
+  const panel = data(`panel-${protocol}-${place}`);
+  const { cuts } = data(`data-${protocol}`);
+  for (const method of panel.methods) method.cuts = cuts[method.cuts];
+  return panel;
+}
+
 // The metric that is read off first: its name and its values threshold by threshold.
 function ranking(method) {
   if (method.tp) return ["F", method.tp.map((_, at) => counted(method, at).F)];
