@@ -1,9 +1,11 @@
 """The page as a reader meets it, in headless Chromium."""
 
+import csv
 import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -215,6 +217,40 @@ class TestPage:
         after = reader.run(look)
         assert all(old != new for old, new in zip(before, after, strict=True))
         reader.run("document.querySelector('#theme').click()")
+
+
+class TestSaving:
+    SAVED = """const saved = []; const make = URL.createObjectURL;
+        URL.createObjectURL = (blob) => { saved.push(blob); return 'blob:null/0'; };
+        const click = HTMLAnchorElement.prototype.click; HTMLAnchorElement.prototype.click = () => {};
+        document.querySelector(arguments[0]).click();
+        URL.createObjectURL = make; HTMLAnchorElement.prototype.click = click;
+        saved[0].text().then(arguments[1]);"""
+
+    def _saved(self, reader, selector):
+        return reader.driver.execute_async_script(self.SAVED, selector)
+
+    def test_a_chart_is_saved_as_it_looks(self, reader):
+        svg = ET.fromstring(self._saved(reader, ".pr .save-svg"))  # noqa: S314  written by the page
+        lines = [path for path in svg.iter("{http://www.w3.org/2000/svg}path") if path.get("stroke-width") == "2.2px"]
+        assert {path.get("stroke") for path in lines} == {"rgb(0, 114, 178)", "rgb(213, 94, 0)"}
+
+    def test_tables_and_curves_are_saved_with_all_digits(self, reader, results):
+        rows = list(csv.reader(self._saved(reader, "h3[id$=methods] .save-table").splitlines()))
+        best = max(results, key=lambda result: result.summary["ods_f"])
+        assert rows[0][:2] == ["method", "ods_f"]
+        assert rows[1][:2] == [best.method, repr(best.summary["ods_f"])]
+        curves = list(csv.reader(self._saved(reader, ".pr .save-csv").splitlines()))
+        assert curves[0] == ["method", "threshold", "recall", "precision", "fpr", "tpr", "f"]
+
+    def test_the_latex_table_and_its_caption_are_there(self, reader):
+        table, caption = reader.run(
+            "return [...document.querySelectorAll('.paper code')].map((one) => one.textContent)"
+        )
+        assert table.startswith(r"\begin{tabular}")
+        assert "two" in table
+        assert "6 images" in caption
+        assert "protocol:pixels" in caption
 
 
 class TestPictures:

@@ -48,6 +48,8 @@ class Answer:
         Each of them, in rows, against each other; empty for fewer than three.
     level : float
         Confidence level of intervals and tests.
+    signature : str
+        How methods were compared; empty where they were not.
     """
 
     said: str
@@ -56,6 +58,7 @@ class Answer:
     names: tuple[str, ...] = ()
     matrix: tuple[tuple[Cell | None, ...], ...] = ()
     level: float = 0.95
+    signature: str = ""
 
 
 def answer(methods: Sequence[Method]) -> Answer:
@@ -98,7 +101,7 @@ def answer(methods: Sequence[Method]) -> Answer:
     names = tuple(method.name for method in counted)
     details = (*_certainty(comparison, metric, names), *warnings)
     matrix = _matrix(comparison, metric, names) if len(names) > 2 else ()
-    return Answer(said, details, forest, names, matrix, comparison.level)
+    return Answer(said, details, forest, names, matrix, comparison.level, comparison.signature)
 
 
 def _title(metric: Metric) -> str:

@@ -76,6 +76,11 @@ class Chart:
     svg: Markup
     note: str = ""
 
+    @property
+    def readable(self) -> bool:
+        """Whether the script reads values off it."""
+        return "data-x" in self.svg
+
 
 def css_of(style: LineStyle) -> str:
     """Name the classes of the style sheet for a line."""

@@ -29,7 +29,8 @@ from segbench.drawing.palette import class_colours
 from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report import overlays
-from segbench.report.page.answer import answer
+from segbench.report.documents import latex_table
+from segbench.report.page.answer import Answer, answer
 from segbench.report.page.charts import Method, charts, css_of, points, values_of_images
 from segbench.report.page.commands import repetitions
 from segbench.report.page.embedding import inline_script, security_policy
@@ -54,7 +55,7 @@ PICTURES = 17_000_000
 _IMAGE_ROWS = 3_000
 """Rows of the table of images; a browser sorts this many without a pause."""
 
-_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js")
+_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js", "saving.js")
 _BREAKS = re.compile(r"(?<=[_\-/])")
 
 
@@ -177,6 +178,7 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
     rules = next((result.rules for result in results if result.rules.competes), results[0].rules)
     table, images = method_table(results, intervals=drawn), image_table(results)
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
+    answered = answer(methods)
     embedded, cuts = pictures.for_scripts()
     classes = [] if classes_add_up(results[0]) else list(results[0].classes)
     threshold = rules.best_threshold
@@ -190,7 +192,9 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
         "methods": methods,
         "names": names,
         "results": results,
-        "answer": answer(methods),
+        "answer": answered,
+        "paper": {"Table in LaTeX": latex_table(replace(table.text(), notes=())), "Caption": _caption(methods)},
+        "trust": _trust(methods, answered),
         "headline": rules.headline.title or rules.headline.key,
         "table": table,
         "marks": {metric.key: table.marks(metric.key) for metric in table.columns},
@@ -221,6 +225,33 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
         },
         "repetitions": repetitions(results, places),
     }
+
+
+def _caption(methods: Sequence[Method]) -> str:
+    """Write a caption that says what was measured, on what, and how."""
+    first = next((method for method in methods if method.result.rules.competes), methods[0])
+    rules, drawn = first.result.rules, first.intervals
+    said = [rules.title.rstrip("."), _facts([method.result for method in methods])]
+    said += ["best of each column in bold, second best underlined"] if len(methods) > 1 else []
+    said += [note.rstrip(".") for note in footnotes(rules.metrics())]
+    said += [f"brackets: {_level(drawn)}"] if drawn and drawn.images > 1 else []
+    return f"{'. '.join(one[0].upper() + one[1:] for one in said)}. Computed with segbench ({first.result.signature})."
+
+
+def _trust(methods: Sequence[Method], answered: Answer) -> dict[str, str]:
+    """Say what the numbers rest on: images, the digest of their ground truth, failures, and how it was resampled."""
+    results = [method.result for method in methods]
+    failed = {method.name: len(method.result.failed) for method in methods if method.result.failed}
+    drawn = next((method.intervals for method in methods if method.intervals and method.intervals.images), None)
+    said = {
+        "images": " or ".join(dict.fromkeys(str(len(one.counts)) for one in results if one.counts)),
+        "digest of names and ground truth": " or ".join(dict.fromkeys(one.data for one in results if one.counts)),
+        "left out": ", ".join(f"{count} of {name}" for name, count in failed.items()) or "nothing",
+        "resampling": drawn.signature if drawn else "",
+        "comparison": answered.signature,
+        "segbench": __version__,
+    }
+    return {name: value for name, value in said.items() if value}
 
 
 def _level(drawn: Intervals) -> str:
