@@ -183,6 +183,18 @@ class TestPage:
         reader.run("document.querySelectorAll('.pick')[1].click()")
         assert dict(reader.run(bands)) == {"0": True, "1": False}
 
+    def test_any_two_methods_are_drawn_against_each_other(self, reader):
+        said = "return document.querySelector('.against .footnotes').textContent"
+        before = reader.run(said)
+        reader.run("""for (const [name, place] of [['.a', 1], ['.b', 0]]) {
+            const select = document.querySelector(`.against ${name}`);
+            select.value = place;
+            select.dispatchEvent(new Event('change'));
+        }""")
+        first, second = before.rstrip(".").split(" images, ")
+        ahead, behind = first.split()[-1], second.split()[-1]
+        assert reader.run(said) == f"one is better on {behind} images, two on {ahead}."
+
     def test_tables_sort_by_click(self, reader):
         worst_first = [float(value) for value in reader.column(".images", 2)]
         assert worst_first == sorted(worst_first)
@@ -350,6 +362,17 @@ class TestPictures:
         )
         reader.run("document.activeElement.blur()")
 
+    def test_pixels_that_one_of_two_methods_got_right(self, reader, results):
+        self._open(reader, "im02", "two")
+        reader.run("document.querySelector('.view-difference input').click()")
+        shown = """const said = [...document.querySelectorAll('#key span')].map((entry) => entry.textContent);
+            return said.length === 3 && said[0].startsWith('only') && said"""
+        mine, theirs, both = (int(said.split(": ")[1].split()[0]) for said in reader.until(shown))
+        two, one = sorted(results, key=lambda result: -result.summary["ods_f"])
+        wrong = [sum(self._expected(r, "im02", r.summary["ods_threshold"])[1:]) for r in (two, one)]
+        assert [theirs + both, mine + both] == wrong
+        reader.run("document.querySelector('.view-errors input').click()")
+
     def test_next_and_escape(self, reader):
         from selenium.webdriver.common.keys import Keys
 
@@ -388,7 +411,7 @@ def labels(browser, tmp_path_factory):
 class TestLabelMaps:
     def test_bars_per_class_and_confusion_matrices_are_drawn(self, labels):
         kinds = labels.run("return [...document.querySelectorAll('.chart[data-kind]')].map((c) => c.dataset.kind)")
-        assert kinds == ["forest", "images", "classes", "confusion", "confusion"]
+        assert kinds == ["forest", "images", "against", "classes", "confusion", "confusion"]
         cells = "return [...document.querySelectorAll('.confusion rect title')].map((cell) => cell.textContent)"
         assert "background, predicted as background" in " ".join(labels.run(cells))
 

@@ -91,7 +91,7 @@ def css_of(style: LineStyle) -> str:
 def charts(methods: Sequence[Method]) -> list[Chart]:
     """Draw the charts of one protocol, as many as have something to show."""
     drawn = [_in_space(methods, "pr"), _in_space(methods, "roc"), *_against_thresholds(methods)]
-    return [chart for chart in (*drawn, _by_image(methods), *_by_class(methods)) if chart]
+    return [chart for chart in (*drawn, _by_image(methods), _scatter(methods), *_by_class(methods)) if chart]
 
 
 def curve_of(method: Method) -> Series | None:
@@ -296,6 +296,41 @@ def _row_of_images(name: str, values: Mapping[str, float], x: Axis, top: float) 
         at = {"cx": float(x.at(value)), "cy": middle + apart * side}
         parts.append(element("circle", title, css="image", r=2.7, data_image=image, **at))
     return parts
+
+
+def _scatter(methods: Sequence[Method]) -> Chart | None:
+    """Draw each image by one method against another, at first the best two; the script moves dots for other pairs."""
+    counted = [k for k, method in enumerate(methods) if method.values and method.result.rules.competes]
+    if len(counted) < 2:
+        return None
+    a, b = (methods[k] for k in counted[:2])
+    every = [value for k in counted for value in methods[k].values.values()]
+    x, y = fitting(every, _LEFT, _RIGHT), fitting(every, _BOTTOM, _TOP)
+    images = sorted({name for k in counted for name in methods[k].values})
+    if len(images) > _MOST_DOTS:
+        return None
+    dots = []
+    for name in images:
+        known = name in a.values and name in b.values
+        place = {"cx": float(x.at(a.values[name])), "cy": float(y.at(b.values[name]))} if known else {"display": "none"}
+        said = f"{name}: {number(a.values[name])}, {number(b.values[name])}" if known else name
+        dots.append(element("circle", element("title", said), css="image", r=3.5, data_image=name, **place))
+    ends = line(x.start, y.start, x.end, y.end, css="chance")
+    title = methods[counted[0]].result.rules.image_headline.name_for_images
+    caption = f"{title} of each image, one method against another"
+    parts = [axes(x, y, a.name, b.name), ends, element("g", *dots, css="pair")]
+    svg = drawing(
+        parts, _HEIGHT, f"{caption}: {a.name} across, {b.name} up", data_low=f"{x.low:.9g}", data_high=f"{x.high:.9g}"
+    )
+    won = _tally(a, b)
+    return Chart("against", caption, svg, won)
+
+
+def _tally(a: Method, b: Method) -> str:
+    both = a.values.keys() & b.values.keys()
+    lower = a.result.rules.image_headline.better == "lower"
+    signs = [np.sign(a.values[name] - b.values[name]) * (-1 if lower else 1) for name in both]
+    return f"{a.name} is better on {signs.count(1)} images, {b.name} on {signs.count(-1)}"
 
 
 def _by_class(methods: Sequence[Method]) -> list[Chart]:

@@ -31,7 +31,7 @@ from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.documents import latex_table
 from segbench.report.page.answer import Answer, answer
-from segbench.report.page.charts import Method, charts, css_of, points, values_of_images
+from segbench.report.page.charts import Method, charts, css_of, points, rounded, values_of_images
 from segbench.report.page.commands import repetitions
 from segbench.report.page.embedding import inline_script, security_policy
 from segbench.report.page.gallery import Row as GalleryRow
@@ -219,6 +219,9 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
             "images": list(pictures.by_image),
             "states": [rules.states_called.get(state, "") for state in State],
             "alphas": alphas(1),
+            "css": [method.css for method in methods],
+            "values": [dict(zip(one.values, rounded(list(one.values.values())), strict=True)) for one in methods],
+            "lower": rules.image_headline.better == "lower",
             "cuts": cuts,
             "classes": {"names": classes, "colours": class_colours(len(classes))},
             "readings": [points(method) for method in methods],

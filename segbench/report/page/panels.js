@@ -26,13 +26,24 @@ const bestOfImage = (method) => {
 const alone = (method) => (method.cuts.length === 1 && method.cuts[0] !== null ? `threshold ${written(method.cuts[0])} · ` : "");
 const viewed = () => find("input[name=view]:checked").value;
 
-// The large picture: errors, or one of the small ones.
-function stage() {
-  const { main, views, states } = open;
-  const source = views[viewed()];
-  if (viewed() === "errors" || !source) {
-    if (states) paint(main, states, open.panel.photo ? tints(open.alphas, open.thin) : STATES.map((name) => rgba(`--${name}`)));
-  } else {
+// The large picture: errors, one of the small ones, or two methods.
+async function stage() {
+  const { main, views, states, panel } = open;
+  const view = viewed();
+  const source = views[view];
+  const two = view === "difference" || view === "divider";
+  find("#against").hidden = !two;
+  find("#dividing").hidden = view !== "divider";
+  main.style.opacity = panel.photo ? opacity.value / 100 : 1;
+  if (!states) return;
+  const colours = panel.photo ? tints(open.alphas, open.thin) : STATES.map((name) => rgba(`--${name}`));
+  const other = panel.methods[find("#other").value];
+  if (two && other && !other.problem) {
+    const current = open;
+    const theirs = await statesAt(panel, other, other.start);
+    if (current !== open || states !== open.states) return;
+    paint(main, ...(view === "divider" ? divided(states, theirs, colours) : differing(states, theirs)));
+  } else if (source) {
     const draw = () => {
       main.width = source.naturalWidth ?? source.width;
       main.height = source.naturalHeight ?? source.height;
@@ -40,8 +51,39 @@ function stage() {
     };
     if (source.complete === false) source.addEventListener("load", draw, { once: true });
     else draw();
-  }
-  main.style.opacity = open.panel.photo ? opacity.value / 100 : 1;
+  } else paint(main, states, colours);
+  if (view !== "difference") explainStates(states);
+}
+
+function divided(mine, theirs, colours) {
+  const border = (find("#divider").value / 100) * mine.width;
+  return [{ ...mine, levels: mine.levels.map((state, place) => (place % mine.width < border ? state : theirs.levels[place])) }, colours];
+}
+
+// Pixels that only one of two methods got right, in its colour; grey where both are wrong.
+function differing(mine, theirs) {
+  const wrong = (state) => state === 2 || state === 3;
+  const levels = mine.levels.map((state, place) => (wrong(state) ? (wrong(theirs.levels[place]) ? 3 : 2) : wrong(theirs.levels[place]) ? 1 : 0));
+  const [one, other] = [open.place, Number(find("#other").value)];
+  const names = [...find("#panel-method").options].map((option) => option.textContent);
+  const own = (method) => rgba(`--${open.css[method].split(" ")[0]}`);
+  const kinds = [[own(one), `only ${names[one]} is right`], [own(other), `only ${names[other]} is right`], [rgba("--ignored"), "both are wrong"]];
+  legend(kinds.map(([[red, green, blue], words], kind) => [`rgb(${red} ${green} ${blue})`, `${words}: ${whole(levels.reduce((sum, level) => sum + (level === kind + 1), 0))} pixels drawn`]));
+  return [{ ...mine, levels }, [[255, 255, 255, open.panel.photo ? 0 : 255], ...kinds.map(([shade]) => shade)]];
+}
+
+function legend(entries) {
+  find("#key").replaceChildren(...entries.map(([shade, words]) => {
+    const entry = document.createElement("span");
+    entry.appendChild(document.createElement("i")).style.background = shade;
+    entry.append(words);
+    return entry;
+  }));
+}
+
+function explainStates({ levels }) {
+  const seen = new Set(levels);
+  legend(open.words.map((words, state) => [`var(--${STATES[state]})`, words, state]).filter(([, words, state]) => words && seen.has(state)));
 }
 
 function address() {
@@ -71,16 +113,8 @@ async function slide() {
     find("#reading").textContent = alone(method) + Object.entries(method.metrics).map(([name, values]) => `${name} ${written(values[at])}`).join(" · ");
   }
   open.states = states;
-  stage();
-  const seen = new Set(states.levels);
+  await stage();
   open.main.setAttribute("aria-label", `True, false and missed pixels of ${panel.name}${method.cuts[at] === null ? "" : ` at threshold ${written(method.cuts[at])}`}: ${find("#reading").textContent}`);
-  find("#key").replaceChildren(...open.words.map((words, state) => {
-    const entry = document.createElement("span");
-    entry.appendChild(document.createElement("i")).className = `state-${STATES[state]}`;
-    entry.append(words);
-    entry.hidden = !words || !seen.has(state);
-    return entry;
-  }));
   address();
 }
 
@@ -157,16 +191,23 @@ const bytes = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)
 
 function openPanel(section, image, place, threshold = null) {
   const protocol = section.dataset.protocol;
-  const { names, images, states, classes, alphas } = data(`data-${protocol}`);
+  const { names, images, states, classes, alphas, css } = data(`data-${protocol}`);
   const at = images.indexOf(image);
   if (at < 0 || !names[place]) return;
   const panel = panelData(protocol, at);
   const shades = [...classes.colours.map(bytes), grey(1), rgba("--ignored")];
   const thin = Boolean(find(".gallery.thin", section));
-  open = { section, panel, protocol, images, at, words: states, classes, shades, place, alphas, thin };
+  open = { section, panel, protocol, images, at, words: states, classes, shades, place, alphas, css, thin };
   find("#panel-name").textContent = panel.name;
   find("#panel-method").replaceChildren(...names.map((name, method) => new Option(name, method)));
   find("#panel-method").value = place;
+  const others = names.map((name, method) => new Option(name, method)).filter((_, method) => method !== place && !panel.methods[method].problem);
+  const kept = find("#other").value;
+  find("#other").replaceChildren(...others);
+  if (others.some((option) => option.value === kept)) find("#other").value = kept;
+  for (const view of ["difference", "divider"]) find(`.view-${view}`).hidden = !others.length;
+  find(".view-photograph").hidden = !panel.photo;
+  if (find("input[name=view]:checked").parentElement.hidden) find("input[name=view]").checked = true;
   if (!dialog.open) dialog.showModal();
   return show(threshold);
 }
@@ -191,11 +232,9 @@ function step(images, methods = 0) {
 addEventListener("hashchange", follow);
 slider.addEventListener("input", slide);
 opacity.addEventListener("input", stage);
+for (const input of [find("#other"), find("#divider")]) input.addEventListener("input", stage);
 for (const choice of all("input[name=view]")) choice.addEventListener("change", stage);
-find("#panel-method").addEventListener("change", (event) => {
-  open.place = Number(event.target.value);
-  show();
-});
+find("#panel-method").addEventListener("change", (event) => openPanel(open.section, open.panel.name, Number(event.target.value)));
 find("#pool-best").addEventListener("click", () => { slider.value = open.method.start; slide(); });
 find("#image-best").addEventListener("click", () => { slider.value = bestOfImage(open.method); slide(); });
 find("#previous").addEventListener("click", () => step(-1));
