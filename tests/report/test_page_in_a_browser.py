@@ -411,7 +411,7 @@ def labels(browser, tmp_path_factory):
 class TestLabelMaps:
     def test_bars_per_class_and_confusion_matrices_are_drawn(self, labels):
         kinds = labels.run("return [...document.querySelectorAll('.chart[data-kind]')].map((c) => c.dataset.kind)")
-        assert kinds == ["forest", "images", "against", "classes", "confusion", "confusion"]
+        assert kinds == ["forest", "against", "images", "classes", "confusion", "confusion"]
         cells = "return [...document.querySelectorAll('.confusion rect title')].map((cell) => cell.textContent)"
         assert "background, predicted as background" in " ".join(labels.run(cells))
 

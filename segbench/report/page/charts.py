@@ -91,7 +91,7 @@ def css_of(style: LineStyle) -> str:
 def charts(methods: Sequence[Method]) -> list[Chart]:
     """Draw the charts of one protocol, as many as have something to show."""
     drawn = [_in_space(methods, "pr"), _in_space(methods, "roc"), *_against_thresholds(methods)]
-    return [chart for chart in (*drawn, _by_image(methods), _scatter(methods), *_by_class(methods)) if chart]
+    return [chart for chart in (*drawn, _scatter(methods), _by_image(methods), *_by_class(methods)) if chart]
 
 
 def curve_of(method: Method) -> Series | None:

@@ -93,7 +93,7 @@ def export_report(
         How many images get pictures: those of the gallery, then the worst; 0 for none. By default as many as keep the
         page below 25 MB, and as large as that allows.
     paths : bool
-        Whether the page shows where files lie; by default it says ``GT`` and ``PRED``, which tells reviewers nothing.
+        Whether the page shows where files lie; by default it says ``GT`` and ``PRED``, for blind review.
     executor : concurrent.futures.Executor, optional
         Where to draw pictures; by default here.
     progress : callable, optional

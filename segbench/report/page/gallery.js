@@ -69,4 +69,7 @@ function following(section) {
     });
   }
 }
-for (const section of all("main > section")) if (find(".gallery", section)) following(section);
+// Panels come last in the page, so that it is ready before they are read.
+addEventListener("DOMContentLoaded", () => {
+  for (const section of all("main > section")) if (find(".gallery", section)) following(section);
+});

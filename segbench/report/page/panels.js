@@ -193,7 +193,7 @@ function openPanel(section, image, place, threshold = null) {
   const protocol = section.dataset.protocol;
   const { names, images, states, classes, alphas, css } = data(`data-${protocol}`);
   const at = images.indexOf(image);
-  if (at < 0 || !names[place]) return;
+  if (at < 0 || !names[place] || document.readyState === "loading") return;
   const panel = panelData(protocol, at);
   const shades = [...classes.colours.map(bytes), grey(1), rgba("--ignored")];
   const thin = Boolean(find(".gallery.thin", section));
@@ -259,4 +259,4 @@ dialog.addEventListener("close", () => {
 });
 themed.push(() => { if (open?.states) stage(); });
 rethemed();
-follow();
+addEventListener("DOMContentLoaded", follow);
