@@ -26,6 +26,7 @@ def document(
     rows: RowKind = "method",
     intervals: Sequence[Intervals] = (),
     digits: int = DIGITS,
+    zeros: bool = False,
     keys: Sequence[str] | None = None,
 ) -> str:
     """Write results as json, csv, markdown or latex, one row per method, image, class or threshold."""
@@ -36,7 +37,7 @@ def document(
     if form == "csv":
         return "".join(csv_table(table.exact()) for table in tables)
     write = {"markdown": markdown_table, "latex": latex_table}[form]
-    return "\n".join(write(table.text(digits=digits)) for table in tables)
+    return "\n".join(write(table.text(digits=digits, zeros=zeros)) for table in tables)
 
 
 def json_document(
@@ -69,8 +70,10 @@ def json_document(
             run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
             summaries = dict(result.per_image)
             run["per_image"] = {name: _chosen(finite_values(one), keys) for name, one in summaries.items()}
-            run["image_undefined"] = {name: dict(one.undefined) for name, one in summaries.items() if one.undefined}
-            run["image_bounds"] = {name: _bounds(summary) for name, summary in summaries.items() if summary.bounds}
+            undefined = {name: _chosen(one.undefined, keys) for name, one in summaries.items()}
+            bounds = {name: _chosen(_bounds(one), keys) for name, one in summaries.items()}
+            run["image_undefined"] = {name: reasons for name, reasons in undefined.items() if reasons}
+            run["image_bounds"] = {name: pairs for name, pairs in bounds.items() if pairs}
         if rows == "threshold":
             columns = tables[place]
             if result.chosen_points:
@@ -138,16 +141,29 @@ def latex_table(table: TextTable) -> str:
         ]
         for row, cells in enumerate(table.rows)
     ]
-    header = [latex_name(title) for title in table.header]
+    groups, titles = table.heading()
+    header = [latex_name(title) for title in titles]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     first, *others = [
         " & ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + r" \\"
         for cells in [header, *rows]
     ]
     start = rf"\begin{{tabular}}{{{''.join(_sides(table, 'l', 'r'))}}}"
-    lines = [start, r"\toprule", first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
+    lines = [start, r"\toprule", *_latex_groups(groups), first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
     # A note is a comment, for the caption is the author's.
     return "\n".join([*lines, *(f"% {one_line(note)}" for note in table.notes)]) + "\n"
+
+
+def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
+    """Write the row of groups above the titles, with a rule below each; nothing where there are none."""
+    if not any(group for group, _ in groups):
+        return []
+    cells, rules, last = [], [], 0
+    for group, columns in groups:
+        cells += [rf"\multicolumn{{{columns}}}{{c}}{{{latex_name(group)}}}"] if group else [""] * columns
+        rules += [rf"\cmidrule(lr){{{last + 1}-{last + columns}}}"] if group else []
+        last += columns
+    return [" & ".join(cells).rstrip() + r" \\", " ".join(rules)]
 
 
 def _latex_value(text: str, mark: str) -> str:

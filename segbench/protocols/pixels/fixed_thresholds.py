@@ -60,7 +60,7 @@ class FixedThresholdTable(PixelTable):
     @cached_property
     def _points(self) -> FloatArray:
         """TP at each threshold, FP at each, positives and negatives of each image."""
-        return np.array([self._point(images[name]) for images in self._sets for name in sorted(images)])
+        return np.array([self._point(image) for image in self.ordered])
 
     def _point(self, counts: ScoreCounts) -> FloatArray:
         reached = np.searchsorted(-counts.scores.astype(np.float64), -np.asarray(self._at), side="right")
@@ -80,7 +80,7 @@ class FixedThresholdTable(PixelTable):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself."""
-        points = self._points[: len(self._sets[0])].sum(axis=0)
+        points = self._points[: len(self.sets[0])].sum(axis=0)
         if self._rest is not None:
             points = points + self._point(self._rest)
         row: FloatArray = self._filled(super().estimates[np.newaxis].copy(), points[np.newaxis])[0]

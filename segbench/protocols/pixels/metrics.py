@@ -31,7 +31,7 @@ from segbench.core.integers import IntArray, within_total
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray, Space
-from segbench.core.table import Interval, Table, column_sums
+from segbench.core.table import CountsTable, Interval, column_sums
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
@@ -42,18 +42,23 @@ from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, 
 
 METRICS = shares(
     Metric(
-        key="ods_f", title="ODS", better="higher", image_key="f", image_title="F", headline=True, compared=True,
-        note="best F with one threshold for all images",
+        key="ods_f", title="F", better="higher", image_key="f", image_title="F", headline=True, compared=True,
+        group="ODS", note="best F with one threshold for all images",
     ),
-    Metric(key="ods_precision", title="P", image_key="precision", chosen=True, priority=7, note="of the ODS"),
-    Metric(key="ods_recall", title="R", image_key="recall", chosen=True, priority=6, note="of the ODS"),
-    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, note="of the ODS"),
-    Metric(key="iou", title="IoU", better="higher", image_key="iou", priority=1, note="of the ODS"),
-    Metric(key="ois_f", title="OIS", better="higher", compared=True, note="each image at its own, counts pooled"),
+    Metric(key="ods_precision", title="P", image_key="precision", chosen=True, priority=7, group="ODS"),
+    Metric(key="ods_recall", title="R", image_key="recall", chosen=True, priority=6, group="ODS"),
+    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, group="ODS"),
+    Metric(
+        key="iou", title="IoU", better="higher", image_key="iou", image_title="IoU", priority=1, group="ODS"
+    ),
+    Metric(
+        key="ois_f", title="F", better="higher", compared=True, group="OIS", note="each image at its own, counts pooled"
+    ),
     Metric(key="ois_precision"),
     Metric(key="ois_recall"),
     Metric(
-        key="mean_image_f", title="mean", better="higher", compared=True, priority=3, note="average of per-image best F"
+        key="mean_image_f", title="mean F", better="higher", compared=True, priority=3,
+        note="average of per-image best F",
     ),
     Metric(key="auc_pr", title="AUC-PR", better="higher", image_key="auc_pr", compared=True),
     Metric(
@@ -91,7 +96,7 @@ class OverImages:
     defined: FloatArray
 
 
-class PixelTable(Table):
+class PixelTable(CountsTable[ScoreCounts]):
     """Pixel counts of the images of one method, or of several one after the other.
 
     Parameters
@@ -113,6 +118,7 @@ class PixelTable(Table):
     """
 
     metrics: tuple[Metric, ...] = METRICS
+    counts = ScoreCounts
 
     def __init__(
         self,
@@ -120,14 +126,10 @@ class PixelTable(Table):
         rest: ScoreCounts | None = None,
         of_set: ScoreCounts | None = None,
     ) -> None:
-        self._sets = [images if isinstance(images, ImageSet) else ImageSet(images, rest) for images in sets]
+        self.image_sets = [images if isinstance(images, ImageSet) else ImageSet(images, rest) for images in sets]
+        super().__init__(self.image_sets)
         self._rest = rest
         self._of_set = of_set
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return sum(map(len, self._sets))
 
     @cached_property
     def rows(self) -> Any:  # noqa: ANN401  dense or sparse
@@ -228,7 +230,7 @@ class PixelTable(Table):
             self._one_by_one(images)
             if images.pool.counts.binned or not math.isnan(mask)
             else np.repeat(self._scored(images.alone, OverImages(*_of_images(best).T))[np.newaxis], 2, axis=0)
-            for images, best, mask in zip(self._sets, self._chosen, self._masks, strict=True)
+            for images, best, mask in zip(self.image_sets, self._chosen, self._masks, strict=True)
         ]
         lowest, highest = np.concatenate(parts, axis=1)
         return lowest, highest
@@ -264,7 +266,7 @@ class PixelTable(Table):
             return {}
         bounds = {_AT_ODS.get(key, key): pair for key, pair in score_bounds(counts).items()}
         if self._rest is None:
-            images = self._sets[0]
+            images = self.image_sets[0]
             bounds |= image_bounds((images[name] for name in sorted(images)), self._chosen[0])
         return bounds
 
@@ -306,7 +308,7 @@ class PixelTable(Table):
     @property
     def reduced(self) -> ScoreCounts:
         """The pooled counts at the points that plots draw: all, or a choice of very many."""
-        return self._sets[0].points
+        return self.image_sets[0].points
 
     @property
     def chosen_points(self) -> str:
@@ -331,12 +333,12 @@ class PixelTable(Table):
     @property
     def _pool(self) -> PooledPixels:
         """The images of the first set pooled."""
-        return self._sets[0].pool
+        return self.image_sets[0].pool
 
     @cached_property
     def _masks(self) -> tuple[float, ...]:
         """The threshold of the mask of each set; nan for soft maps."""
-        deciding = (self._of_set or images.pool.counts for images in self._sets)
+        deciding = (self._of_set or images.pool.counts for images in self.image_sets)
         return tuple(math.nan if (mask := mask_threshold(counts)) is None else mask for counts in deciding)
 
     @cached_property
@@ -344,19 +346,21 @@ class PixelTable(Table):
         """The best point of each image of each set, of masks that of the mask."""
         return tuple(
             images.best if math.isnan(mask) else mask_points((images[name] for name in sorted(images)), mask)
-            for images, mask in zip(self._sets, self._masks, strict=True)
+            for images, mask in zip(self.image_sets, self._masks, strict=True)
         )
 
     @cached_property
     def _layout(self) -> _Layout:
-        soft = [images for images, mask in zip(self._sets, self._masks, strict=True) if math.isnan(mask)]
-        kept = [images.for_resamples(len(self._sets)) for images in soft]
+        soft = [images for images, mask in zip(self.image_sets, self._masks, strict=True) if math.isnan(mask)]
+        kept = [images.for_resamples(len(self.image_sets)) for images in soft]
         pooled = ScoreCounts.sum(kept)
         scores = pooled.scores.astype(np.float64)
-        of_masks = np.repeat([not math.isnan(mask) for mask in self._masks], [len(images) for images in self._sets])
+        of_masks = np.repeat(
+            [not math.isnan(mask) for mask in self._masks], [len(images) for images in self.image_sets]
+        )
         if of_masks.any() and not scores.size:
             scores = np.array([np.nanmax(self._masks)])
-        images = (images.resampled(name) for images in self._sets for name in sorted(images))
+        images = (images.resampled(name) for images in self.image_sets for name in sorted(images))
         none = ScoreCounts.sum(())
         rows = [_row(none if of_mask else image, pooled) for image, of_mask in zip(images, of_masks, strict=True)]
         # A resample may hold one image as often as there are images.

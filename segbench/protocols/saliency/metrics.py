@@ -10,7 +10,7 @@ import numpy as np
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray, Space
-from segbench.core.table import Table
+from segbench.core.table import CountsTable
 from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
 from segbench.protocols.saliency.curve import SaliencyCurve, saliency_curve
 from segbench.protocols.saliency.measures import f_measure
@@ -25,8 +25,8 @@ METRICS = shares(
         note="structure",
     ),
     Metric(
-        key="e_max", title="E max", better="higher", range=_E, image_key="e_max", compared=True, chosen=True,
-        priority=1, group="E", note="enhanced alignment",
+        key="e_max", title="max", better="higher", range=_E, image_key="e_max", image_title="E max", compared=True,
+        chosen=True, priority=1, group="E", note="enhanced alignment",
     ),
     Metric(
         key="e_mean", title="mean", better="higher", range=_E, image_key="e_mean", image_title="E mean", compared=True,
@@ -37,16 +37,16 @@ METRICS = shares(
         compared=True, priority=2, group="E", note="enhanced alignment",
     ),
     Metric(
-        key="f_max", title="F max", better="higher", image_key="f_max", compared=True, chosen=True,
-        note="maximum of the mean F curve, at one threshold tuned on these images",
+        key="f_max", title="max", better="higher", image_key="f_max", image_title="F max", compared=True, chosen=True,
+        group="F", note="max of the mean F curve, at one threshold tuned on these images",
     ),
     Metric(
         key="f_mean", title="mean", better="higher", image_key="f_mean", image_title="F mean", compared=True,
-        priority=4,
+        priority=4, group="F",
     ),
     Metric(
         key="f_adaptive", title="adp", better="higher", image_key="f_adaptive", image_title="F adp", compared=True,
-        priority=3,
+        priority=3, group="F",
     ),
     Metric(
         key=WEIGHTED, title="Fw", better="higher", image_key=WEIGHTED, image_title="Fw", compared=True,
@@ -61,26 +61,22 @@ METRICS = shares(
 )  # fmt: skip
 
 
-class SaliencyTable(Table):
+class SaliencyTable(CountsTable[SaliencyCounts]):
     """Sums of many images in sorted order of their names, those of several methods one after the other."""
+
+    counts = SaliencyCounts
 
     def __init__(self, metrics: Sequence[Metric], beta2: float, sets: Sequence[Mapping[str, SaliencyCounts]]) -> None:
         self.metrics = tuple(metrics)
         self._beta2 = beta2
-        self._sets = sets
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return sum(map(len, self._sets))
+        super().__init__(sets)
 
     @cached_property
     def rows(self) -> FloatArray:
         """The curves, the other metrics, and 1 for the image; in units of 1."""
         width = len(CURVES) * LEVELS + len(SCALARS) + 1
         rows = np.empty((self.images, width))
-        named = (images[name] for images in self._sets for name in sorted(images))
-        for row, counts in zip(rows, named, strict=True):
+        for row, counts in zip(rows, self.ordered, strict=True):
             row[:] = _in_ones(counts)
         return rows
 
@@ -112,11 +108,6 @@ class SaliencyTable(Table):
         """Say why an estimate is nan."""
         del metric  # the reason is the same for all
         return "no image was counted"
-
-    @property
-    def pooled(self) -> SaliencyCounts:
-        """The counts of all images added up."""
-        return SaliencyCounts.sum(images[name] for images in self._sets for name in sorted(images))
 
     @property
     def curve(self) -> SaliencyCurve:

@@ -72,7 +72,7 @@ def answer(methods: Sequence[Method]) -> Answer:
     ]
     forest = _forest(methods, metric)
     if not defined:
-        return Answer(f"{_title(metric)} is not defined for any method", (), forest)
+        return Answer(f"{metric.name} is not defined for any method", (), forest)
     leading = [methods[defined[k]] for k in best_first([results[k] for k in defined], metric.key)]
     said = _who_leads(leading, metric)
     counted = [method for method in leading if not method.result.published and not method.result.unnamed]
@@ -83,7 +83,7 @@ def answer(methods: Sequence[Method]) -> Answer:
     )
     warnings = [f"{few}."] if 0 < images < FEW_IMAGES else []
     warnings += [
-        f"{method.name}, not ranked: {_title(metric)} {_written(method, metric)}."
+        f"{method.name}, not ranked: {metric.name} {_written(method, metric)}."
         for method in methods
         if not method.result.competes and not math.isnan(method.result.summary.get(metric.key, math.nan))
     ]
@@ -104,10 +104,6 @@ def answer(methods: Sequence[Method]) -> Answer:
     return Answer(said, details, forest, names, matrix, comparison.level, comparison.signature)
 
 
-def _title(metric: Metric) -> str:
-    return metric.title or metric.key
-
-
 def _written(method: Method, metric: Metric) -> str:
     summary = method.result.summary
     return number(summary[metric.key], summary.bounds.get(metric.key))
@@ -117,7 +113,7 @@ def _who_leads(methods: Sequence[Method], metric: Metric) -> str:
     """Say who leads, and by how much; what is printed equal is equal."""
     values = [round(method.result.summary[metric.key], DIGITS) for method in methods]
     level = [method.name for method, value in zip(methods, values, strict=True) if value == values[0]]
-    first = f"{_title(metric)} {_written(methods[0], metric)}"
+    first = f"{metric.name} {_written(methods[0], metric)}"
     if len(methods) == 1:
         return f"{methods[0].name}: {first}"
     if len(level) > 1:
@@ -202,7 +198,7 @@ def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
         return Markup("")
     x = fitting([end for _, *ends in rows for end in ends], 14.0, WIDTH - 14.0)
     bottom = 8.0 + _ROW * len(rows)
-    parts = [grid(x, 8.0, bottom, _title(metric))]
+    parts = [grid(x, 8.0, bottom, metric.name)]
     for place, (k, value, low, high) in enumerate(rows):
         top = 8.0 + _ROW * place
         middle = top + 28.0
@@ -216,5 +212,5 @@ def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
         if not math.isnan(low):
             layer.insert(0, line(float(x.at(low)), middle, float(x.at(high)), middle, css="whisker"))
         parts.append(element("g", *layer, css=f"method {methods[k].css}", data_method=k))
-    named = f"{_title(metric)} of each method with its interval; the values are in the table of methods"
+    named = f"{metric.name} of each method with its interval; the values are in the table of methods"
     return drawing(parts, bottom + 42.0, named)

@@ -350,7 +350,7 @@ def _bars(methods: Sequence[Method], alike: Sequence[int], names: Sequence[str])
     high, top = 22.0 + thick * len(alike), 12.0
     x = Axis(0, 1, 14.0, WIDTH - 14.0)
     bottom = top + high * len(names)
-    parts = [grid(x, top, bottom, metric.title or metric.key)]
+    parts = [grid(x, top, bottom, metric.name)]
     parts += [words(x.start, top + high * row + 14.0, name, css="name") for row, name in enumerate(names)]
     for nth, k in enumerate(alike):
         bars = []
@@ -361,7 +361,7 @@ def _bars(methods: Sequence[Method], alike: Sequence[int], names: Sequence[str])
                 place = {"x": x.start, "y": top + high * row + 18.0 + thick * nth, "height": thick - 1}
                 bars.append(element("rect", title, css="fill", width=float(x.at(value)) - x.start, **place))
         parts.append(_layer(methods, k, bars))
-    caption = f"{metric.title or metric.key} of each class"
+    caption = f"{metric.name} of each class"
     return Chart("classes", caption, drawing(parts, bottom + 42.0, f"{caption}: {', '.join(names)}"))
 
 

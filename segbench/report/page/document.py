@@ -177,6 +177,7 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
     names = [method.name for method in methods]
     rules = next((result.rules for result in results if result.rules.competes), results[0].rules)
     table, images = method_table(results, intervals=drawn), image_table(results)
+    text = table.text()
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
     answered = answer(methods)
     embedded, cuts = pictures.for_scripts()
@@ -193,10 +194,11 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
         "names": names,
         "results": results,
         "answer": answered,
-        "paper": {"Table in LaTeX": latex_table(replace(table.text(), notes=())), "Caption": _caption(methods)},
+        "paper": {"Table in LaTeX": latex_table(replace(text, notes=())), "Caption": _caption(methods)},
         "trust": _trust(methods, answered),
-        "headline": rules.headline.title or rules.headline.key,
+        "headline": rules.headline.name,
         "table": table,
+        "heading": text.heading(range(1, len(text.header))),
         "marks": {metric.key: table.marks(metric.key) for metric in table.columns},
         "images": replace(images, rows=_worst_first(images, rules.image_headline)[:_IMAGE_ROWS]),
         "left_out": max(0, len(images.rows) - _IMAGE_ROWS),
