@@ -103,6 +103,7 @@ from .report.plots.confusion import plot_confusion as plot_confusion
 from .report.plots.f import plot_f_threshold as plot_f_threshold
 from .report.plots.images import plot_images as plot_images
 from .report.plots.pr import plot_pr as plot_pr
+from .report.plots.reliability import plot_reliability as plot_reliability
 from .report.plots.roc import plot_roc as plot_roc
 from .report.regions import plot_regions as plot_regions
 from .statistics.bands import Band as Band

@@ -218,6 +218,16 @@ class TestOtherPlaces:
         assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.parametrize("value", ["no", "", 0, 1, None, 0.0])
+def test_what_is_on_or_off_is_true_or_false(value):
+    for name in ("bins", "invert", "calibration"):
+        with pytest.raises(ArgumentError, match=rf"{name} is .*, expected True or False"):
+            Pixels(**{name: value})
+    with pytest.raises(ArgumentError, match=r"bins is .*, expected True or False"):
+        Classes(labels=[0, 1], bins=value)
+    assert Pixels(bins=np.bool_(True)).bins
+
+
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 ONLY_AN_OPTION = re.compile(r"--[a-z-]+( \{\})?")
 IN_PYTHON = re.compile(r"\w=|\w\(|\bresults?\b|segbench [a-z]+ ")

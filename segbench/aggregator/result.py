@@ -121,7 +121,7 @@ class Result:
         """Give the table that notebooks show."""
         metrics = columns(self.rules.metrics())
         values = [number(self.summary[metric.key], self.summary.bounds.get(metric.key)) for metric in metrics]
-        table = TextTable([metric.title for metric in metrics], [values], names=0)
+        table = TextTable([metric.name for metric in metrics], [values], names=0)
         return table_html(table, f"{self.method} ({self._counted})") + remarks_html(*self.summary.notes, self.signature)
 
     @cached_property

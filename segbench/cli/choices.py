@@ -40,6 +40,8 @@ DIGITS = typer.Option(
     min=1, max=12, help="Set the number of decimal places in table, markdown and latex.", show_default="4"
 )
 
+ZEROS = typer.Option("--leading-zeros", help="Print 0.7971 for .7971 in table, markdown and latex.")
+
 
 def shown_digits(digits: int | None, form: Form) -> int:
     """Read the option into a number of digits."""
@@ -57,6 +59,7 @@ def print_results(
     lines: Lines = Lines.METHOD,
     intervals: Sequence[Intervals] = (),
     digits: int | None = None,
+    zeros: bool = False,
     keys: Sequence[str] | None = None,
     sets: Sequence[str] = (),
 ) -> None:
@@ -70,11 +73,15 @@ def print_results(
 
         from segbench.report.terminal import show
 
-        show(results, Console(), rows=lines.value, intervals=intervals, digits=places, keys=keys, sets=sets)
+        show(
+            results, Console(), rows=lines.value, intervals=intervals, digits=places, zeros=zeros, keys=keys, sets=sets
+        )
     else:
         from segbench.report.documents import document
 
-        text = document(results, form.value, rows=lines.value, intervals=intervals, digits=places, keys=keys, sets=sets)
+        text = document(
+            results, form.value, rows=lines.value, intervals=intervals, digits=places, zeros=zeros, keys=keys, sets=sets
+        )
         typer.echo(text, nl=False)
 
 

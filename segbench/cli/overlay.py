@@ -22,6 +22,9 @@ def overlay(
     image: Annotated[
         list[str] | None, typer.Option(help="Draw only this image; may be given several times.", show_default=False)
     ] = None,
+    classes: Annotated[
+        bool, typer.Option("--classes", help="Of label maps, draw classes in their colours, ground truth included.")
+    ] = False,
     only: Annotated[str | None, ONLY] = None,
 ) -> None:
     """Draw true, false and missed pixels on each image.
@@ -30,6 +33,7 @@ def overlay(
     """
     from segbench.aggregator.rereading import why_no_pictures
     from segbench.cli.progress import progress_bar
+    from segbench.drawing.palette import class_colours
     from segbench.report.overlays import export_overlays, legend
 
     found = chosen_results(results, only)
@@ -38,10 +42,15 @@ def overlay(
         if result not in chosen:
             typer.echo(f"{result.method}: left out, since it {why_no_pictures(result)}", err=True)
     with progress_bar("overlays") as progress:
-        problems = export_overlays(chosen, output, threshold=threshold, names=image or (), progress=progress)
+        problems = export_overlays(
+            chosen, output, threshold=threshold, names=image or (), classes=classes, progress=progress
+        )
     for problem in problems:
         typer.secho(problem, fg="red", err=True)
-    for protocol in {result.protocol: result.rules for result in chosen}.values():
+    if classes:
+        for names, colours in {tuple(one.classes): class_colours(len(one.classes)) for one in chosen}.items():
+            typer.echo(", ".join(f"{colour}: {name}" for name, colour in zip(names, colours, strict=True)), err=True)
+    for protocol in {result.protocol: result.rules for result in chosen if not classes}.values():
         typer.echo(f"{protocol.name} in {output}: {legend(protocol)}", err=True)
     if problems:
         raise typer.Exit(1)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.choices import DIGITS, Form, Lines, print_results
+from segbench.cli.choices import DIGITS, ZEROS, Form, Lines, print_results
 from segbench.cli.resampling import BCA, INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, ResultsFiles, chosen_results, results_files
 from segbench.core.errors import ArgumentError
@@ -29,6 +29,7 @@ def show(
         typer.Option(help="Show these metrics in this order: ods_f,auc_pr.", show_default="all that have a column"),
     ] = None,
     digits: Annotated[int | None, DIGITS] = None,
+    zeros: Annotated[bool, ZEROS] = False,
     intervals: Annotated[float | None, INTERVALS] = None,
     replicates: Annotated[int, REPLICATES] = 2000,
     seed: Annotated[int, SEED] = 0,
@@ -67,4 +68,4 @@ def show(
     if intervals is not None:
         settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)
         drawn = [result.intervals(**settings) for result in loaded]
-    print_results(loaded, form, lines=lines, intervals=drawn, digits=digits, keys=keys, sets=sets)
+    print_results(loaded, form, lines=lines, intervals=drawn, digits=digits, zeros=zeros, keys=keys, sets=sets)

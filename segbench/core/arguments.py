@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import fields
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
@@ -28,6 +29,14 @@ def as_real(value: Any, name: str, expected: str, *, least: float, most: float, 
     if number is None or not (least < number < most if open_ends else least <= number <= most):
         raise ArgumentError(f"{name} is {_shown(value)}, expected {expected}")
     return float(number)
+
+
+def check_flags(settings: Any) -> None:  # noqa: ANN401  a dataclass
+    """Insist that all fields of a dataclass that are on or off are True or False; "no" would be on."""
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        if isinstance(each.default, bool) and type(value).__name__ not in ("bool", "bool_"):  # Python's or NumPy's
+            raise ArgumentError(f"{each.name} is {_shown(value)}, expected True or False")
 
 
 def listed(values: Any, name: str, example: str) -> tuple[Any, ...]:  # noqa: ANN401  as above

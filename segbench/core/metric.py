@@ -25,7 +25,8 @@ class Metric:
     key : str
         Its name in ``summary``, JSON and CSV. Empty for a metric that only single images have.
     title : str
-        Its column title, as papers call it. Metrics without a title are in no table, but in JSON and CSV.
+        Its column title, as papers call it, below that of its `group`. Metrics without a title are in no table, but in
+        JSON and CSV.
     symbol : str
         What LaTeX prints for the title, in math mode: ``S_\alpha``; the title itself if left out.
     better : {"higher", "lower"}, optional
@@ -38,7 +39,7 @@ class Metric:
     image_title : str
         Its column title for single images; by default made from `image_key`.
     group : str
-        What metrics of one kind are called together in notes, for instance ``"VOI"``.
+        What metrics side by side are called together, in headers of tables and in notes: ``"ODS"`` of F, P and R.
     kind : {"score", "total", "threshold"}
         A total (``positives``) is a whole number without intervals; totals and thresholds are never compared.
     headline : bool
@@ -72,18 +73,22 @@ class Metric:
     note: str = ""
 
     @property
+    def name(self) -> str:
+        """What it is called outside a table with groups, for instance ``"ODS F"``."""
+        return f"{self.group} {self.title}".strip() if self.title else self.key
+
+    @property
     def name_for_images(self) -> str:
         """What a column of single images is called."""
         same = self.title if self.image_key == self.key else ""
         return self.image_title or same or self.image_key.replace("_", " ")
 
-    @property
-    def latex(self) -> str:
-        """Its column title in LaTeX, with an arrow towards better values."""
+    def latex(self, title: str) -> str:
+        """Write a title of its column for LaTeX, with an arrow towards better values; its symbol, if it has one."""
         arrow = {"higher": r"\uparrow", "lower": r"\downarrow"}.get(self.better or "", "")
         if self.symbol:
             return f"${self.symbol}{arrow}$"
-        return latex_name(self.title or self.key) + (f" ${arrow}$" if arrow else "")
+        return latex_name(title) + (f" ${arrow}$" if arrow else "")
 
     def prefixed(self, prefix: str, **changes: object) -> Metric:
         """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""
@@ -128,13 +133,13 @@ def image_columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
 def footnotes(metrics: Sequence[Metric], keys: Collection[str] | None = None) -> tuple[str, ...]:
     """Explain the columns of a table, for the keys it shows; by default for all of `metrics`."""
     shown = [metric for metric in columns(metrics) if keys is None or metric.key in keys]
-    by_note: dict[tuple[str, str], list[str]] = {}
+    by_note: dict[str, list[Metric]] = {}
     for metric in shown:
         if metric.note:
-            by_note.setdefault((metric.group, metric.note), []).append(metric.title)
-    parts = [f"{group or ', '.join(dict.fromkeys(titles))}: {note}" for (group, note), titles in by_note.items()]
-    lower = dict.fromkeys(metric.group or metric.title for metric in shown if metric.better == "lower")
-    parts += [f"{', '.join(lower)}: lower is better"] if lower else []
+            by_note.setdefault(metric.note, []).append(metric)
+    parts = [f"{_named(some, shown)}: {note}" for note, some in by_note.items()]
+    lower = [metric for metric in shown if metric.better == "lower"]
+    parts += [f"{_named(lower, shown)}: lower is better"] if lower else []
     lines: list[str] = []
     for part in parts:
         joined = f"{lines[-1]}; {part}" if lines else part
@@ -142,6 +147,13 @@ def footnotes(metrics: Sequence[Metric], keys: Collection[str] | None = None) ->
     return tuple(lines)
 
 
+def _named(some: Sequence[Metric], shown: Sequence[Metric]) -> str:
+    """Name metrics of a table, by their group where its first one is among them."""
+    first = {metric.group: metric for metric in reversed(shown)}
+    whole = {metric.group for metric in some if metric.group and first[metric.group] is metric}
+    return ", ".join(dict.fromkeys(metric.group if metric.group in whole else metric.name for metric in some))
+
+
 def optimistic_notes(metrics: Iterable[Metric]) -> tuple[str, ...]:
     """Say which columns were tuned on the images they describe; for tables that are read elsewhere."""
-    return tuple(f"{metric.title}: {metric.note}" for metric in columns(metrics) if metric.optimistic)
+    return tuple(f"{metric.name}: {metric.note}" for metric in columns(metrics) if metric.optimistic)

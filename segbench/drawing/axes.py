@@ -127,9 +127,18 @@ def frame_pr(ax: Axes) -> None:
 
 def frame_roc(ax: Axes) -> None:
     """Draw the frame of true against false positive rate with the diagonal, once."""
-    if ax.get_xlabel() == "False positive rate":
+    _frame_with_diagonal(ax, "False positive rate", "True positive rate")
+
+
+def frame_reliability(ax: Axes) -> None:
+    """Draw the frame of the share of positives against the score with the diagonal, once."""
+    _frame_with_diagonal(ax, "Score", "Share of positives")
+
+
+def _frame_with_diagonal(ax: Axes, x: str, y: str) -> None:
+    if ax.get_xlabel() == x:
         return
-    _unit_square(ax, "False positive rate", "True positive rate")
+    _unit_square(ax, x, y)
     ax.plot([0, 1], [0, 1], color=GUIDE, linewidth=guide_width(), linestyle=(0, (1, 2)), zorder=1)
 
 

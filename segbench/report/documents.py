@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,6 +26,7 @@ def document(
     rows: RowKind = "method",
     intervals: Sequence[Intervals] = (),
     digits: int = DIGITS,
+    zeros: bool = False,
     keys: Sequence[str] | None = None,
     sets: Sequence[str] = (),
 ) -> str:
@@ -38,7 +38,9 @@ def document(
         classes = class_results(results, intervals=intervals) if rows == "class" else ()
         return json_document(results, intervals=intervals, rows=rows, classes=classes, keys=keys, sets=sets)
     write = {"csv": csv_table, "markdown": markdown_table, "latex": latex_table}[form]
-    tables = text_tables(results, rows, sets=sets, intervals=intervals, digits=digits, keys=keys, every=form == "csv")
+    tables = text_tables(
+        results, rows, sets=sets, intervals=intervals, digits=digits, zeros=zeros, keys=keys, every=form == "csv"
+    )
     return ("" if form == "csv" else "\n").join(map(write, tables))
 
 
@@ -75,8 +77,10 @@ def json_document(
             run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
             summaries = dict(result.per_image)
             run["per_image"] = {name: _chosen(finite_values(one), keys) for name, one in summaries.items()}
-            run["image_undefined"] = {name: dict(one.undefined) for name, one in summaries.items() if one.undefined}
-            run["image_bounds"] = {name: _bounds(summary) for name, summary in summaries.items() if summary.bounds}
+            undefined = {name: _chosen(one.undefined, keys) for name, one in summaries.items()}
+            bounds = {name: _chosen(_bounds(one), keys) for name, one in summaries.items()}
+            run["image_undefined"] = {name: reasons for name, reasons in undefined.items() if reasons}
+            run["image_bounds"] = {name: pairs for name, pairs in bounds.items() if pairs}
         if rows == "threshold":
             columns = tables[place]
             if result.chosen_points:
@@ -114,14 +118,9 @@ def _chosen(values: Mapping[str, Any], keys: Sequence[str] | None) -> dict[str, 
 def csv_table(table: TextTable) -> str:
     """Write a table as CSV."""
     lines = io.StringIO()
-    csv.writer(lines, lineterminator="\n").writerows([_flat_header(table, ":"), *table.rows])
+    header = [f"{group}:{title}" if group else alone for group, title, alone in table.headings()]
+    csv.writer(lines, lineterminator="\n").writerows([header, *table.rows])
     return lines.getvalue()
-
-
-def _flat_header(table: TextTable, between: str) -> list[str]:
-    """Give the header in one line: the group, then the title."""
-    groups = table.groups or ("",) * len(table.header)
-    return [f"{group}{between}{title}" if group else title for group, title in zip(groups, table.header, strict=True)]
 
 
 def markdown_table(table: TextTable) -> str:
@@ -135,7 +134,7 @@ def markdown_table(table: TextTable) -> str:
         ]
         for row, cells in enumerate(table.rows)
     ]
-    header = [markdown_name(title) for title in _flat_header(table, " ")]
+    header = [markdown_name(title) for title in table.header]
     sides = _sides(table, "left", "right")
     text: str = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=sides if rows else None)
     return text + "\n" + "".join(f"\n{markdown_name(note)}\n" for note in table.notes)
@@ -150,36 +149,28 @@ def latex_table(table: TextTable) -> str:
         ]
         for row, cells in enumerate(table.rows)
     ]
-    header = list(table.latex) or [latex_name(title) for title in table.header]
+    groups, header = table.heading(latex=True)
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     first, *others = [
         " & ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + r" \\"
         for cells in [header, *rows]
     ]
     start = rf"\begin{{tabular}}{{{''.join(_sides(table, 'l', 'r'))}}}"
-    lines = [
-        start,
-        r"\toprule",
-        *_latex_groups(table.groups),
-        first,
-        r"\midrule",
-        *others,
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
+    lines = [start, r"\toprule", *_latex_groups(groups), first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
     # A note is a comment, for the caption is the author's.
     return "\n".join([*lines, *(f"% {one_line(note)}" for note in table.notes)]) + "\n"
 
 
-def _latex_groups(groups: Sequence[str]) -> list[str]:
-    """Write the line of groups above the header, and a rule below each."""
-    cells, rules, place = [], [], 1
-    for group, columns in itertools.groupby(groups):
-        number = len(list(columns))
-        cells.append(rf"\multicolumn{{{number}}}{{c}}{{{latex_name(group)}}}" if group else "")
-        rules += [rf"\cmidrule(lr){{{place}-{place + number - 1}}}"] if group else []
-        place += number
-    return [" & ".join(cells) + r" \\", "".join(rules)] if groups else []
+def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
+    """Write the row of groups above the titles, with a rule below each; nothing where there are none."""
+    if not any(group for group, _ in groups):
+        return []
+    cells, rules, last = [], [], 0
+    for group, columns in groups:
+        cells += [rf"\multicolumn{{{columns}}}{{c}}{{{group}}}"] if group else [""] * columns
+        rules += [rf"\cmidrule(lr){{{last + 1}-{last + columns}}}"] if group else []
+        last += columns
+    return [" & ".join(cells).rstrip() + r" \\", " ".join(rules)]
 
 
 def _latex_value(text: str, mark: str) -> str:

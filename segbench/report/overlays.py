@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,9 @@ from segbench.aggregator.writing import refuse_inputs, write_file
 from segbench.core.arguments import as_real
 from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
-from segbench.drawing.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS
+from segbench.drawing.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS, class_colours
 from segbench.loaders.decoded import shown
+from segbench.loaders.pairing import SampleFiles
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
 
@@ -39,6 +41,16 @@ _COLOUR_NAMES = {
 }
 
 
+_GROUND_TRUTH = "ground truth"
+
+
+def _as_bytes(colours: Iterable[str]) -> NDArray[np.uint8]:
+    return np.frombuffer(b"".join(bytes.fromhex(one.removeprefix("#")) for one in colours), np.uint8).reshape(-1, 3)
+
+
+_PALETTE = _as_bytes(COLOURS[state] for state in sorted(COLOURS))
+
+
 def legend(protocol: Protocol) -> str:
     """Say in one line what the colours of a protocol's pictures mean."""
     return ", ".join(f"{_COLOUR_NAMES[State(state)]}: {words}" for state, words in protocol.states_called.items())
@@ -46,7 +58,7 @@ def legend(protocol: Protocol) -> str:
 
 def painted(states: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Paint states in the colours of `COLOURS`."""
-    return _palette()[states]
+    return _PALETTE[states]
 
 
 def export_overlays(
@@ -55,9 +67,10 @@ def export_overlays(
     *,
     threshold: float | None = None,
     names: Sequence[str] = (),
+    classes: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[str]:
-    """Write a PNG an image and method that shows true, false and missed pixels at a threshold.
+    """Write a PNG an image and method that shows true, false and missed pixels at a threshold, or classes.
 
     Parameters
     ----------
@@ -70,6 +83,8 @@ def export_overlays(
         The same for all; by default each method's best over all images (ODS; the best covering of regions).
     names : sequence of str, optional
         Only these images.
+    classes : bool
+        Of label maps: draw predicted classes in their colours, and those of the ground truth into a further sub-folder.
     progress : callable, optional
         Called with the number of pictures done and of all.
 
@@ -83,46 +98,82 @@ def export_overlays(
     ArgumentError
         If a picture would overwrite a file that was counted.
     DataError
-        If there are no pictures of a result, as of one that others counted, it has no best threshold or no image of a
-        name, its folders are gone, or the folder cannot be written.
+        If there are no pictures of a result, as of one that others counted, it has no classes where these are to be
+        drawn, no best threshold or no image of a name, its folders are gone, or the folder cannot be written.
 
     Notes
     -----
     Blue is true, red false, orange missed, grey left out, sky blue a boundary pixel of the ground truth with
     another pixel as its partner. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries: as
     `segbench.plot_matches`, all annotators together. Regions: those of the first annotator; see
-    `segbench.protocols.regions.hierarchy.region_states`. PNGs hold the `State` as palette index.
+    `segbench.protocols.regions.hierarchy.region_states`. PNGs hold the `State` as palette index; those of classes the
+    place of the class, then one index for labels outside the classes (white) and one for void (grey).
     """
     if threshold is not None:
         threshold = as_real(threshold, "threshold", "a number", least=-math.inf, most=math.inf)
-    work = []
-    for result, place in zip(results, file_names([result.method for result in results]), strict=True):
+    work: list[_Work] = []
+    *places, truths = file_names([*(result.method for result in results), _GROUND_TRUTH])
+    for result, place in zip(results, places, strict=True):
         full_protocol(result)
+        if classes and not result.classes:
+            what = f"is a result of {result.protocol} without classes, which cannot be drawn"
+            raise DataError(result.method, what, "leave out --classes (classes=True), or choose others with --only")
         cut = best_threshold(result) if threshold is None else threshold
         chosen = _chosen(result, names)
         files = files_of(result)
         pictures = file_names(chosen)
         work += [
-            (result, name, cut, files.get(name), Path(folder) / place / f"{picture}.png")
+            _Work(
+                result,
+                name,
+                cut,
+                files.get(name),
+                Path(folder) / place / f"{picture}.png",
+                Path(folder) / truths / f"{picture}.png" if classes else None,
+            )
             for name, picture in zip(chosen, pictures, strict=True)
         ]
     refuse_inputs(
-        (target for *_, target in work), (source for *_, files, _ in work if files for source in files.sources)
+        (target for one in work for target in (one.target, one.truth) if target),
+        (source for one in work if one.files for source in one.files.sources),
     )
     problems = []
-    for done, (result, name, cut, place_of, target) in enumerate(work, 1):
+    for done, one in enumerate(work, 1):
         try:
-            sample = reread(result, place_of) if place_of else None
+            problems += one.draw()
         except DataError as error:
-            problems.append(f"{result.method}: {error}")
-        else:
-            if sample:
-                _save(states_of(result, sample, cut), target)
-            else:
-                problems.append(f"{result.method}: {shown(name)}: its files are gone")
+            problems.append(f"{one.result.method}: {error}")
         if progress:
             progress(done, len(work))
     return problems
+
+
+class _Work(NamedTuple):
+    """One image of one method, to be drawn into `target`; of classes the ground truth into `truth`."""
+
+    result: Result
+    name: str
+    threshold: float
+    files: SampleFiles | None
+    target: Path
+    truth: Path | None
+
+    def draw(self) -> list[str]:
+        """Write the picture; say what is wrong where there is none."""
+        if not self.files:
+            return [f"{self.result.method}: {shown(self.name)}: its files are gone"]
+        sample = reread(self.result, self.files)
+        if self.truth is None:
+            _save(states_of(self.result, sample, self.threshold), self.target, _PALETTE)
+            return []
+        counts, protocol = self.result.counts[self.name], full_protocol(self.result)
+        pictures = protocol.pictures(sample, counts, np.array([self.threshold]))
+        if pictures.classes is None:
+            return [f"{self.result.method}: {shown(self.name)}: there is no picture of its classes"]
+        colours = _as_bytes([*class_colours(len(self.result.classes)), "#ffffff", GUIDE])
+        _save(pictures.classes, self.target, colours)
+        _save(pictures.truth, self.truth, colours)
+        return []
 
 
 def _chosen(result: Result, names: Sequence[str]) -> list[str]:
@@ -136,16 +187,11 @@ def _chosen(result: Result, names: Sequence[str]) -> list[str]:
     return list(names) or list(result.counts)
 
 
-def _palette() -> NDArray[np.uint8]:
-    colours = [bytes.fromhex(COLOURS[state].removeprefix("#")) for state in sorted(COLOURS)]
-    return np.frombuffer(b"".join(colours), np.uint8).reshape(-1, 3)
-
-
-def _save(states: NDArray[np.uint8], target: Path) -> None:
+def _save(drawn: NDArray[np.uint8], target: Path, palette: NDArray[np.uint8]) -> None:
     from PIL import Image
 
-    image = Image.frombytes("P", states.shape[::-1], np.ascontiguousarray(states).tobytes())
-    image.putpalette(_palette().tobytes())
+    image = Image.frombytes("P", drawn.shape[::-1], np.ascontiguousarray(drawn).tobytes())
+    image.putpalette(palette.tobytes())
     file = io.BytesIO()
     image.save(file, "PNG", optimize=True)
     write_file(target, file.getvalue(), hint="give another folder", make_folder=True)

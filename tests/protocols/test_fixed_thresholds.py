@@ -49,6 +49,32 @@ def test_a_drawing_by_hand():
     assert summary.undefined["mcc@2"] == "all pixels are predicted alike"
 
 
+def test_means_over_images_stand_beside_pooled_values(folders):
+    gt, one, _ = folders
+    result = segbench.evaluate(gt, one, Pixels(at=(0.25, 0.7)))
+    for threshold in (0.25, 0.7):
+        for key in KEYS:
+            of_images = [image[f"{key}@{threshold:g}"] for image in result.per_image.values()]
+            mean = result.summary[f"mean_image_{key}@{threshold:g}"]
+            assert mean == pytest.approx(np.nanmean(of_images), abs=1e-10)
+    table = result.table
+    again = table.score(np.asarray(table.rows.sum(axis=0)).reshape(1, -1))[0]
+    np.testing.assert_allclose(again, table.estimates, rtol=1e-12)
+
+
+def test_images_without_a_metric_are_in_no_mean():
+    images = {"a": ScoreCounts([0.9, 0.1], [2, 1], [1, 0]), "b": ScoreCounts([0.9, 0.1], [0, 0], [1, 3])}
+    images["c"] = ScoreCounts([0.4, 0.1], [1, 0], [0, 3])
+    summary = Pixels(at=(0.5, 2)).table(images).summary()
+    assert summary["mean_image_recall@0.5"] == pytest.approx((2 / 3 + 0) / 2, abs=1e-10)
+    assert summary["mean_image_precision@0.5"] == pytest.approx((2 / 3 + 0) / 2, abs=1e-10)  # c predicts nothing
+    assert summary["mean_image_accuracy@0.5"] == pytest.approx((2 / 4 + 3 / 4 + 3 / 4) / 3, abs=1e-10)
+    assert summary.undefined["mean_image_precision@2"] == "undefined in every image"
+    pooled = Pixels(at=(0.5,)).table({}, rest=images["a"]).summary()
+    assert pooled["f@0.5"] == 2 / 3
+    assert "without the name of their image" in pooled.undefined["mean_image_f@0.5"]
+
+
 def test_without_positives_specificity_and_accuracy_are_known():
     summary = Pixels(at=(0.5,)).table({"image": ScoreCounts([0.9, 0.1], [0, 0], [1, 3])}).summary()
     assert (summary["specificity@0.5"], summary["accuracy@0.5"], summary["precision@0.5"]) == (0.75, 0.75, 0)

@@ -106,46 +106,49 @@ def test_the_worst_images_are_a_twentieth_rounded_down():
         assert summary["miou_images_5"] == pytest.approx(expected, abs=1e-10)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_scikit_learn_agrees(seed):
-    """250 cases each, 1000 in all; absent classes are left out of scikit-learn's means by naming the others."""
-    sklearn = pytest.importorskip("sklearn.metrics")
-    warnings.simplefilter("ignore")
-    for case in range(250):
-        truth, predicted = random_maps(1000 * seed + case, classes=2 + case % 6, shape=(9, 11))
-        classes = 2 + case % 6
-        counts = count_labels(truth, predicted, classes=classes)
-        kept = truth != 255
-        if not kept.any():
-            continue
-        true, found = truth[kept], predicted[kept]
-        labels = sorted({*true.tolist(), *found.tolist()})
-        assert np.array_equal(counts.matrix[:, :-1], sklearn.confusion_matrix(true, found, labels=range(classes)))
-        summary = summary_of({"a": counts})
-        present = sorted(set(true.tolist()))
-        expected = {
-            "miou": sklearn.jaccard_score(true, found, labels=labels, average="macro"),
-            "fw_iou": sklearn.jaccard_score(true, found, labels=labels, average="weighted"),
-            "mean_dice": sklearn.f1_score(true, found, labels=labels, average="macro"),
-            "pixel_accuracy": sklearn.accuracy_score(true, found),
-            "mean_accuracy": sklearn.recall_score(true, found, labels=present, average="macro"),
-            "kappa": sklearn.cohen_kappa_score(true, found) if len(labels) > 1 else math.nan,
-            "miou_of": sklearn.jaccard_score(true, found, labels=present, average="macro"),
-        }
-        if classes == 2:
-            expected |= {
-                "iou": sklearn.jaccard_score(true, found) if 1 in labels else math.nan,
-                "precision": sklearn.precision_score(true, found, zero_division=math.nan),
-                "recall": sklearn.recall_score(true, found, zero_division=math.nan),
-            }
-            if len(present) == len(set(found.tolist())) == 2:
-                expected["mcc"] = sklearn.matthews_corrcoef(true, found)
-                expected["ber"] = 1 - sklearn.balanced_accuracy_score(true, found)
-        of_truth = expected.pop("miou_of")
-        assert summary["miou_images"] == pytest.approx(of_truth, abs=1e-10)
-        for key, value in expected.items():
-            assert summary[key] == pytest.approx(value, abs=1e-12, nan_ok=True), (case, key)
+@pytest.mark.parametrize("classes", range(2, 8))
+def test_scikit_learn_agrees(classes):
+    """1000 cases in all, many in one call: labels of different cases differ, so their values do not mix."""
+    sklearn, metrics = pytest.importorskip("sklearn"), pytest.importorskip("sklearn.metrics")
+    maps = [random_maps(case, classes=classes, shape=(9, 11)) for case in range(classes, 1002, 6)]
+    pairs = [(truth[truth != 255].astype(int), predicted[truth != 255].astype(int)) for truth, predicted in maps]
+    counts = {f"{case:04}": count_labels(*pair, classes=classes) for case, pair in enumerate(maps)}
+    table = Labels(classes=classes).table(counts)
+    ours = dict(zip((metric.key for metric in table.metrics), table.measure_images()[0].T, strict=True))
+    true, found = (np.concatenate([case * classes + pair[k] for case, pair in enumerate(pairs)]) for k in (0, 1))
+    by_class = {"labels": range(classes * len(maps)), "average": None, "zero_division": math.nan}
+    with sklearn.config_context(skip_parameter_validation=True, assume_finite=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        matrix = metrics.confusion_matrix(true, found, labels=by_class["labels"])
+        iou = metrics.jaccard_score(true, found, **by_class | {"zero_division": 0}).reshape(-1, classes)
+        precision, recall, dice, pixels = (
+            part.reshape(-1, classes) for part in metrics.precision_recall_fscore_support(true, found, **by_class)
+        )
+        kappa = [metrics.cohen_kappa_score(*pair) if len(np.unique(pair)) > 1 else math.nan for pair in pairs]
+        two = [k for k, pair in enumerate(pairs) if classes == 2 and all(len(set(part.tolist())) == 2 for part in pair)]
+        mcc = [metrics.matthews_corrcoef(*pairs[k]) for k in two]
+        ber = [1 - metrics.balanced_accuracy_score(*pairs[k]) for k in two]
+    for k, image in enumerate(counts.values()):
+        part = slice(k * classes, (k + 1) * classes)
+        assert np.array_equal(image.matrix[:, :-1], matrix[part, part])
+    held = pixels > 0
+    iou[~held & np.isnan(precision)] = math.nan  # scikit-learn counts a class that neither side holds as 0
+    expected = {
+        "miou": np.nanmean(iou, axis=1),
+        "fw_iou": np.nansum(iou * pixels, axis=1) / pixels.sum(axis=1),
+        "mean_dice": np.nanmean(dice, axis=1),
+        "mean_accuracy": np.nanmean(np.where(held, recall, math.nan), axis=1),
+        "kappa": kappa,
+    }
+    if classes == 2:
+        expected |= {"iou": iou[:, 1], "dice": dice[:, 1], "precision": precision[:, 1], "recall": recall[:, 1]}
+        assert len(two) > 10
+        np.testing.assert_allclose(ours["mcc"][two], mcc, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(ours["ber"][two], ber, rtol=0, atol=1e-12)
+    for key, values in expected.items():
+        np.testing.assert_allclose(ours[key], values, rtol=0, atol=1e-12, err_msg=key)
+    of_truth = np.nanmean(np.where(held, iou, math.nan), axis=1)
+    np.testing.assert_allclose(ours["miou_images"], of_truth, rtol=0, atol=1e-10)
 
 
 def test_torchmetrics_agrees():
@@ -594,6 +597,14 @@ def test_pictures(tmp_path):
     assert np.array_equal(states == 4, truth == 255)
     with Image.open(tmp_path / "overlays/hard/1.png") as drawn:
         assert np.array_equal(np.asarray(drawn) == 3, (truth == 1) & (predicted != 1))
+    assert segbench.export_overlays([result], tmp_path / "classes", classes=True) == []
+    for place, expected in (("pred", predicted), ("ground truth", np.where(truth == 255, 4, truth))):
+        with Image.open(tmp_path / "classes" / place / "1.png") as drawn:
+            assert drawn.mode == "P"
+            assert np.array_equal(np.asarray(drawn), expected)
+    with pytest.raises(DataError, match=r"without classes, .*leave out --classes"):
+        segbench.export_overlays([result, masks], tmp_path / "none", classes=True)
+    assert not (tmp_path / "none").exists()
     segbench.export_report([result, masks], tmp_path / "report.html")
     assert "mIoU" in (tmp_path / "report.html").read_text("utf-8")
 

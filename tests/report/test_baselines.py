@@ -60,6 +60,7 @@ PICTURES = {
     "plot_comparison-many": lambda: _comparison("ois_f", 8),
     "plot_confusion": lambda: segbench.plot_confusion(label_results()[0]),
     "plot_classes": lambda: segbench.plot_classes(label_results(), level=0.95, replicates=200),
+    "plot_reliability": lambda: segbench.plot_reliability(pixel_results(2)),
     "plot_matches": _matches,
     "plot_regions": _regions,
     "Curve.plot": _regions_in_pr,

@@ -21,30 +21,33 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, SHARES, BoundaryCurve, boundary_curve, f_of, ratio
 from segbench.protocols.common_thresholds import in_order
 
+_AREA = (0.0, 1.01)  # the official sum over steps of .01 has 101 of them
+
 METRICS = shares(
     Metric(
-        key="ods_f", title="ODS", better="higher", headline=True, compared=True,
+        key="ods_f", title="F", better="higher", headline=True, compared=True, group="ODS",
         note="best F with one threshold for all images",
     ),
-    Metric(key="ods_precision", title="P", chosen=True, priority=7, note="of the F to their left"),
-    Metric(key="ods_recall", title="R", chosen=True, priority=6, note="of the F to their left"),
-    Metric(key="ods_threshold", title="at", kind="threshold", chosen=True, note="of the F to their left"),
+    Metric(key="ods_precision", title="P", chosen=True, priority=7, group="ODS"),
+    Metric(key="ods_recall", title="R", chosen=True, priority=6, group="ODS"),
+    Metric(key="ods_threshold", title="at", kind="threshold", chosen=True, group="ODS"),
     Metric(
-        key="ois_f", title="OIS", better="higher", image_key="f", image_title="F", compared=True,
+        key="ois_f", title="F", better="higher", image_key="f", image_title="F", compared=True, group="OIS",
         note="each image at its own, counts pooled",
     ),
-    Metric(key="ois_precision", title="P", image_key="precision", priority=3, note="of the F to their left"),
-    Metric(key="ois_recall", title="R", image_key="recall", priority=2, note="of the F to their left"),
+    Metric(key="ois_precision", title="P", image_key="precision", priority=3, group="OIS"),
+    Metric(key="ois_recall", title="R", image_key="recall", priority=2, group="OIS"),
     Metric(key="", image_key="threshold", kind="threshold", chosen=True),
     Metric(
-        key="mean_image_f", title="mean", better="higher", compared=True, priority=4, note="average of per-image best F"
+        key="mean_image_f", title="mean F", better="higher", compared=True, priority=4,
+        note="average of per-image best F",
     ),
     Metric(
-        key="area_pr", title="AP", better="higher", image_key="area_pr", compared=True,
+        key="area_pr", title="AP", better="higher", range=_AREA, image_key="area_pr", compared=True,
         note="Area_PR as BSDS measures it",
     ),
     Metric(
-        key="area_pr_extended", title="AP ext*", better="higher", priority=1,
+        key="area_pr_extended", title="AP ext*", better="higher", range=_AREA, priority=1,
         note="of the curve extended to recall 1, not comparable with AP",
     ),
     Metric(key="r50", title="R50", better="higher", compared=True, chosen=True, priority=5),

@@ -94,11 +94,11 @@ POSITIVE = shares(
     ),
     Metric(key="dice", title="Dice", better="higher", image_key="dice", compared=True),
     Metric(
-        key="iou_images", title="IoU I", better="higher", compared=True, group="I",
+        key="iou_images", title="IoU", better="higher", compared=True, group="I",
         note="mean over the images that hold the class",
     ),
     Metric(
-        key="dice_images", title="Dice I", better="higher", compared=True, group="I",
+        key="dice_images", title="Dice", better="higher", compared=True, group="I",
         note="mean over the images that hold the class",
     ),
     Metric(key="precision", title="P", better="higher", image_key="precision", priority=7),

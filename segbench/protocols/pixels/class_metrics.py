@@ -28,7 +28,7 @@ from segbench.protocols.pixels.class_counts import ClassCounts
 from segbench.protocols.pixels.metrics import METRICS, PixelTable, joined
 
 _MACRO: Mapping[str, Mapping[str, object]] = {
-    "ods_f": {"title": "macro ODS"},
+    "ods_f": {"title": "ODS"},
     "iou": {"title": "IoU"},
     "ois_f": {"title": "OIS", "priority": 5},
     "auc_pr": {"title": "AUC-PR"},
@@ -37,7 +37,7 @@ _MACRO: Mapping[str, Mapping[str, object]] = {
     "fpr_at_95_tpr": {"title": "FPR95"},
 }
 _MICRO: Mapping[str, Mapping[str, object]] = {
-    "ods_f": {"title": "micro ODS"},
+    "ods_f": {"title": "ODS"},
     "auc_pr": {"title": "AUC-PR", "priority": 6},
     "average_precision": {"title": "AP", "priority": 3},
     "auc_roc": {"title": "AUC-ROC", "priority": 1, "compared": False},
@@ -52,15 +52,17 @@ _MEAN_PLACES = [METRICS.index(metric) for metric in _MEAN]
 
 def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, object]]) -> Metric:
     """Give a metric of the pixel benchmark as a mean over classes, or of all classes added up."""
-    noted = {"group": prefix, "note": _NOTES[prefix]} if metric.key in ("ods_f", "auc_pr") else {"note": ""}
+    note = _NOTES[prefix] if metric.key in ("ods_f", "auc_pr") else ""
     image_title = f"{prefix} {metric.name_for_images}" if metric.image_key else ""
     changes = {
         "title": "",
+        "group": prefix,
+        "note": note,
         "headline": False,
         "compared": metric.key in ("ods_f", "auc_pr"),
         "image_title": image_title,
     }
-    return metric.prefixed(prefix, **{**changes, **noted, **shown.get(metric.key, {})})
+    return metric.prefixed(prefix, **{**changes, **shown.get(metric.key, {})})
 
 
 MACRO = tuple(replace(_prefixed(metric, "macro", _MACRO), headline=metric.headline) for metric in _MEAN)

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import as_whole, listed
+from segbench.core.arguments import as_whole, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
@@ -107,6 +107,7 @@ class Classes(Protocol):
     bins: bool = field(default=False, metadata=BINS)
 
     def __post_init__(self) -> None:
+        check_flags(self)
         for name in ("labels", "void"):
             values = listed(getattr(self, name), name, "(0, 1)")
             object.__setattr__(self, name, tuple(as_whole(value, name, least=None) for value in values))

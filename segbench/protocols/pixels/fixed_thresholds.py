@@ -1,7 +1,8 @@
 """Metrics of pixels at thresholds chosen beforehand, beside those of the benchmark.
 
-A pixel is predicted where its score reaches the threshold. Counts are pooled over images; `OperatingPoint` has the same
-formulas for one point.
+A pixel is predicted where its score reaches the threshold. ``f@0.5`` is of counts pooled over images, by the formulas
+of `OperatingPoint`; ``mean_image_f@0.5`` is the mean over the images that have an F, added up in whole numbers of
+2**-36, so that their order does not matter.
 """
 
 from __future__ import annotations
@@ -12,31 +13,37 @@ from typing import Any
 
 import numpy as np
 
+from segbench.core.integers import MEAN_UNITS
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray
-from segbench.protocols.pixels.metrics import METRICS, PixelTable, joined
+from segbench.protocols.pixels.metrics import METRICS, OVER_IMAGES, PixelTable, joined
 
 _TITLES = {
     "precision": "P", "recall": "R", "f": "F", "iou": "IoU", "specificity": "spec", "accuracy": "acc", "mcc": "MCC",
 }  # fmt: skip
+_SHOWN = ("f", "iou")
 
 
 def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
-    """Give the metrics at fixed thresholds: ``f@0.5``."""
-    return tuple(
-        Metric(
-            key=f"{key}@{threshold:g}",
-            title=f"{title}@{threshold:g}",
-            better="higher",
-            image_key=f"{key}@{threshold:g}",
-            image_title=f"{title}@{threshold:g}",
-            range=(-1.0, 1.0) if key == "mcc" else (0.0, 1.0),
-            compared=key in ("f", "iou"),
-        )
-        for threshold in thresholds
-        for key, title in _TITLES.items()
-    )
+    """Give the metrics at fixed thresholds: ``f@0.5`` and others, then their means over images."""
+    found = []
+    for at in thresholds:
+        for key, title in _TITLES.items():
+            name, title_at = f"{key}@{at:g}", f"{title}@{at:g}"
+            pooled = Metric(
+                key=name, title=title_at, better="higher", image_key=name, image_title=title_at,
+                range=(-1.0, 1.0) if key == "mcc" else (0.0, 1.0), compared=key in _SHOWN,
+            )  # fmt: skip
+            found.append(pooled)
+        found += [
+            Metric(
+                key=f"mean_image_{one.key}", title=f"mean {one.title}" if key in _SHOWN else "", better="higher",
+                range=one.range, priority=2, note="average over images",
+            )
+            for key, one in zip(_TITLES, found[-len(_TITLES) :], strict=True)
+        ]  # fmt: skip
+    return tuple(found)
 
 
 class FixedThresholdTable(PixelTable):
@@ -55,12 +62,15 @@ class FixedThresholdTable(PixelTable):
         self.metrics = (*METRICS, *metrics_at(at))
 
     def _alone(self, image: Mapping[str, ScoreCounts], of_set: ScoreCounts) -> PixelTable:
-        return FixedThresholdTable([image], of_set=of_set, at=self._at)
+        return type(self)([image], of_set=of_set, at=self._at)
 
     @cached_property
     def _points(self) -> FloatArray:
-        """TP at each threshold, FP at each, positives and negatives of each image."""
-        return np.array([self._point(image) for image in self.ordered])
+        """Of each image TP and FP at each threshold, positives and negatives; then its metrics, and which it has."""
+        rows = [self._point(image) for image in self.ordered]
+        points = np.array(rows).reshape(-1, 2 * len(self._at) + 2)  # of no image, too
+        values = self._pooled(points).reshape(len(points), len(self._at) * len(_TITLES))
+        return np.hstack([points, np.rint(np.nan_to_num(values) * MEAN_UNITS), ~np.isnan(values)])
 
     def _point(self, counts: ScoreCounts) -> FloatArray:
         reached = np.searchsorted(-counts.scores.astype(np.float64), -np.asarray(self._at), side="right")
@@ -82,8 +92,10 @@ class FixedThresholdTable(PixelTable):
         """Every metric of the benchmark itself."""
         points = self._points[: len(self.sets[0])].sum(axis=0)
         if self._rest is not None:
-            points = points + self._point(self._rest)
+            points[: 2 * len(self._at) + 2] += self._point(self._rest)
         row: FloatArray = self._filled(super().estimates[np.newaxis].copy(), points[np.newaxis])[0]
+        if self._rest is not None:
+            row[[metric.key.startswith(OVER_IMAGES) for metric in self.metrics]] = np.nan
         return row
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
@@ -93,9 +105,20 @@ class FixedThresholdTable(PixelTable):
 
     def _filled(self, scored: FloatArray, points: FloatArray) -> FloatArray:
         """Fill in the metrics at fixed thresholds."""
+        thresholds, keys = len(self._at), len(_TITLES)
+        width = 2 * thresholds + 2
+        units, images = points[:, width:].reshape(len(points), 2, thresholds, keys).swapaxes(0, 1)
+        with np.errstate(invalid="ignore"):  # nan where no image has the metric
+            means = units / images / MEAN_UNITS
+        values = np.concatenate([self._pooled(points[:, :width]), means], axis=2)
+        scored[:, len(METRICS) :][:, : 2 * thresholds * keys] = values.reshape(len(scored), -1)
+        return scored
+
+    def _pooled(self, points: FloatArray) -> FloatArray:
+        """Compute metrics from counts, shape (rows, thresholds, metrics)."""
         size = len(self._at)
         tp, fp = points[:, :size], points[:, size : 2 * size]
-        positives, negatives = points[:, 2 * size : -1], points[:, -1:]
+        positives, negatives = points[:, 2 * size, np.newaxis], points[:, 2 * size + 1, np.newaxis]
         predicted, rejected = tp + fp, negatives - fp
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
             variances = np.sqrt(predicted * positives) * np.sqrt((positives + negatives - predicted) * negatives)
@@ -108,11 +131,16 @@ class FixedThresholdTable(PixelTable):
                 "accuracy": (tp + rejected) / (positives + negatives),
                 "mcc": (tp * rejected - fp * (positives - tp)) / variances,
             }
-        scored[:, len(METRICS) :] = np.stack([values[key] for key in _TITLES], axis=2).reshape(len(scored), -1)
-        return scored
+        return np.stack([values[key] for key in _TITLES], axis=2)
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
-        if metric.key.startswith("mcc@") and self.totals["positives"] and self.totals["negatives"]:
+        totals = self.totals
+        both = bool(totals["positives"] and totals["negatives"])
+        if both and self._rest is None and metric.key.startswith("mean_image_") and "@" in metric.key:
+            return "undefined in every image"
+        if metric.key.startswith("mcc@") and both:
             return "all pixels are predicted alike"
+        if metric.key.startswith("precision@") and (totals["positives"] or totals["negatives"]):
+            return "nothing is predicted positive"
         return super().why_undefined(metric)

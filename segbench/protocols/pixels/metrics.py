@@ -18,9 +18,10 @@ Conventions
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -42,18 +43,23 @@ from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, 
 
 METRICS = shares(
     Metric(
-        key="ods_f", title="ODS", better="higher", image_key="f", image_title="F", headline=True, compared=True,
-        note="best F with one threshold for all images",
+        key="ods_f", title="F", better="higher", image_key="f", image_title="F", headline=True, compared=True,
+        group="ODS", note="best F with one threshold for all images",
     ),
-    Metric(key="ods_precision", title="P", image_key="precision", chosen=True, priority=7, note="of the ODS"),
-    Metric(key="ods_recall", title="R", image_key="recall", chosen=True, priority=6, note="of the ODS"),
-    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, note="of the ODS"),
-    Metric(key="iou", title="IoU", better="higher", image_key="iou", priority=1, note="of the ODS"),
-    Metric(key="ois_f", title="OIS", better="higher", compared=True, note="each image at its own, counts pooled"),
+    Metric(key="ods_precision", title="P", image_key="precision", chosen=True, priority=7, group="ODS"),
+    Metric(key="ods_recall", title="R", image_key="recall", chosen=True, priority=6, group="ODS"),
+    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, group="ODS"),
+    Metric(
+        key="iou", title="IoU", better="higher", image_key="iou", image_title="IoU", priority=1, group="ODS"
+    ),
+    Metric(
+        key="ois_f", title="F", better="higher", compared=True, group="OIS", note="each image at its own, counts pooled"
+    ),
     Metric(key="ois_precision"),
     Metric(key="ois_recall"),
     Metric(
-        key="mean_image_f", title="mean", better="higher", compared=True, priority=3, note="average of per-image best F"
+        key="mean_image_f", title="mean F", better="higher", compared=True, priority=3,
+        note="average of per-image best F",
     ),
     Metric(key="auc_pr", title="AUC-PR", better="higher", image_key="auc_pr", compared=True),
     Metric(
@@ -70,10 +76,12 @@ WITHOUT_NAMES = "some pixels were added without the name of their image, so imag
 _ALL_PREDICTED = "ODS: predicting every pixel positive gives the best F"
 
 _OIS = ("ois_f", "ois_precision", "ois_recall")
-_OVER_IMAGES = (*_OIS, "mean_image_f")
+OVER_IMAGES = ("ois_", "mean_image_")
+"""How the keys of metrics begin that are undefined where images are not distinguished."""
 _NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
 _AT_ODS = {key: f"ods_{key}" for key in ("f", "precision", "recall", "threshold")}
 _DENSE_CELLS = 2**24
+_IMAGES_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +145,7 @@ class PixelTable(CountsTable[ScoreCounts]):
         """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
         layout = self._layout
         size = layout.scores.size
-        positives, negatives = (np.ascontiguousarray(part) for part in (sums[:, :size], sums[:, size : 2 * size]))
+        positives, negatives = sums[:, :size], sums[:, size : 2 * size]
         masks, images = sums[:, 2 * size : 2 * size + 2], OverImages(*sums[:, 2 * size + 2 :].T)
         if layout.masks.any():
             best = _mask_points(layout.scores, masks, positives, negatives, images.positives, images.negatives)
@@ -151,7 +159,7 @@ class PixelTable(CountsTable[ScoreCounts]):
         """Every metric of the benchmark itself, from the exact pool: at every score, however many."""
         row: FloatArray = self._scored(self._best_of_all, OverImages(*column_sums(_of_images(self._chosen[0])).T))[0]
         if self._rest is not None:
-            row[[metric.key in _OVER_IMAGES for metric in self.metrics]] = math.nan
+            row[[metric.key.startswith(OVER_IMAGES) for metric in self.metrics]] = math.nan
         return row
 
     @cached_property
@@ -164,8 +172,7 @@ class PixelTable(CountsTable[ScoreCounts]):
             none, sums = np.zeros((1, 1)), np.array([[point.tp, point.fp]], np.float64)
             totals = (np.array([total], np.float64) for total in (point.positives, point.negatives))
             return _mask_points(np.array([mask]), sums, none, none, *totals)
-        parts = (part[np.newaxis].astype(np.float64) for part in (counts.positives, counts.negatives))
-        measured, areas = measured_curves(inexact(counts), *parts)
+        measured, areas = measured_curves(inexact(counts), counts.positives[np.newaxis], counts.negatives[np.newaxis])
         best = at_ods(np.append(np.nan, counts.scores)[measured[:, 0]], measured, areas)
         # Where the pool holds a choice of scores, areas were added up over all of them.
         return replace(best, areas={**best.areas, **{name: np.array([area]) for name, area in pool.areas.items()}})
@@ -194,7 +201,7 @@ class PixelTable(CountsTable[ScoreCounts]):
             values |= dict.fromkeys(_NEED_A_RANKING, np.full(best.tp.size, np.nan))
         scored = np.empty((best.tp.size, len(self.metrics)))
         for column, metric in zip(scored.T, self.metrics, strict=True):
-            column[:] = values.get(metric.key, np.nan)  # those at fixed thresholds are filled in later
+            column[:] = values.get(metric.key, np.nan)  # those of tables that derive from this one are filled in later
         scored[best.positives == 0] = np.nan
         return scored
 
@@ -214,7 +221,7 @@ class PixelTable(CountsTable[ScoreCounts]):
     def shares(self) -> FloatArray:
         """Positives of each image, for means over images all alike; see `Table`."""
         positives = _of_images(BestFs.joined(self._chosen))[:, 2:3]
-        alike = [metric.key == "mean_image_f" for metric in self.metrics]
+        alike = [metric.key.startswith("mean_image_") for metric in self.metrics]
         return np.where(alike, 1.0, positives)
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
@@ -272,7 +279,7 @@ class PixelTable(CountsTable[ScoreCounts]):
             return "no positive pixels" if counts.total_negatives else "no pixels"
         if not math.isnan(self._masks[0]) and metric.key in _NEED_A_RANKING:
             return TWO_VALUED
-        if self._rest is not None and metric.key in _OVER_IMAGES:
+        if self._rest is not None and metric.key.startswith(OVER_IMAGES):
             return WITHOUT_NAMES
         if "precision" in metric.key:
             return "nothing is predicted positive"
@@ -355,16 +362,22 @@ class PixelTable(CountsTable[ScoreCounts]):
         )
         if of_masks.any() and not scores.size:
             scores = np.array([np.nanmax(self._masks)])
-        images = (images.resampled(name) for images in self.image_sets for name in sorted(images))
+        names = ((images, name) for images in self.image_sets for name in sorted(images))
         none = ScoreCounts.sum(())
-        rows = [_row(none if of_mask else image, pooled) for image, of_mask in zip(images, of_masks, strict=True)]
+        rows = _rows(
+            (
+                none if of_mask else images.resampled(name)
+                for (images, name), of_mask in zip(names, of_masks, strict=True)
+            ),
+            pooled,
+        )
         # A resample may hold one image as often as there are images.
-        for place, name in ((1, "positives"), (2, "negatives")):
-            within_total(len(rows) * max(int(row[place].sum()) for row in rows), f"{name} of a resample")
+        for counts, name in ((rows.positives, "positives"), (rows.negatives, "negatives")):
+            within_total(len(of_masks) * int(rows.totals(counts).max(initial=0)), f"{name} of a resample")
         return _Layout(
             scores,
-            _filled([(places, positives) for places, positives, _ in rows], scores.size),
-            _filled([(places, negatives) for places, _, negatives in rows], scores.size),
+            rows.filled(rows.positives, scores.size),
+            rows.filled(rows.negatives, scores.size),
             inexact(pooled) if pooled.scores.size else np.zeros(scores.size, np.bool_),
             of_masks,
             not pooled.binned and all(one is images.pool.counts for one, images in zip(kept, soft, strict=True)),
@@ -428,28 +441,47 @@ def joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  dense or sparse
     return hstack(parts, format="csr")
 
 
-def _row(image: ScoreCounts, pooled: ScoreCounts) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Count an image by the pooled scores: the columns that it has pixels in, its positives and its negatives there."""
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Counts of images by pooled scores: those of image k are entries ``ends[k]`` to ``ends[k + 1]`` of the others."""
 
-    def keys(counts: ScoreCounts) -> NDArray[Any]:
-        return -bin_of(counts.scores) if pooled.binned and counts.scores.size else -counts.scores
+    ends: IntArray
+    places: IntArray
+    positives: IntArray
+    negatives: IntArray
 
-    places = np.searchsorted(keys(pooled), keys(image))
-    if not places.size:
-        return places, np.empty(0), np.empty(0)
-    starts = np.flatnonzero(np.diff(places, prepend=-1))
-    positives, negatives = (np.add.reduceat(part, starts) for part in (image.positives, image.negatives))
-    return places[starts], positives.astype(np.float64), negatives.astype(np.float64)
+    def totals(self, counts: IntArray) -> IntArray:
+        """Add up the counts of each image."""
+        return np.diff(np.append(0, np.cumsum(counts))[self.ends])
+
+    def filled(self, counts: IntArray, width: int) -> Any:  # noqa: ANN401  dense or sparse
+        """Lay counts out as a matrix, one row per image."""
+        shape = self.ends.size - 1, width
+        if shape[0] * width > _DENSE_CELLS:
+            from scipy.sparse import csr_array
+
+            return csr_array((counts.astype(np.float64), self.places, self.ends), shape=shape)
+        matrix = np.zeros(shape)
+        matrix[np.repeat(np.arange(shape[0]), np.diff(self.ends)), self.places] = counts
+        return matrix
 
 
-def _filled(rows: Sequence[tuple[IntArray, FloatArray]], width: int) -> Any:  # noqa: ANN401 - dense or sparse
-    if len(rows) * width > _DENSE_CELLS:
-        from scipy.sparse import csr_array
-
-        ends = np.cumsum([0, *(places.size for places, _ in rows)])
-        places, values = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-        return csr_array((values, places, ends), shape=(len(rows), width))
-    matrix = np.zeros((len(rows), width))
-    for row, (places, values) in zip(matrix, rows, strict=True):
-        row[places] = values
-    return matrix
+def _rows(images: Iterable[ScoreCounts], pooled: ScoreCounts) -> _Rows:
+    """Count images by the pooled scores, some images at a time."""
+    binned = pooled.binned and pooled.scores.size > 0
+    keys = -bin_of(pooled.scores) if binned else -pooled.scores
+    parts: list[tuple[IntArray, ...]] = [(np.empty(0, np.int64),) * 4]
+    images = iter(images)
+    while some := list(islice(images, _IMAGES_AT_ONCE)):
+        scores, positives, negatives = (
+            np.concatenate([getattr(image, name) for image in some]) for name in ("scores", "positives", "negatives")
+        )
+        places = np.searchsorted(keys, -bin_of(scores) if binned else -scores)
+        image = np.repeat(np.arange(len(some)), [image.scores.size for image in some])
+        starts = np.flatnonzero((np.diff(places, prepend=-1) != 0) | (np.diff(image, prepend=-1) != 0))
+        if starts.size:
+            positives, negatives = (np.add.reduceat(part, starts) for part in (positives, negatives))
+        sizes = np.bincount(image[starts], minlength=len(some))
+        parts.append((sizes, places[starts], positives, negatives))
+    sizes, places, positives, negatives = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return _Rows(np.append(0, np.cumsum(sizes)), places, positives, negatives)

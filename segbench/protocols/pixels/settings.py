@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from segbench.core.arguments import as_real, listed
+from segbench.core.arguments import as_real, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.metric import Metric
@@ -93,7 +93,10 @@ class Pixels(Protocol):
         pixel is void has no voice there; a pixel void for all is left out. With one ground truth all four are the same.
         None: an image with several is refused.
     at : tuple of float
-        Scores at which precision, recall, F, IoU, specificity, accuracy and MCC are measured, too: ``f@0.5``.
+        Scores at which precision, recall, F, IoU, specificity, accuracy and MCC are measured, too, pooled and as means
+        over images: ``f@0.5``, ``mean_image_f@0.5``.
+    calibration : bool
+        Measure how far scores are from probabilities, too: ``brier``, ``ece``, ``mce``, ``ace``.
 
     Raises
     ------
@@ -152,8 +155,13 @@ class Pixels(Protocol):
             read=read_numbers,
         ),
     )
+    calibration: bool = field(
+        default=False,
+        metadata=option("Add how well scores in [0, 1] are calibrated: Brier score, ECE, MCE and ACE."),
+    )
 
     def __post_init__(self) -> None:
+        check_flags(self)
         at = [
             as_real(value, "at", "numbers", least=-math.inf, most=math.inf) for value in listed(self.at, "at", "(0.5,)")
         ]
@@ -181,28 +189,34 @@ class Pixels(Protocol):
         }
         if self.at:
             fields["at"] = written(self.at)
+        if self.calibration:
+            fields["calibration"] = "15 bins"
         return fields if self.annotators is None else fields | {"annotators": self.annotators}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
-        """Make the protocol from the fields of a signature: only fixed thresholds decide what is measured."""
-        return cls(at=read_numbers(fields["at"])) if "at" in fields else cls()
+        """Make the protocol from the fields of a signature, as far as they decide what is measured."""
+        return cls(at=read_numbers(fields["at"]) if "at" in fields else (), calibration="calibration" in fields)
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric and total."""
+        from segbench.protocols.pixels.calibration import METRICS as CALIBRATION
         from segbench.protocols.pixels.fixed_thresholds import metrics_at
         from segbench.protocols.pixels.metrics import METRICS, TOTALS
 
-        return (*METRICS, *metrics_at(self.at), *TOTALS)
+        return (*METRICS, *metrics_at(self.at), *(CALIBRATION if self.calibration else ()), *TOTALS)
 
     def table(
         self, *sets: Mapping[str, ScoreCounts], rest: Counts | None = None, of_set: Counts | None = None
     ) -> PixelTable:
         """Lay out counts, see `PixelTable`."""
+        from segbench.protocols.pixels.calibration import CalibrationTable
         from segbench.protocols.pixels.fixed_thresholds import FixedThresholdTable
         from segbench.protocols.pixels.metrics import PixelTable
 
         pooled, deciding = cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set)
+        if self.calibration:
+            return CalibrationTable(sets, pooled, deciding, at=self.at)
         if self.at:
             return FixedThresholdTable(sets, pooled, deciding, at=self.at)
         return PixelTable(sets, pooled, deciding)

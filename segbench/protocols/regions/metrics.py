@@ -42,35 +42,39 @@ _ARE = "adapted Rand error"
 
 METRICS = shares(
     Metric(
-        key="covering_ods", title="cover ODS", better="higher", image_key="covering", headline=True, compared=True,
+        key="covering_ods", title="ODS", better="higher", image_key="covering", headline=True, compared=True,
         group="cover", note=_COVER,
     ),
-    Metric(key="covering_ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True),
+    Metric(
+        key="covering_ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, group="cover"
+    ),
     Metric(key="covering_ois", title="OIS", better="higher", compared=True, group="cover", note=_COVER),
     Metric(
         key="covering_best", title="best", better="higher", image_key="covering_best", image_title="covering best",
-        compared=True, priority=6, note="each region at its own threshold",
+        compared=True, priority=6, group="cover", note="each region at its own threshold",
     ),
     Metric(key="covering_of_prediction", image_key="covering_of_prediction", chosen=True),
-    Metric(key="pri_ods", title="PRI ODS", better="higher", image_key="pri", image_title="PRI", compared=True),
-    Metric(key="pri_ods_threshold", kind="threshold", chosen=True),
-    Metric(key="pri_ois", title="OIS", better="higher", priority=5),
     Metric(
-        key="voi_ods", title="VOI ODS", better="lower", range=_BITS, image_key="voi", image_title="VOI", compared=True,
+        key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, group="PRI"
+    ),
+    Metric(key="pri_ods_threshold", kind="threshold", chosen=True),
+    Metric(key="pri_ois", title="OIS", better="higher", priority=5, group="PRI"),
+    Metric(
+        key="voi_ods", title="ODS", better="lower", range=_BITS, image_key="voi", image_title="VOI", compared=True,
         group="VOI", note=_VOI,
     ),
     Metric(key="voi_ods_threshold", kind="threshold", chosen=True),
     Metric(key="voi_ois", title="OIS", better="lower", range=_BITS, priority=4, group="VOI", note=_VOI),
     Metric(
-        key="voi_split", title="split", better="lower", range=_BITS, chosen=True, priority=2,
-        note="part of VOI at its ODS, too many regions",
+        key="voi_split", title="split", better="lower", range=_BITS, chosen=True, priority=2, group="VOI",
+        note="part at its ODS, too many regions",
     ),
     Metric(
-        key="voi_merge", title="merge", better="lower", range=_BITS, chosen=True, priority=1,
-        note="part of VOI at its ODS, too few regions",
+        key="voi_merge", title="merge", better="lower", range=_BITS, chosen=True, priority=1, group="VOI",
+        note="part at its ODS, too few regions",
     ),
     Metric(
-        key="are_ods", title="ARE ODS", better="lower", image_key="are", image_title="ARE", compared=True, group="ARE",
+        key="are_ods", title="ODS", better="lower", image_key="are", image_title="ARE", compared=True, group="ARE",
         note=_ARE,
     ),
     Metric(key="are_ods_threshold", kind="threshold", chosen=True),

@@ -27,8 +27,8 @@ METRICS = shares(
         compared=True, note="structure",
     ),
     Metric(
-        key="e_max", title="E max", symbol=r"E_\phi^{\max}", better="higher", range=_E, image_key="e_max",
-        compared=True, chosen=True, priority=1, group="E", note="enhanced alignment",
+        key="e_max", title="max", symbol=r"E_\phi^{\max}", better="higher", range=_E, image_key="e_max",
+        image_title="E max", compared=True, chosen=True, priority=1, group="E", note="enhanced alignment",
     ),
     Metric(
         key="e_mean", title="mean", symbol=r"E_\phi^{\mathrm{mean}}", better="higher", range=_E, image_key="e_mean",
@@ -39,16 +39,16 @@ METRICS = shares(
         image_key="e_adaptive", image_title="E adp", compared=True, priority=2, group="E", note="enhanced alignment",
     ),
     Metric(
-        key="f_max", title="F max", symbol=r"F_\beta^{\max}", better="higher", image_key="f_max", compared=True,
-        chosen=True, note="maximum of the mean F curve, at one threshold tuned on these images",
+        key="f_max", title="max", symbol=r"F_\beta^{\max}", better="higher", image_key="f_max", image_title="F max",
+        compared=True, chosen=True, group="F", note="max of the mean F curve, at one threshold tuned on these images",
     ),
     Metric(
         key="f_mean", title="mean", symbol=r"F_\beta^{\mathrm{mean}}", better="higher", image_key="f_mean",
-        image_title="F mean", compared=True, priority=4,
+        image_title="F mean", compared=True, priority=4, group="F",
     ),
     Metric(
         key="f_adaptive", title="adp", symbol=r"F_\beta^{\mathrm{adp}}", better="higher", image_key="f_adaptive",
-        image_title="F adp", compared=True, priority=3,
+        image_title="F adp", compared=True, priority=3, group="F",
     ),
     Metric(
         key=WEIGHTED, title="Fw", symbol=r"F_\beta^w", better="higher", image_key=WEIGHTED, image_title="Fw",

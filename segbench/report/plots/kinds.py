@@ -13,5 +13,6 @@ KINDS: Mapping[str, str] = {
     "comparison": "paired differences",
     "confusion": "of label maps the confusion matrix of one method",
     "classes": "IoU per class",
+    "reliability": "the share of positives against the score",
 }
 """What each kind draws, for help texts."""

@@ -1,0 +1,79 @@
+"""Reliability of pixel scores: the share of positives among the pixels with a score, against that score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from segbench.aggregator.result import Result
+from segbench.core.errors import ArgumentError
+from segbench.core.scores import ScoreCounts
+from segbench.curves.masks import TWO_VALUED
+from segbench.drawing.axes import CURVE_LAYER, frame_reliability, new_axes, short_names, three_digits
+from segbench.drawing.legends import place_legend
+from segbench.drawing.palette import line_style
+from segbench.protocols.pixels.calibration import reliability, why_uncalibrated
+from segbench.report.plots.methods import Kind, of_one_protocol
+from segbench.report.remarks import names_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LARGEST_DOT = 120
+
+
+def plot_reliability(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
+    """Draw the share of positives in 15 bins of equal width against the mean score of each bin, all images pooled.
+
+    On the diagonal scores are probabilities that come true; below it a method is overconfident.
+
+    Parameters
+    ----------
+    results : Result or sequence of Result
+        Of the pixel protocol, with soft maps of scores between 0 and 1, with or without ``Pixels(calibration=True)``.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib Axes
+        The area of a dot is the share of all pixels in its bin, of which it keeps a visible least; legends give ECE.
+
+    Raises
+    ------
+    ArgumentError
+        For another protocol, two-valued predictions, or scores that are no probabilities.
+    """
+    results = of_one_protocol(results)
+    pooled = [_counts(result) for result in results]
+    ax = ax or new_axes()
+    frame_reliability(ax)
+    for place, (counts, name) in enumerate(zip(pooled, short_names(names_of(results)), strict=True)):
+        bins, style = reliability(counts), line_style(place)
+        held = bins.pixels > 0
+        score, share = bins.scores[held] / bins.pixels[held], bins.positives[held] / bins.pixels[held]
+        error = np.abs(bins.positives - bins.scores).sum() / bins.pixels.sum()
+        label = f"[ECE={three_digits(error)}] {name}"
+        ax.plot(score, share, color=style.colour, linestyle=style.dashes, zorder=CURVE_LAYER, label=label)
+        area = _LARGEST_DOT * np.maximum(bins.pixels[held] / bins.pixels.sum(), 0.05)
+        ax.scatter(score, share, area, color=style.colour, linewidths=0, zorder=CURVE_LAYER, clip_on=False)
+    place_legend(ax, ("upper left", "lower right"))
+    return ax
+
+
+def _counts(result: Result) -> ScoreCounts:
+    """Give the pooled counts of a result, if they have a reliability."""
+    counts = result.pooled
+    if not isinstance(counts, ScoreCounts):
+        raise ArgumentError(f"{result.method} is a result of {result.protocol}; reliability is that of soft maps")
+    reason = TWO_VALUED if counts.two_valued else why_uncalibrated(counts)
+    if not reason and not counts.scores.size:
+        reason = "no pixels"
+    if reason:
+        raise ArgumentError(f"{result.method} has no reliability: {reason}; choose other methods (--only)")
+    return counts
+
+
+KIND = Kind(plot_reliability)
