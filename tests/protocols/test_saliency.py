@@ -189,16 +189,17 @@ class TestWeightedF:
         labels = rng.random(rng.integers(1, 40, 2)) < rng.choice([0.005, 0.05, 0.5])
         labels[tuple(rng.integers(0, labels.shape))] = True
         expected = distance_transform_edt(~labels, return_distances=False, return_indices=True)
-        rows = kernels.nearest_rows(labels.view(np.uint8))
-        cells = np.empty(labels.shape[1], np.int32)
-        for r, row in enumerate(rows):
-            number = kernels.cells_of_row(row, r, cells)
-            at = 0
-            for c in np.flatnonzero(rng.random(row.size) < rng.choice([0.2, 1])):
-                at = kernels.nearest_cell(row, r, c, cells[:number], at)
-                assert (row[cells[at]], cells[at]) == tuple(expected[:, r, c])
-                start = rng.choice(np.flatnonzero(row >= 0))
-                assert kernels.search_row(row, r, c, start)[0] == cells[at]
+        nearest = kernels.nearest_rows(labels.view(np.uint8))
+        squares = np.empty(labels.shape[1], np.int64)
+        cells, ends = np.empty((2, labels.shape[1]), np.int32)
+        for r, rows in enumerate(nearest):
+            kernels.squared_distances(rows, r, squares)
+            number = kernels.cells_of_row(rows, squares, cells)
+            kernels.ends_of_cells(squares, cells[:number], ends)
+            starts = np.maximum.accumulate(np.r_[0, ends[: number - 1]])
+            columns = np.repeat(cells[:number], np.maximum(ends[:number] - starts, 0))
+            assert_array_equal(columns, expected[1, r])
+            assert_array_equal(rows[columns], expected[0, r])
 
     @pytest.mark.parametrize("seed", range(20))
     def test_agrees_with_filters_of_scipy(self, seed):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,11 +14,12 @@ from segbench.core.series import FloatArray, Space
 from segbench.core.table import CountsTable
 from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
 from segbench.protocols.saliency.curve import SaliencyCurve, saliency_curve
-from segbench.protocols.saliency.measures import f_measure
 
 _E = (0.0, 2.0)  # N / (N - 1) of a perfect map of N pixels
 
 WEIGHTED = "weighted_f"
+
+Values = TypeVar("Values", float, FloatArray)
 
 METRICS = shares(
     Metric(
@@ -127,6 +129,13 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
                 reached, first = np.unique(recall, return_index=True)
                 heights[row] = np.interp(at, reached, precision[first], left=np.nan, right=np.nan)
         return heights
+
+
+def f_measure(precision: Values, recall: Values, beta2: float) -> Values:
+    """F of precision and recall, 0 where either is; of arrays, or compiled for numbers."""
+    above = (1 + beta2) * precision * recall
+    f: Values = above / (beta2 * precision + recall + (above == 0))
+    return f
 
 
 def _in_ones(counts: SaliencyCounts) -> FloatArray:
