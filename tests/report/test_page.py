@@ -228,10 +228,17 @@ class TestCurves:
     def test_one_threshold_has_no_chart_of_thresholds(self, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": np.eye(9, dtype=np.uint8) * 255})
         mask = write_folder(tmp_path / "p", {"a.png": np.tri(9, dtype=np.uint8) * 255})
-        page = write_page(tmp_path, [evaluate(gt, mask)]).read_text()
+        page = write_page(tmp_path, [result := evaluate(gt, mask)]).read_text()
         kinds = re.findall(r'data-kind="([^"]*)"', page)
         assert "pr" in kinds
         assert "threshold-f" not in kinds
+        # The mask is a point in both spaces: there is no line to any other.
+        pr, roc = page[page.index('data-kind="pr"') :].split('data-kind="roc"')[:2]
+        y = 398 - result.summary["ods_precision"] * (398 - 10)
+        assert result.summary["ods_recall"] == 1
+        assert f'class="dot" cx="446" cy="{y:.1f}"' in pr
+        assert 'class="line"' not in pr
+        assert 'class="line"' not in roc[: roc.index("</svg>")]
 
     def test_long_curves_are_thinned_around_the_best_point(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=8, levels=False, shape=(60, 60))
