@@ -52,9 +52,10 @@ class Accumulator:
         image (tiles), so that counts are added; or the same image again, which counts once. The last is for samplers
         that fill up the last batch (PyTorch's ``DistributedSampler``); its counts must be the same both times.
     count_on : {"auto", "device", "host"}
-        Where PyTorch tensors are counted (pixels only): ``"auto"`` counts them on their device unless that is the CPU
-        (or Apple's ``mps``, which lacks float64), ``"device"`` by PyTorch's operations on the CPU, too, ``"host"``
-        always copies them to the host's memory. The counts are the same.
+        Where PyTorch tensors are counted: ``"auto"`` counts them on their device unless that is the CPU (or Apple's
+        ``mps``, which lacks float64), ``"device"`` by PyTorch's operations on the CPU, too, ``"host"`` always copies
+        them to the host's memory. The counts are the same. Of `Labels` stacks of scores are reduced to labels there,
+        and these are counted on the host; of other protocols but `Pixels` tensors are always copied.
 
     Raises
     ------
@@ -163,8 +164,9 @@ class Accumulator:
         elif valid is not None and self.protocol.reads == "boundaries":
             raise ArgumentError("valid: boundaries are counted over whole images, without a field of view")
         else:
-            batch = as_planes(labels, scores, valid, one_image=names is None)
-        notes = () if self.protocol.reads == "regions" else batch.notes
+            count_on = self.count_on if self.protocol.reduces_tensors else "host"
+            batch = as_planes(labels, scores, valid, count_on, one_image=names is None)
+        notes = () if self.protocol.reads in ("labels", "regions") else batch.notes
         named: list[tuple[str, Packed]] = []
         unnamed: list[Counted] = []
         if name is not None:

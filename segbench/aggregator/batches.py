@@ -62,14 +62,17 @@ def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -
     return batch
 
 
-def as_planes(labels: Any, scores: object, valid: object, *, one_image: bool) -> Batch:  # noqa: ANN401  arrays or a list
-    """Take images as arrays on the host; `labels` may be a list of annotators, or one of images."""
+def as_planes(labels: Any, scores: Any, valid: object, count_on: CountOn, *, one_image: bool) -> Batch:  # noqa: ANN401  arrays or a list
+    """Take images as arrays on the host, stacks of scores as tensors; `labels` may list annotators or images."""
     if isinstance(labels, (list, tuple)):
         truths: Any = tuple(map(_annotator, labels)) if one_image else [_annotators(part) for part in labels]
     else:
         truths = _plane(on_host(labels, "labels"), one_image=one_image)
     counted = None if valid is None else _plane(on_host(valid, "valid"), one_image=one_image)
-    return Batch(truths, _plane(on_host(scores, "scores"), one_image=one_image), counted, tensors=False)
+    stack = _plane(scores.detach(), one_image=one_image) if _on_device(scores, count_on) else None
+    if stack is None or not isinstance(truths, np.ndarray) or stack.ndim == truths.ndim:
+        stack = _plane(on_host(scores, "scores"), one_image=one_image)
+    return Batch(truths, stack, counted, tensors=False)
 
 
 def _annotators(truth: Any) -> Any:  # noqa: ANN401  an array, or one per annotator
@@ -77,7 +80,7 @@ def _annotators(truth: Any) -> Any:  # noqa: ANN401  an array, or one per annota
 
 
 def _annotator(truth: object) -> NDArray[Any]:
-    drawn = _plane(on_host(truth, "labels"), one_image=True)
+    drawn: NDArray[Any] = _plane(on_host(truth, "labels"), one_image=True)
     if drawn.ndim != 2:
         raise ArgumentError(
             f"labels is a list, expected one array of shape (height, width) per annotator; found shape {drawn.shape}"
@@ -85,21 +88,29 @@ def _annotator(truth: object) -> NDArray[Any]:
     return drawn
 
 
-def _plane(array: NDArray[Any], *, one_image: bool) -> NDArray[Any]:
+def _plane(array: Any, *, one_image: bool) -> Any:  # noqa: ANN401  an array or a tensor
     """Leave out an axis of one channel, before height and width."""
     axis = 0 if one_image else 1
-    return array.take(0, axis) if array.ndim == axis + 3 and array.shape[axis] == 1 else array
+    one_channel = array.ndim == axis + 3 and array.shape[axis] == 1
+    return array.squeeze(axis) if one_channel else array
 
 
 def _tensors_or_arrays(labels: object, scores: object, valid: object, count_on: CountOn) -> Batch:
-    if count_on != "host" and is_tensor(scores):
-        device: Any = scores.device  # type: ignore[attr-defined]
-        # Metal has no float64, in which scores are put into bins; a tensor without data has nothing to count.
-        if device.type not in ("mps", "meta") and (count_on == "device" or device.type != "cpu"):
-            moved = None if valid is None else _as_tensor(valid, "valid", device)
-            return Batch(_as_tensor(labels, "labels", device), scores, moved, tensors=True)
+    if _on_device(scores, count_on):
+        device = scores.device  # type: ignore[attr-defined]
+        moved = None if valid is None else _as_tensor(valid, "valid", device)
+        return Batch(_as_tensor(labels, "labels", device), scores, moved, tensors=True)
     host_valid = None if valid is None else on_host(valid, "valid")
     return Batch(on_host(labels, "labels"), on_host(scores, "scores"), host_valid, tensors=False)
+
+
+def _on_device(scores: Any, count_on: CountOn) -> bool:  # noqa: ANN401  whatever the user has
+    """Return whether scores are a tensor that is counted where it is."""
+    if count_on == "host" or not is_tensor(scores):
+        return False
+    # Metal has no float64, in which scores are put into bins; a tensor without data has nothing to count.
+    device = scores.device.type
+    return device not in ("mps", "meta") and (count_on == "device" or device != "cpu")
 
 
 def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever the user has

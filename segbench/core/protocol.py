@@ -167,6 +167,8 @@ class Protocol(ABC):
     """Whether its results are methods to be ranked; False for the agreement of annotators."""
     why_not_arrays: ClassVar[str] = ""
     """Why images cannot come as arrays, batch by batch; empty if they can."""
+    reduces_tensors: ClassVar[bool] = False
+    """Whether a stack of maps may be a tensor on a device, of which it copies no more than it needs."""
     takes_field: ClassVar[bool] = True
     """Whether pixels outside a field of view can be left out, where `reads` has one."""
     by_set: ClassVar[bool] = False

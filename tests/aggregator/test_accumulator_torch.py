@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from segbench import Accumulator, ArgumentError, DataError, Pixels
+from segbench import Accumulator, ArgumentError, DataError, Labels, Pixels
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (pip install torch)")
 
@@ -120,6 +120,39 @@ def test_no_pixel_counts():
     by_numpy.update(np.ones((2, 3), np.float32), np.ones((2, 3), np.float32), nothing, names=["a", "b"])
     same(by_torch, by_numpy)
     assert by_torch.compute().summary["ignored"] == 6
+
+
+@pytest.mark.parametrize("count_on", ["auto", "device", "host"])
+@pytest.mark.parametrize("score_type", ["float32", "float64", "bfloat16", "int64", "uint8"])
+def test_logits_are_reduced_where_they_lie(count_on, score_type):
+    rng = np.random.default_rng(0)
+    truth = rng.choice([0, 1, 2, 255], (2, 7, 9))
+    stack = torch.from_numpy(rng.integers(0, 4, (2, 3, 7, 9))).to(getattr(torch, score_type))  # with ties
+    valid = rng.random(truth.shape) < 0.8
+    protocol = Labels(classes=3, pred_map="0=1,1=0")
+    by_torch, by_numpy = Accumulator(protocol, count_on=count_on), Accumulator(protocol)
+    by_torch.update(torch.from_numpy(truth), stack, torch.from_numpy(valid), names=["a", "b"])
+    by_torch.update(torch.from_numpy(truth[0]), stack[0].permute(1, 2, 0), name="c")
+    by_torch.update(torch.from_numpy(truth), stack[:, :1], names=["d", "e"])  # labels, with an axis of one channel
+    by_numpy.update(truth, plain(stack), valid, names=["a", "b"])
+    by_numpy.update(truth[0], plain(stack[0]), name="c")
+    by_numpy.update(truth, plain(stack[:, 0]), names=["d", "e"])
+    same(by_torch, by_numpy)
+    assert by_torch.compute().notes == ()
+    assert by_torch.compute().counts["c"].matrix.sum() == (truth[0] != 255).sum()
+
+
+@pytest.mark.parametrize("count_on", ["auto", "device"])
+def test_logits_that_are_no_numbers_or_of_another_shape(count_on):
+    accumulator = Accumulator(Labels(classes=3), count_on=count_on)
+    broken = torch.zeros(3, 2, 3)
+    broken[1, :, 2] = math.nan
+    with pytest.raises(DataError, match="scores of 'a': NaN or infinity in 2 of 18 values of the stack"):
+        accumulator.update(torch.zeros(2, 3), broken, name="a")
+    with pytest.raises(DataError, match=r"shape \(4, 2, 3\), expected \(3, 2, 3\)"):
+        accumulator.update(torch.zeros(2, 3), torch.zeros(4, 2, 3), name="a")
+    with pytest.raises(DataError, match=r"shape \(2, 2\), expected \(2, 3\)"):
+        accumulator.update(torch.zeros(2, 3), torch.zeros(2, 2), name="a")
 
 
 def test_tensors_of_a_boundary_benchmark_are_counted_on_the_host():

@@ -644,6 +644,12 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     assert copies["identical"].message.endswith("the ground truth itself: every score will be perfect")
 
 
+def test_labels_in_a_loop_are_no_levels():
+    accumulator = segbench.Accumulator(Labels(classes=3))
+    accumulator.update(np.zeros((1, 2, 2), np.int64), np.ones((1, 2, 2), np.int64), names=["a"])
+    assert accumulator.compute().notes == ()
+
+
 def test_masks_have_no_classes_and_the_remedy_is_of_this_command(tmp_path):
     for k in range(2):
         mask = np.eye(4, dtype=np.uint8) * 255

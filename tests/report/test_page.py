@@ -25,10 +25,12 @@ from segbench import (
     PublishedCurve,
     Regions,
     Result,
+    compare_results,
     evaluate,
     export_report,
 )
 from segbench.cli.commands import app
+from segbench.core.numbers import number
 
 CURVE = BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0])
 
@@ -130,6 +132,82 @@ class TestTables:
         assert html.escape(next(iter(result.failed.values())), quote=False).replace("'", "&#39;") in page
 
 
+def sentences(page):
+    """Give what the page says first, as plain text."""
+    found = re.search(r'<div class="answer">(.*?)(?:<div|</div)', page, re.DOTALL)[1]
+    return [html.unescape(re.sub("<[^>]*>", "", one)) for one in re.findall(r"<p[^>]*>(.*?)</p>", found)]
+
+
+class TestAnswer:
+    def test_who_leads_by_how_much_and_how_certain(self, tmp_path):
+        gt, *folders = write_methods(tmp_path, {"one": 0.5, "two": 2, "three": 1.9}, images=12)
+        results = [evaluate(gt, folder) for folder in folders]
+        page = write_page(tmp_path, results, replicates=300).read_text()
+        compared = compare_results(results, replicates=300)
+        f = {result.method: result.summary["ods_f"] for result in results}
+        (best, high), (second, low), (third, _) = sorted(f.items(), key=lambda item: -item[1])
+        p = {row.a + row.b: row.p_holm for row in compared.differences if row.metric == "ods_f"}
+        said = sentences(page)
+        assert said[0] == f"{best} leads: ODS F {number(high)}, {number(high - low)} ahead of {second}."
+        share = compared.rank_shares["ods_f"][best][0]
+        assert said[1] == f"{best} is first in {100 * share:.3g} % of 300 resamples of the images."
+        assert said[2] == f"It is significantly better than {third} (p = {number(p['onetwo'])} after Holm)."
+        assert said[3].startswith(f"It is not significantly better than {second} (p = ")
+        assert re.findall(r'<td class="(better|worse|)" title="(\w+)', page)[:2] == [("", best), ("better", best)]
+
+    def test_one_method_has_its_interval(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=4)
+        result = evaluate(gt, one)
+        said = sentences(write_page(tmp_path, [result]).read_text())
+        low, high = map(number, result.intervals()["ods_f"])
+        assert said[0] == f"one: ODS F {number(result.summary['ods_f'])}."
+        assert said[1] == f"95 % interval {low} to {high} over 4 images."
+        assert said[2] == "Only 4 images: with fewer than 10, intervals and p-values are unreliable."
+
+    def test_equals_are_level(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=3)
+        results = [evaluate(gt, one, method=name) for name in ("a", "b")]
+        assert sentences(write_page(tmp_path, results, intervals=None).read_text())[0].startswith("a and b are level: ")
+
+    def test_methods_measured_differently_are_not_compared(self, tmp_path):
+        gt, one, two = write_methods(tmp_path, {"one": 1, "two": 2}, images=3)
+        results = [evaluate(gt, one, Pixels(void=(7,))), evaluate(gt, two)]
+        assert (
+            "Not compared: methods are compared under the same settings"
+            in sentences(write_page(tmp_path, results, replicates=50).read_text())[1]
+        )
+
+
+class TestGallery:
+    def test_the_worst_the_most_disputed_the_median_and_the_best(self, tmp_path):
+        gt, one, two = write_methods(tmp_path, {"one": 0.5, "two": 2}, images=9)
+        results = [evaluate(gt, one), evaluate(gt, two)]
+        page = write_page(tmp_path, results, intervals=None).read_text()
+        values = [[result.per_image[name]["f"] for result in results] for name in results[0].counts]
+        by_mean = sorted(results[0].counts, key=lambda name: np.mean(values[list(results[0].counts).index(name)]))
+        rows = dict(re.findall(r'<tr><th scope="row"><b>([^<]*)</b><span class="name">(im\d\d)</span>', page))
+        assert list(rows) == ["Worst", "Widest disagreement", "Median", "Best"]
+        assert rows["Worst"] == by_mean[0]
+        assert rows["Best"] == by_mean[-1]
+        spread = {name: np.ptp(pair) for name, pair in zip(results[0].counts, values, strict=True)}
+        left = [name for name in spread if name != rows["Worst"]]
+        assert rows["Widest disagreement"] == max(left, key=spread.get)
+
+    def test_thumbnails_show_the_counts_at_the_best_threshold(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=3)
+        result = evaluate(gt, one)
+        page = write_page(tmp_path, [result], intervals=None).read_text()
+        shown = re.findall(r'data-image="(\w+)" data-method="0">.*?base64,([^"]*)".*?<small>F ([^<]*)</small>', page)
+        assert len(shown) == 3
+        for name, picture, said in shown:
+            counts = result.counts[name].at([result.summary["ods_threshold"]])
+            tp, fp = int(counts.positives[0]), int(counts.negatives[0])
+            missed = result.counts[name].total_positives - tp
+            states = np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))))
+            assert [int(np.sum(states == state)) for state in (1, 2, 3)] == [tp, fp, missed]
+            assert said == number(2 * tp / (2 * tp + fp + missed))
+
+
 class TestCurves:
     def test_points_to_hover_over_are_those_measured(self, papers, tmp_path):
         (drawn,) = embedded(write_page(tmp_path, papers).read_text(), "data-")
@@ -150,10 +228,17 @@ class TestCurves:
     def test_one_threshold_has_no_chart_of_thresholds(self, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": np.eye(9, dtype=np.uint8) * 255})
         mask = write_folder(tmp_path / "p", {"a.png": np.tri(9, dtype=np.uint8) * 255})
-        page = write_page(tmp_path, [evaluate(gt, mask)]).read_text()
+        page = write_page(tmp_path, [result := evaluate(gt, mask)]).read_text()
         kinds = re.findall(r'data-kind="([^"]*)"', page)
         assert "pr" in kinds
         assert "threshold-f" not in kinds
+        # The mask is a point in both spaces: there is no line to any other.
+        pr, roc = page[page.index('data-kind="pr"') :].split('data-kind="roc"')[:2]
+        y = 398 - result.summary["ods_precision"] * (398 - 10)
+        assert result.summary["ods_recall"] == 1
+        assert f'class="dot" cx="446" cy="{y:.1f}"' in pr
+        assert 'class="line"' not in pr
+        assert 'class="line"' not in roc[: roc.index("</svg>")]
 
     def test_long_curves_are_thinned_around_the_best_point(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=8, levels=False, shape=(60, 60))

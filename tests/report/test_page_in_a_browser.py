@@ -1,5 +1,6 @@
 """The page as a reader meets it, in headless Chromium."""
 
+import base64
 import csv
 import os
 import shutil
@@ -147,6 +148,25 @@ class TestPage:
             result.summary["ods_recall"],
             result.summary["ods_precision"],
         )
+
+    def test_printed_it_is_a_handout_of_two_pages(self, reader):
+        size = {"paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": True}
+        printed = reader.driver.execute_cdp_cmd("Page.printToPDF", size)
+        assert base64.b64decode(printed["data"]).count(b"/Type /Page\n") in (1, 2)
+
+    def test_it_fits_a_phone(self, browser, page):
+        browser.open(page, width=390, height=800)
+        left = """const box = document.querySelector('.metrics').parentElement;
+            box.scrollLeft = 200;
+            return box.scrollWidth > box.clientWidth && box.querySelector('tbody th').getBoundingClientRect().left
+                - box.getBoundingClientRect().left"""
+        assert 0 <= browser.run(left) < 3
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+        browser.run("document.querySelector('.thumb').click()")
+        browser.until(TestPictures.PAINTED)
+        assert browser.run("const d = document.querySelector('#panel'); return d.scrollWidth <= d.clientWidth")
+        assert browser.complaints() == []
+        browser.open(page)
 
     def test_hovering_tells_threshold_precision_recall_and_f(self, reader, results):
         best = max(results, key=lambda result: result.summary["ods_f"])

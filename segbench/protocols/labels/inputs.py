@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -128,14 +129,13 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     )
 
 
-def _reduced_by_argmax(file: str, stack: NDArray[Any], shape: tuple[int, ...], classes: int) -> NDArray[np.intp]:
-    """Give the place of the highest score of each pixel, of equal ones the first; stacks of both orders of axes."""
+def _reduced_by_argmax(file: str, stack: Any, shape: tuple[int, ...], classes: int) -> NDArray[np.intp]:  # noqa: ANN401
+    """Give the place of the highest score of each pixel, of equal ones the first; of an array or a tensor."""
     hint = "save label maps instead: scores.argmax(axis=0); only these are resized"
-    axis = class_axis(file, stack.shape, shape, classes, hint=hint)
-    if stack.dtype.kind == "f":
-        refuse_nan(file, "values of the stack", np.isnan(stack), "a score")
-    places: NDArray[np.intp] = np.argmax(stack, axis=axis)
-    return places
+    axis = class_axis(file, tuple(stack.shape), shape, classes, hint=hint)
+    refuse_nan(file, "values of the stack", stack != stack, "a score")  # noqa: PLR0124  only NaN differs from itself
+    places = stack.argmax(axis)
+    return np.asarray(places.cpu() if hasattr(places, "cpu") else places)
 
 
 def masks_in(
@@ -190,8 +190,8 @@ def _likely_classes(labels: NDArray[Any]) -> str:
     return f"0-{values[-1]:g}" if values.size > 2 and values[-1] < 2 * values.size else "0-18"
 
 
-def refuse_nan(file: str, where: str, broken: NDArray[np.bool_], expected: str) -> None:
+def refuse_nan(file: str, where: str, broken: Any, expected: str) -> None:  # noqa: ANN401  an array or a tensor
     """Refuse values that are no numbers, `broken`."""
     if broken.any():
-        found = f"NaN or infinity in {np.count_nonzero(broken)} of {broken.size} {where}"
+        found = f"NaN or infinity in {int(broken.sum())} of {math.prod(broken.shape)} {where}"
         raise DataError(file, f"{found}, expected {expected} in each", f"give them {expected}")

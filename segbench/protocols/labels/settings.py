@@ -79,6 +79,7 @@ class Labels(Protocol):
 
     name: ClassVar[str] = "labels"
     reads: ClassVar[Reads] = "labels"
+    reduces_tensors: ClassVar[bool] = True
     without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {

@@ -82,6 +82,7 @@ _NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
 _AT_ODS = {key: f"ods_{key}" for key in ("f", "precision", "recall", "threshold")}
 _DENSE_CELLS = 2**24
 _IMAGES_AT_ONCE = 256
+_MANY_IMAGES = 2**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,12 +316,12 @@ class PixelTable(CountsTable[ScoreCounts]):
     @property
     def chosen_points(self) -> str:
         """How many of the scores `reduced` has, in words; empty where it has all."""
-        return self.reduced.threshold_source if self.worth_keeping else ""
+        return self.reduced.threshold_source if self._pool.scores > REDUCED_ABOVE else ""
 
     @property
     def worth_keeping(self) -> bool:
-        """Whether so many distinct scores were pooled that `reduced` holds a choice of them."""
-        return self._pool.scores > REDUCED_ABOVE
+        """Whether so many distinct scores were pooled that `reduced` holds a choice of them, or so many images."""
+        return self._pool.scores > REDUCED_ABOVE or (self.images > _MANY_IMAGES and not self.threshold_source)
 
     @property
     def curve(self) -> Curve:
