@@ -31,8 +31,9 @@ def overlay(
 
     It writes one PNG per image and method.
     """
-    from segbench.aggregator.rereading import why_no_pictures
+    from segbench.aggregator.rereading import best_threshold, why_no_pictures
     from segbench.cli.progress import progress_bar
+    from segbench.core.numbers import number
     from segbench.drawing.palette import class_colours
     from segbench.report.overlays import export_overlays, legend
 
@@ -47,6 +48,10 @@ def overlay(
         )
     for problem in problems:
         typer.secho(problem, fg="red", err=True)
+    for result in chosen if threshold is None and not classes else ():
+        if result.rules.best_threshold is not None:
+            best = number(best_threshold(result))
+            typer.echo(f"{result.method}: at threshold {best} ({result.rules.best_threshold.key})", err=True)
     if classes:
         for names, colours in {tuple(one.classes): class_colours(len(one.classes)) for one in chosen}.items():
             typer.echo(", ".join(f"{colour}: {name}" for name, colour in zip(names, colours, strict=True)), err=True)

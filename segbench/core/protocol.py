@@ -343,5 +343,10 @@ class Protocol(ABC):
 
     @cached_property
     def best_threshold(self) -> Metric | None:
-        """The threshold at which the headline is measured; None where there is no single one."""
+        """The best threshold for all images, at which pictures are drawn; None where there is no single one."""
         return next((metric for metric in self.metrics() if metric.key and metric.kind == "threshold"), None)
+
+    @cached_property
+    def images_at_their_best(self) -> bool:
+        """Whether each image is measured at its own best threshold."""
+        return any(metric.kind == "threshold" and metric.image_key for metric in self.metrics())

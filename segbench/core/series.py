@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -46,8 +47,11 @@ class Series(ABC):
 
     measure: ClassVar[str]
     """The column that plots draw against the threshold: in [0, 1], and tables mark the highest value."""
-    best: ClassVar[str] = ""
-    """The metric that plots of the measure name in the legend; empty for the one that ranks methods."""
+    best: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """By column, the metric that plots of it against the threshold name in the legend, its maximum; by default the one
+    that ranks methods."""
+    beta2: float = 1.0
+    """The weight of precision in F, for lines of equal F."""
     steps: ClassVar[bool] = False
     """Whether the measure is constant between thresholds, as between scores that occur; else it is interpolated."""
 
@@ -90,9 +94,9 @@ class Series(ABC):
         del space
         return None
 
-    def against_threshold(self) -> Line:
-        """Give rising thresholds and the measure at each, where both are known."""
-        thresholds, values = self._defined("threshold", self.measure)
+    def against_threshold(self, measure: str = "") -> Line:
+        """Give rising thresholds and the measure, or another column, at each, where both are known."""
+        thresholds, values = self._defined("threshold", measure or self.measure)
         order = np.argsort(thresholds)
         return thresholds[order], values[order]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from segbench.core.names import latex_name, one_line
+from segbench.core.series import FloatArray
 from segbench.drawing.palette import GUIDE, ISO_F, ISO_F_TEXT
 
 if TYPE_CHECKING:
@@ -105,17 +106,25 @@ def draw_to_the_frame(ax: Axes, *lines: Line2D, margin: float = 0.008) -> None:
         line.set_clip_box(TransformedBbox(Bbox([[-margin, -margin], [1 + margin, 1 + margin]]), ax.transAxes))
 
 
-def frame_pr(ax: Axes) -> None:
+def equal_f(f: float, beta2: float, points: int) -> tuple[FloatArray, FloatArray]:
+    """Give recall and precision along the line where F is `f`, from precision 1 to recall 1."""
+    least = beta2 * f / (1 + beta2 - f)
+    recall = least + (1 - least) * np.linspace(0, 1, points) ** 3  # where the line is steep it needs more points
+    with np.errstate(invalid="ignore"):  # at recall 0, where only precision counts
+        return recall, f * recall / ((1 + beta2) * recall - beta2 * f)
+
+
+def frame_pr(ax: Axes, beta2: float = 1.0) -> None:
     """Draw the frame of precision against recall with lines of equal F, once."""
     if ax.get_xlabel() == "Recall":
         return
     _unit_square(ax, "Recall", "Precision")
     for f in np.arange(1, 10) / 10:
-        recall = np.linspace(f / (2 - f), 1, 200)
-        ax.plot(recall, f * recall / (2 * recall - f), color=ISO_F, linestyle="-", linewidth=guide_width(), zorder=1)
+        recall, precision = equal_f(f, beta2, 60)
+        ax.plot(recall, precision, color=ISO_F, linestyle="-", linewidth=guide_width(), zorder=1)
         ax.annotate(
             f"F={f:.1f}",
-            (1, f / (2 - f)),
+            (1, precision[-1]),
             xytext=(3, 0),
             textcoords="offset points",
             va="center",

@@ -28,7 +28,7 @@ def plot_series(series: Series, *, ax: Axes | None = None, label: str | None = N
     label = label or series.caption
     if series.spaces:
         space = series.spaces[0]
-        frame(ax, space)
+        frame(ax, space, series.beta2)
         draw_in_space(ax, series, space, style, label)
         legend_in_space(ax, space)
         return ax
@@ -40,9 +40,12 @@ def plot_series(series: Series, *, ax: Axes | None = None, label: str | None = N
     return ax
 
 
-def frame(ax: Axes, space: Space) -> None:
-    """Draw the frame of a space, once."""
-    (frame_pr if space == "pr" else frame_roc)(ax)
+def frame(ax: Axes, space: Space, beta2: float = 1.0) -> None:
+    """Draw the frame of a space, once; `beta2` is the weight of precision in lines of equal F."""
+    if space == "pr":
+        frame_pr(ax, beta2)
+    else:
+        frame_roc(ax)
 
 
 def legend_in_space(ax: Axes, space: Space) -> None:
@@ -75,9 +78,12 @@ def frame_threshold(ax: Axes, measure: str) -> None:
     open_frame(ax)
 
 
-def draw_against_threshold(ax: Axes, series: Series | None, style: LineStyle, label: str) -> Line:
-    """Draw the measure of a curve against the threshold; give the points drawn. None is a method without a curve."""
-    x, y = (np.empty(0), np.empty(0)) if series is None else series.against_threshold()
+def draw_against_threshold(ax: Axes, series: Series | None, style: LineStyle, label: str, measure: str = "") -> Line:
+    """Draw the measure of a curve, or another column, against the threshold; give the points drawn.
+
+    None is a method without a curve.
+    """
+    x, y = (np.empty(0), np.empty(0)) if series is None else series.against_threshold(measure)
     if x.size:
         kept = visible((x - x[0]) / (float(np.ptp(x)) or 1.0), y)
         x, y = x[kept], y[kept]

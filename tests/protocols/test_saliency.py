@@ -317,6 +317,38 @@ class TestGroundTruthThatTheRuleDoesNotFit:
             assert (answer.out + answer.err).count("--positive") == 1
 
 
+class TestPlots:
+    @pytest.fixture
+    def result(self):
+        return segbench.evaluate([random_case(seed) for seed in range(3)], protocol=Saliency(positive=1))
+
+    @pytest.mark.parametrize(
+        ("draw", "key"), [(segbench.plot_f_threshold, "f_max"), (segbench.plot_e_threshold, "e_max")]
+    )
+    def test_dots_are_at_the_maximum_of_the_mean_curve(self, result, draw, key):
+        curve, dot = draw(result).lines
+        ((at, height),) = dot.get_xydata()
+        assert_allclose(height, result.summary[key], atol=1e-15)
+        measured = {"f_max": result.curve.f, "e_max": result.curve.e}[key]
+        assert_allclose(measured[round(255 * at)], height, atol=1e-15)
+        assert abs(curve.get_ydata().max() - height) < 1e-3
+        if key == "f_max":
+            assert at == result.summary["f_max_threshold"]
+
+    @pytest.mark.parametrize("beta2", [0.3, 1, 0])
+    def test_lines_of_equal_f_weigh_precision(self, beta2):
+        result = segbench.evaluate([random_case(0)], protocol=Saliency(positive=1, beta2=beta2))
+        lines = segbench.plot_pr(result).lines[:9]
+        for f, line in zip(np.arange(1, 10) / 10, lines, strict=True):
+            recall, precision = line.get_xydata()[1:].T
+            assert_allclose((1 + beta2) * precision * recall / (beta2 * precision + recall), f, atol=1e-9)
+
+    def test_other_protocols_have_no_e(self):
+        result = segbench.evaluate([random_case(0)])
+        with pytest.raises(ArgumentError, match="the pixels protocol has no E; draw F against the threshold"):
+            segbench.plot_e_threshold(result)
+
+
 class TestCheck:
     """What is ordinary of saliency maps is not found, and remedies are those that saliency has."""
 
@@ -372,6 +404,9 @@ class TestCommand:
         assert segbench("compare", kept).code == 0
         assert "mae" in segbench("show", kept, "--per-image", "--format", "csv").out
         assert segbench("show", kept, "--intervals", "95").code == 0
+        drawn = segbench("overlay", kept, "-o", tmp_path / "pictures", "--image", "coins", "--only", "soft_otsu")
+        assert "soft_otsu: at threshold .3725 (f_max_threshold)" in drawn.err
+        assert segbench("plot", kept, "--kind", "e", "-o", tmp_path / "e.svg").code == 0
 
     def test_one_bit_masks_need_no_rule(self, segbench, tmp_path):
         labels, levels = random_case(0)

@@ -46,6 +46,11 @@ def _regions_in_pr():
     return segbench.achievable_pr_curve(second.pooled).plot(ax=ax)
 
 
+def _saliency():
+    labels, levels = np.arange(64).reshape(8, 8) % 5 > 2, np.arange(64, dtype=np.uint8).reshape(8, 8)
+    return segbench.evaluate([(labels, levels), (~labels, levels % 7)], protocol=segbench.Saliency(positive=1))
+
+
 PICTURES = {
     "plot_pr": lambda: segbench.plot_pr(pixel_results(), band=0.95, replicates=200),
     "plot_pr-boundaries": lambda: segbench.plot_pr(boundary_results()),
@@ -59,6 +64,7 @@ PICTURES = {
     "plot_comparison": _comparison,
     "plot_comparison-many": lambda: _comparison("ois_f", 8),
     "plot_confusion": lambda: segbench.plot_confusion(label_results()[0]),
+    "plot_e_threshold": lambda: segbench.plot_e_threshold(_saliency()),
     "plot_classes": lambda: segbench.plot_classes(label_results(), level=0.95, replicates=200),
     "plot_reliability": lambda: segbench.plot_reliability(pixel_results(2)),
     "plot_matches": _matches,

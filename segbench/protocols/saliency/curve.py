@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -28,16 +29,19 @@ class SaliencyCurve(Series):
     ----------
     thresholds, precision, recall, f, e : array of float64, shape (256,)
         Thresholds are 0, 1/255, .. 1. F is not that of the mean precision and recall.
+    beta2 : float
+        The weight of precision in F.
     """
 
     measure: ClassVar[str] = "f"
-    best: ClassVar[str] = "f_max"
+    best: ClassVar[Mapping[str, str]] = MappingProxyType({"f": "f_max", "e": "e_max"})
 
     thresholds: FloatArray
     precision: FloatArray
     recall: FloatArray
     f: FloatArray
     e: FloatArray
+    beta2: float = 0.3
 
     @property
     def columns(self) -> Mapping[str, FloatArray]:
@@ -86,4 +90,4 @@ def saliency_curve(counts: SaliencyCounts | Pooled) -> SaliencyCurve:
     pooled = as_pooled(counts, SaliencyCounts)
     units = pooled.images * UNITS
     means = (pooled.precision / units, pooled.recall / units, pooled.f / units, pooled.e / units)
-    return SaliencyCurve(np.arange(LEVELS) / (LEVELS - 1), *means)
+    return SaliencyCurve(np.arange(LEVELS) / (LEVELS - 1), *means, beta2=pooled.beta2)

@@ -20,6 +20,7 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
 from segbench.core.series import AXES, RATES, Series, Space
+from segbench.drawing.axes import equal_f
 from segbench.drawing.palette import COLOURS, DASHES, LineStyle
 from segbench.drawing.series import thinned
 from segbench.report.page.svg import WIDTH, Axis, axes, between, drawing, element, fitting, grid, line, shape, words
@@ -134,7 +135,7 @@ def _in_space(methods: Sequence[Method], space: Space) -> Chart | None:
     x_title, y_title = (title[0].upper() + title[1:] for title in AXES[space])
     parts = [axes(x, y, x_title, y_title)]
     if space == "pr":
-        parts += _equal_f(x, y)
+        parts += _equal_f(x, y, curves[0][1].beta2)
         rates = {round(curve.prevalence, _DIGITS) for _, curve in curves if not math.isnan(curve.prevalence)}
         parts += [line(x.start, at, x.end, at, css="chance") for at in y.at(sorted(rates)).tolist()]
     else:
@@ -149,14 +150,14 @@ def _in_space(methods: Sequence[Method], space: Space) -> Chart | None:
     return Chart(space, _CAPTIONS[space], _readable(parts, methods, _CAPTIONS[space], x, y, columns=RATES[space]), note)
 
 
-def _equal_f(x: Axis, y: Axis) -> list[Markup]:
+def _equal_f(x: Axis, y: Axis, beta2: float) -> list[Markup]:
     parts = []
     for f in np.arange(1, 10) / 10:
-        least = f / (2 - f)
-        recall = least + (1 - least) * np.linspace(0, 1, 40) ** 3  # where the line is steep it needs more points
-        parts.append(shape(x.at(recall), y.at(f * recall / (2 * recall - f)), css="iso"))
+        recall, precision = equal_f(f, beta2, 40)
+        known = np.isfinite(precision)
+        parts.append(shape(x.at(recall[known]), y.at(precision[known]), css="iso"))
         label = f"F{f:.1f}".replace("0.", " .")
-        parts.append(words(x.end + 4.0, float(y.at(f / (2 - f))) + 4.0, label, css="iso-text"))
+        parts.append(words(x.end + 4.0, float(y.at(precision[-1])) + 4.0, label, css="iso-text"))
     return parts
 
 

@@ -182,9 +182,8 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
     answered = answer(methods)
     embedded, cuts = pictures.for_scripts()
     classes = [] if classes_add_up(results[0]) else list(results[0].classes)
-    threshold = rules.best_threshold
     at = "Rows are chosen by means over methods" if len(methods) > 1 else "Rows are chosen by the metric"
-    if threshold is not None:
+    if rules.images_at_their_best:
         at += " of each image at its own best threshold; pictures and the metric below are at the best for all images"
     return {
         "protocol": rules.name,
@@ -212,7 +211,7 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
         "gallery": gallery(rows, methods, pictures.by_image),
         "states": [(State(state).name.lower(), words) for state, words in rules.states_called.items()],
         "at": at,
-        "best_threshold": threshold is not None,
+        "best_threshold": rules.images_at_their_best,
         "panels": pictures,
         "embedded": embedded,
         "places": {name: place for place, name in enumerate(pictures.by_image)},

@@ -58,7 +58,7 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
     competing = [method for method in methods if method.result.rules.competes] or list(methods)
     rules = methods[0].result.rules
     metric = rules.image_headline
-    title = metric.name_for_images if rules.best_threshold is None else f"best {metric.name_for_images}"
+    title = f"best {metric.name_for_images}" if rules.images_at_their_best else metric.name_for_images
     sign = -1 if metric.better == "lower" else 1
     values = {
         name: [method.values[name] for method in competing if name in method.values]

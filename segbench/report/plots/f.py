@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from segbench.aggregator.result import Result
+from segbench.core.errors import ArgumentError
 from segbench.drawing.axes import CURVE_LAYER, dot_size, new_axes
 from segbench.drawing.series import draw_against_threshold, finish_threshold, frame_threshold
-from segbench.report.plots.methods import Kind, methods_in
+from segbench.report.plots.methods import Kind, as_results, methods_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,23 +45,34 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
     F of pixels changes at scores that occur and is level between them. That of boundaries is drawn straight between the
     measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
     """
+    return draw_measure(results, "", ax)
+
+
+def draw_measure(results: Result | Sequence[Result], measure: str, ax: Axes | None) -> Axes:
+    """Draw a column of the curves against the threshold; empty for the one that each protocol has."""
+    results = as_results(results)
     methods = methods_in(results, None, "curve")
     rules = methods[0].result.rules
     known = next((method.curve for method in methods if method.curve is not None), None)
-    title = rules.image_headline.name_for_images
-    if known is not None and known.best:
-        title = known.measure.upper()
-        methods = methods_in(results, None, "curve", key=known.best, title=title)
+    if measure and (known is None or measure not in known.columns):
+        instead = "F against the threshold: --kind f (plot_f_threshold)"
+        raise ArgumentError(f"the {rules.name} protocol has no {measure.upper()}; draw {instead}")
+    title, key = rules.image_headline.name_for_images, rules.headline.key
+    drawn = measure or (known.measure if known else "")
+    if known is not None and drawn in known.best:
+        title, key = drawn.upper(), known.best[drawn]
+    threshold = rules.best_threshold.key if rules.best_threshold else ""
     ax = ax or new_axes()
     frame_threshold(ax, title)
-    for result, curve, style, label in methods:
-        if curve is not None and curve.against_threshold()[1].size == curve.columns["threshold"].size == 1:
-            level = curve.against_threshold()[1].item()
-            ax.axhline(level, color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
+    for result, curve, style, label in methods_in(results, None, "curve", key=key, title=title):
+        at, values = (np.empty(0), np.empty(0)) if curve is None else curve.against_threshold(drawn)
+        if curve is not None and values.size == curve.columns["threshold"].size == 1:
+            ax.axhline(values.item(), color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
             continue
-        draw_against_threshold(ax, curve, style, label)
-        threshold = result.summary[rules.best_threshold.key] if rules.best_threshold else np.nan
-        best = threshold, result.summary[rules.headline.key]
+        draw_against_threshold(ax, curve, style, label, drawn)
+        best = (result.summary.get(threshold, np.nan), result.summary[key])
+        if measure and values.size:
+            best = at[values.argmax()], values.max()
         ax.plot(*best, "o", color=style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
     finish_threshold(ax)
     return ax

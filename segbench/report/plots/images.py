@@ -137,6 +137,6 @@ def _title(metric: str, results: Sequence[Result]) -> str:
     ):
         return f"{metric.capitalize()} of each image at the mask"
     rules = results[0].rules
-    if metric == rules.image_headline.image_key and rules.best_threshold is not None:
+    if metric == rules.image_headline.image_key and rules.images_at_their_best:
         return f"{metric.capitalize()} of each image at its best threshold"
     return f"{metric.replace('_', ' ')} of each image"

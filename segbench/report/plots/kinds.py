@@ -8,6 +8,7 @@ KINDS: Mapping[str, str] = {
     "pr": "precision and recall",
     "roc": "ROC",
     "f": "F against threshold",
+    "e": "of saliency maps E against threshold",
     "images": "each image's F",
     "achievable": "the achievable and the raw curve",
     "comparison": "paired differences",

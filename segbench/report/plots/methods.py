@@ -109,7 +109,7 @@ def draw_prevalences(ax: Axes, methods: Sequence[Method]) -> None:
         ax.axhline(prevalence, color=GUIDE, linewidth=guide_width(), linestyle=(0, (1, 2)), zorder=2, label=label)
 
 
-def _as_results(given: object) -> list[Result]:
+def as_results(given: object) -> list[Result]:
     """Give a result, or several, as a list."""
     if isinstance(given, Result):
         return [given]
@@ -125,7 +125,7 @@ def _as_results(given: object) -> list[Result]:
 
 def of_one_protocol(given: object) -> list[Result]:
     """Take results to be drawn in one picture: several classes as all of them added up."""
-    results = _as_results(given)
+    results = as_results(given)
     protocols = sorted({result.protocol for result in results})
     if not protocols:
         raise ArgumentError("no results to draw")

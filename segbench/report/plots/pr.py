@@ -24,9 +24,9 @@ def plot_pr(
 ) -> Axes:
     """Draw the pooled precision-recall curves of several methods, the best F first in the legend.
 
-    Behind the curves lie lines of equal F; a dot marks the best F (ODS) of each, and a dotted line the prevalence, the
-    precision of random scores. Where scores were kept in bins, what that leaves open is a light area around the curve,
-    and the legend's F has its bound: the exact one lies within.
+    Behind the curves lie lines of equal F, of saliency with its weight of precision; a dot marks the best F (ODS) of
+    each, and a dotted line the prevalence, the precision of random scores. Where scores were kept in bins, what that
+    leaves open is a light area around the curve, and the legend's F has its bound: the exact one lies within.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def plot_pr(
     band, replicates, seed = band_settings(band, replicates, seed)
     methods = methods_in(results, "pr", "precision-recall curve")
     ax = ax or new_axes()
-    frame(ax, "pr")
+    frame(ax, "pr", next((method.curve.beta2 for method in methods if method.curve is not None), 1.0))
     for method in methods:
         draw_band(ax, method, "pr", level=band, replicates=replicates, seed=seed)
         drawn = draw_in_space(ax, method.curve, "pr", method.style, method.label)[0].size
