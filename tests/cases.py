@@ -10,6 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+import segbench
+
+DEMO = Path(segbench.__file__).parents[1] / "datasets" / "demo" / "objects"
+
 # R&P tables 6 and 7 (8 and 9): two images, pooled P = 9, N = 23. At .5: TP 2 + 2, FP 1 + 2.
 FIRST_TRUTH = np.array([[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]], np.uint8)
 FIRST_SCORES = np.array([[0.5, 0, 0, 0], [0, 1, 0, 0], [0, 0.25, 0.75, 0], [0, 0, 0, 0.25]])
@@ -36,6 +40,19 @@ def write_papers(root: Path) -> tuple[Path, Path]:
     truth = write_folder(root / "gt", {"first.png": FIRST_TRUTH * 255, "second.png": SECOND_TRUTH * 255})
     scores = write_folder(root / "pred", {"first.npy": FIRST_SCORES, "second.npy": SECOND_SCORES})
     return truth, scores
+
+
+def demo(name, method="soft_otsu"):
+    """Read ground truth and scores of an image that ships."""
+    return (np.asarray(Image.open(DEMO / kind / f"{name}.png")) for kind in ("ground_truth", f"predictions/{method}"))
+
+
+def accumulated(names, **options):
+    """Accumulate images that ship."""
+    accumulator = segbench.Accumulator(**options)
+    for name in names:
+        accumulator.update(*demo(name), name=name)
+    return accumulator
 
 
 def save_cell(path: Path, boundaries: Sequence[NDArray]) -> Path:

@@ -4,7 +4,13 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from segbench import ArgumentError, ScoreCounts
+from segbench.core.metric import Metric
+from segbench.core.table import CountsTable
+from segbench.statistics.bootstrap import bootstrap
 
 ROOT = Path(__file__).parents[1]
 DEMO = ROOT / "datasets/demo/objects"
@@ -53,3 +59,21 @@ def test_a_protocol_from_outside_goes_all_the_way(run, tmp_path, protocol, optio
     assert key in run("compare", kept, "--replicates", "20")
     run("report", kept, "-o", page, "--replicates", "20")
     assert "soft_otsu" in page.read_text("utf-8")
+
+
+def test_a_metric_that_leaves_its_range_is_named():
+    class Percent(CountsTable[ScoreCounts]):
+        metrics = (Metric(key="share", range=(0, 1)),)
+        counts = ScoreCounts
+
+        @property
+        def rows(self):
+            return np.ones((self.images, 1))
+
+        def score(self, sums):
+            return 50 * sums
+
+    table = Percent([{"a": ScoreCounts([1.0], [1], [0])}])
+    for measure in (table.summary, lambda: bootstrap(table)):
+        with pytest.raises(ArgumentError, match="share is 50, expected 0 to 1"):
+            measure()

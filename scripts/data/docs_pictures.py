@@ -22,10 +22,12 @@ from matplotlib.figure import Figure
 import segbench
 from segbench import Result, ScoreCounts
 from segbench.core.numbers import number
+from segbench.drawing.palette import FALSE_POSITIVE, MATCHED, MISS
 from segbench.report.plots.saving import save_plot
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "datasets" / "demo"
+BELOW = {"ha": "center", "va": "top", "fontweight": "bold"}
 WRONG = {"color": "0.45", "linestyle": "--", "linewidth": 1.4}
 
 
@@ -40,6 +42,34 @@ def side_by_side(width: float = 9, height: float = 4.2) -> tuple[Figure, Axes, A
     figure = Figure(figsize=(width, height), layout="constrained")
     left, right = figure.subplots(1, 2)
     return figure, left, right
+
+
+def front_page() -> Figure:
+    """Draw the main job in one row: a photograph, a soft prediction, its errors, and the curves of all methods."""
+    results = objects("border_colours", "local_entropy", "random_walker", "soft_otsu")
+    walker, name = results[2], "chelsea"
+    photograph = iio.imread(DEMO / "images" / f"{name}.jpg")
+    prediction = iio.imread(DEMO / "objects" / "predictions" / walker.method / f"{name}.png")
+    with tempfile.TemporaryDirectory() as folder:
+        segbench.export_overlays([walker], folder, names=[name])
+        states = iio.imread(Path(folder, walker.method, f"{name}.png"), mode="RGB")
+    grey = photograph.mean(axis=2, keepdims=True) / 255 if photograph.ndim == 3 else photograph[..., None] / 255
+    errors = np.where((states == 255).all(axis=2, keepdims=True), grey, 0.45 * grey + 0.55 * states / 255)
+    figure = Figure(figsize=(13, 3), layout="constrained")
+    *pictures, right = figure.subplots(1, 4, width_ratios=(1, 1, 1, 0.9))
+    for ax, picture, title in zip(
+        pictures,
+        (photograph, prediction, errors),
+        ("photograph", "soft prediction", "errors at the ODS threshold"),
+        strict=True,
+    ):
+        ax.imshow(picture, cmap="gray")
+        ax.set_title(title, fontsize=10)
+        ax.axis("off")
+    for place, (word, colour) in enumerate((("true", MATCHED), ("false", FALSE_POSITIVE), ("missed", MISS))):
+        pictures[-1].text(0.2 + 0.3 * place, -0.03, word, color=colour, transform=pictures[-1].transAxes, **BELOW)
+    segbench.plot_pr(results, ax=right)
+    return figure
 
 
 def demo_pr() -> Callable[[Path], None]:
@@ -251,6 +281,7 @@ def label_maps() -> Figure:
 
 PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "architecture": architecture,
+    "front-page": front_page,
     "demo-pr": demo_pr,
     "roc-and-pr": roc_and_pr,
     "interpolation": interpolation,

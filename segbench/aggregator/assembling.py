@@ -129,8 +129,9 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
     with ResultsFile(Path(path)) as store:
         runs = store.runs(partial=True)
         wanted = [run for run in runs if run.complete or partial]
-        found = (_stored_result(store, run, alone=len(wanted) == 1) for run in wanted)
-        results = [result for result in found if result is not None]
+        places = dict(zip((run.key for run in runs), _places(runs), strict=True))
+        found = ((run, _stored_result(store, run, alone=len(wanted) == 1)) for run in wanted)
+        results = [replace(result, place=places[run.key]) for run, result in found if result is not None]
     stopped = [] if partial else [run.method for run in runs if not run.complete]
     if not results:
         hint = "repeat the run; it continues where it stopped"
@@ -138,6 +139,19 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
             hint += "; load_results(path, partial=True) and segbench show give the images counted so far"
         raise DataError(str(path), f"holds no {'run' if partial else 'complete run'}", hint)
     return results, stopped
+
+
+def _places(runs: Sequence[Run]) -> list[int | None]:
+    """Number the methods of a results file; one that was run with several protocols has one number, annotators none."""
+    places: dict[tuple[str, int], int] = {}
+    namesakes: Counter[tuple[str, str]] = Counter()
+    numbers: list[int | None] = []
+    for run in runs:
+        key = run.method, namesakes[run.protocol, run.method]
+        namesakes[run.protocol, run.method] += 1
+        competes = protocol_of(run.protocol, run.settings).competes
+        numbers.append(places.setdefault(key, len(places)) if competes else None)
+    return numbers
 
 
 def _stored_result(store: ResultsFile, run: Run, *, alone: bool) -> Result | None:

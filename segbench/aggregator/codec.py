@@ -11,11 +11,12 @@ come from anywhere.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any
@@ -104,7 +105,33 @@ def decode(data: bytes, kind: type[Counts] | None = None) -> Counts:
 
 
 def _decode_one(data: bytes, own: type[Counts] | None) -> Counts:
+    kind, values = _fields(data, own)
+    return kind(**values)
+
+
+def _fields(data: bytes, own: type[Counts] | None = None) -> tuple[type[Counts], dict[str, Any]]:
+    """Unpack the type of counts and the values of their fields."""
     header, _, block = _unpacked(data).partition(b"\n")
+    kind, scalars, arrays = _header(header, own)
+    values, offset = dict(scalars), 0
+    for name, stored, dtype, scale, size in arrays:
+        if stored.startswith("steps"):
+            planes: NDArray[np.uint8] = np.frombuffer(block, np.uint8, size * int(stored[-1]), offset)
+            values[name] = _from_steps(planes, int(stored[-1])).astype(dtype, copy=False)
+            offset += planes.size
+            continue
+        array: NDArray[Any] = np.frombuffer(block, np.dtype(stored), size, offset)
+        offset += array.nbytes
+        with np.errstate(all="raise", under="ignore"):
+            values[name] = (array / scale if scale else array).astype(dtype)
+    return kind, values
+
+
+@functools.lru_cache(maxsize=1024)  # that of most images and ranges of a run is the same
+def _header(
+    header: bytes, own: type[Counts] | None
+) -> tuple[type[Counts], dict[str, Any], tuple[tuple[str, str, str, float, int], ...]]:
+    """Read the type of counts, their scalars, and name, types, scale and size of each array; check them."""
     values: dict[str, Any] = json.loads(header)
     name = values.pop("kind")
     kind = own if own is not None and own.kind == name else counts_types()[name]
@@ -117,20 +144,10 @@ def _decode_one(data: bytes, own: type[Counts] | None) -> Counts:
     for key, value in values.items():
         if type(value) not in _SCALARS[types[key]] or (isinstance(value, int) and value.bit_length() > 63):
             raise ValueError(f"{key} of another type")
-    offset = 0
-    for name, (stored, dtype, scale, size) in arrays.items():
+    for name, (stored, dtype, _, _) in arrays.items():
         if not ((_NUMBERS.fullmatch(stored) or _STEPS.fullmatch(stored)) and _NUMBERS.fullmatch(dtype)):
             raise ValueError(f"{name} of another type")
-        if _STEPS.fullmatch(stored):
-            planes: NDArray[np.uint8] = np.frombuffer(block, np.uint8, size * int(stored[-1]), offset)
-            values[name] = _from_steps(planes, int(stored[-1])).astype(dtype, copy=False)
-            offset += planes.size
-            continue
-        array: NDArray[Any] = np.frombuffer(block, np.dtype(stored), size, offset)
-        offset += array.nbytes
-        with np.errstate(all="raise", under="ignore"):
-            values[name] = (array / scale if scale else array).astype(dtype)
-    return kind(**values)
+    return kind, values, tuple((name, *array) for name, array in arrays.items())
 
 
 def decode_between(data: bytes, lowest: float, below: float) -> ScoreCounts:
@@ -150,12 +167,23 @@ def decode_between(data: bytes, lowest: float, below: float) -> ScoreCounts:
             ]
         except Exception as error:
             raise _damaged(error) from error
-        parts = [_decode_scores(block[ends[k] : ends[k + 1]]) for k in wanted]
         try:
-            counts = ScoreCounts.end_to_end(parts)
+            counts = _end_to_end([_fields(block[ends[k] : ends[k + 1]]) for k in wanted])
         except Exception as error:
             raise _damaged(error) from error
     return counts if (lowest, below) == (-math.inf, math.inf) else counts.between(lowest, below)
+
+
+def _end_to_end(parts: Sequence[tuple[type[Counts], dict[str, Any]]]) -> ScoreCounts:
+    """Put the fields of consecutive ranges together, the highest scores first."""
+    if any(kind is not ScoreCounts for kind, _ in parts):
+        raise ValueError("ranges of counts that are not of scores")
+    if not parts:
+        return ScoreCounts.sum(())
+    fields = [values for _, values in parts]
+    arrays = [name for name, value in fields[0].items() if isinstance(value, np.ndarray)]
+    joined = {name: np.concatenate([values[name] for values in fields]) for name in arrays}
+    return ScoreCounts(**{**fields[0], **joined, "ignored": sum(values.get("ignored", 0) for values in fields)})
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -309,10 +337,18 @@ def _steps(array: NDArray[Any]) -> NDArray[np.uint8] | None:
 
 def _from_steps(planes: NDArray[np.uint8], itemsize: int) -> NDArray[Any]:
     """Give the floats back that `_steps` packed."""
-    steps = np.ascontiguousarray(planes.reshape(itemsize, -1).T).view(f"<u{itemsize}").reshape(-1)
-    keys = ~np.cumsum(steps, dtype=f"u{itemsize}")
+    low, *others = planes.reshape(itemsize, -1)
+    steps = low.astype(f"u{itemsize}")
+    for byte, plane in enumerate(others, 1):
+        if plane.any():  # that of few scores is anything but 0 in the high bytes
+            steps |= plane.astype(steps.dtype) << steps.dtype.type(8 * byte)
+    keys = np.cumsum(steps, dtype=steps.dtype, out=steps)
     sign = keys.dtype.type(1 << (8 * itemsize - 1))
-    floats: NDArray[Any] = np.where(keys & sign, keys ^ sign, ~keys).view(f"f{itemsize}")
+    # Inverted they are the bits of negative floats, and of positive ones but for the sign; positive ones come first.
+    first_negative = int(np.searchsorted(keys, sign))
+    np.invert(keys[:first_negative], out=keys[:first_negative])
+    keys[:first_negative] ^= sign
+    floats: NDArray[Any] = keys.view(f"f{itemsize}")
     return floats
 
 

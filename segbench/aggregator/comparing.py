@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import SELECTION, without_selection
@@ -74,9 +74,7 @@ def compare(
         raise ArgumentError(f"methods holds {type(given[0] if odd is None else odd).__name__}, {_EXPECTED}")
     results = [one for one in given if isinstance(one, Result)]
     names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
-    settings: dict[str, Any] = {
-        "method": method, "level": level, "replicates": replicates, "permutations": permutations, "seed": seed,
-    }  # fmt: skip
+    settings = _Settings(method=method, level=level, replicates=replicates, permutations=permutations, seed=seed)
     if given and len(results) == len(given):
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
@@ -86,15 +84,17 @@ def compare(
     return compare_counts(dict(zip(names, counts, strict=True)), protocol=protocol, **settings)
 
 
-def compare_results(
-    results: Sequence[Result],
-    *,
-    method: IntervalMethod = "percentile",
-    level: float = 0.95,
-    replicates: int = 2000,
-    permutations: int = 10_000,
-    seed: int = 0,
-) -> Comparison:
+class _Settings(TypedDict, total=False):
+    """How differences are tested and ranks drawn."""
+
+    method: IntervalMethod
+    level: float
+    replicates: int
+    permutations: int
+    seed: int
+
+
+def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) -> Comparison:
     """Compare methods pair by pair on the same images.
 
     Parameters
@@ -103,8 +103,8 @@ def compare_results(
         At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
         is not known; images and their totals must be the same. Runs counted exactly and runs counted in bins can be
         compared: values of the latter carry bounds.
-    method, level, replicates, permutations, seed
-        As in `segbench.compare`.
+    **settings
+        ``method``, ``level``, ``replicates``, ``permutations`` and ``seed`` as in `segbench.compare`.
 
     Returns
     -------
@@ -115,13 +115,7 @@ def compare_results(
     ArgumentError
         If methods were measured differently or on different images: it says what differs.
     """
-    names = [result.method for result in results]
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        arrays = all(result.settings.get("source") == "arrays" for result in results if result.method in doubled)
-        apart = "give each a name of its own (Accumulator(method=...))"
-        chosen = "choose those of one setting (segbench compare --only)"
-        raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {apart if arrays else chosen}")
+    _refuse_namesakes(results)
     published = [result.method for result in results if result.published]
     if published:
         raise ArgumentError(f"{', '.join(published)}: published without images, so it cannot be compared")
@@ -138,13 +132,9 @@ def compare_results(
     comparison = compare_counts(
         counts,
         protocol=results[0].rules,
-        method=method,
-        level=level,
-        replicates=replicates,
-        permutations=permutations,
-        seed=seed,
         kept={result.method: result.kept for result in results if result.kept},
         same_truth=same_truth,
+        **settings,
     )
     return replace(comparison, undefined={key: _why(key, results) for key in comparison.undefined})
 
@@ -155,6 +145,23 @@ def _why(key: str, results: Sequence[Result]) -> str:
         if key in result.summary.undefined:
             reasons.setdefault(result.summary.undefined[key], []).append(result.method)
     return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in reasons.items())
+
+
+def _refuse_namesakes(results: Sequence[Result]) -> None:
+    """Refuse several runs of one name; a setting by which to choose is named where several methods share it."""
+    names = [result.method for result in results]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if not doubled:
+        return
+    arrays = any(result.settings.get("source") == "arrays" for result in results)
+    hint = f"give each a name of its own ({'Accumulator(method=...)' if arrays else 'count them again as NAME=PRED'})"
+    fields = dict.fromkeys(f"{key}:{value}" for result in results for key, value in result.settings.items())
+    for each in fields:
+        chosen = [result.method for result in results if each in result.signature]
+        if len(results) > len(chosen) == len(set(chosen)) > 1:
+            hint = f"choose those of one setting (segbench compare --only {each})"
+            break
+    raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {hint}")
 
 
 def _refuse_different_settings(results: Sequence[Result]) -> None:

@@ -123,7 +123,7 @@ def _context() -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["segbench.aggregator.counting", "segbench.protocols.pixels.kernels", "PIL.Image"])
+    context.set_forkserver_preload(["segbench.aggregator.preloaded"])
     with ctrl_c_left_to_parent():
         forkserver.ensure_running()
     return context

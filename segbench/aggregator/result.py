@@ -76,6 +76,9 @@ class Result:
         known. A partial result is not ranked.
     measured_by : Protocol, optional
         The protocol; by default the one of that name, as far as the settings say.
+    place : int, optional
+        Its number among the methods of its results file, from 0, which settles its colour; None where it is of no
+        file, and of annotators.
     """
 
     method: str
@@ -95,6 +98,7 @@ class Result:
     reused: int = 0
     partial: tuple[int, int | None] | None = None
     measured_by: Protocol | None = None
+    place: int | None = None
 
     def __repr__(self) -> str:
         """Give one line with the method, the number of images, and the metric that ranks methods."""
@@ -117,7 +121,7 @@ class Result:
         """Give the table that notebooks show."""
         metrics = columns(self.rules.metrics())
         values = [number(self.summary[metric.key], self.summary.bounds.get(metric.key)) for metric in metrics]
-        table = TextTable([metric.title for metric in metrics], [values], names=0)
+        table = TextTable([metric.name for metric in metrics], [values], names=0)
         return table_html(table, f"{self.method} ({self._counted})") + remarks_html(*self.summary.notes, self.signature)
 
     @cached_property

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import cast
 
 from segbench.checks.classes import class_findings, unfit_maps
-from segbench.checks.countable import UncountedError, label_map_findings
+from segbench.checks.countable import label_map_findings
 from segbench.checks.duplicates import duplicate_findings, same_file_findings
 from segbench.checks.findings import Finding, Place, Report, in_order, look, many
 from segbench.checks.labels import REPLACED, predicted_label_findings, region_findings
 from segbench.checks.names import name_findings, problem_finding
-from segbench.checks.probes import Probe
+from segbench.checks.probes import Probe, UncountedError
 from segbench.checks.sampling import probes_of
 from segbench.checks.scores import score_findings
 from segbench.checks.sizes import (

@@ -8,17 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, are, look, many, stops
-from segbench.checks.probes import Probe
+from segbench.checks.probes import Probe, UncountedError
 from segbench.core.errors import DataError
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
-
-
-class UncountedError(DataError):
-    """Label maps that can be read, but not counted with these settings."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,10 @@ SHORT_RUN = 3.0
 """How many pixels of a row hold one value: 1 or 2 on the slopes of soft maps, 8 in small superpixels."""
 
 
+class UncountedError(DataError):
+    """Files that can be read, but not counted with these settings."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TruthProbe:
     """What one ground truth holds."""
@@ -175,7 +179,10 @@ def _truth(
 
         labels = label_boundaries(array)
     elif expected.rule is not None:
-        labels = expected.rule.positive(array)
+        try:
+            labels = expected.rule.labels(file, array)
+        except DataError as error:
+            raise UncountedError(error.path, error.what, error.hint) from None
     elif array.dtype == np.bool_:
         labels = array
     else:

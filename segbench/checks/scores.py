@@ -36,11 +36,11 @@ def score_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]
     varied = [score for score in scores if not score.constant]
     inverted = _inverted(varied, expected)
     masks = not expected.lines and len(_values(varied)) == 2
-    unscaled = [] if masks else _unscaled(varied)
-    found = [*_not_finite(scored), *inverted, *unscaled, *_range(scored, expected), *_constant(scored)]
+    unscaled = [] if masks or expected.stretched else _unscaled(varied)
+    found = [*_not_finite(scored, expected), *inverted, *unscaled, *_range(scored, expected), *_constant(scored)]
     if varied and not unscaled:
         few = _few_levels(varied, masks=masks)
-        found += few or ([] if inverted else _saturated(varied))
+        found += few or ([] if inverted or not expected.pooled else _saturated(varied))
     return [*found, *(_thick(varied) if expected.lines and not expected.suppressed and not inverted else [])]
 
 
@@ -75,7 +75,7 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
 def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> list[Finding]:
     floats = [(probe, score) for probe, score in scored if score.dtype.startswith("float")]
     outside = [(p, s) for p, s in floats if s.lowest < -ROUNDING or s.highest > 1 + ROUNDING]
-    if not outside:
+    if not outside or expected.stretched:
         return []
     lowest, highest = min(s.lowest for _, s in outside), max(s.highest for _, s in outside)
     whole = all(score.whole for _, score in outside)
@@ -96,16 +96,19 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> li
     return [look("range", "prediction", what, fix, places)]
 
 
-def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]]) -> list[Finding]:
+def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> list[Finding]:
     bad = [(probe, score) for probe, score in scored if score.not_finite]
     if not bad:
         return []
+    fix = "write finite scores"
+    if expected.takes_field and not expected.lines:
+        fix += ", or leave those pixels out with --field"
     return [
         stops(
             "not-finite",
             "prediction",
             f"{many(len(bad), 'prediction')} of those inspected hold NaN or infinite scores",
-            "write finite scores, or leave those pixels out with --field",
+            fix,
             (Place(score.file, f"{score.not_finite} of them") for _, score in bad),
             images=[probe.image for probe, _ in bad],
         )

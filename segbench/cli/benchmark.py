@@ -100,7 +100,7 @@ def option_names(verb: str) -> frozenset[str]:
 def _groups(verb: str, preset: str | None = None) -> Mapping[str, Group]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
     from segbench.core.protocol import Protocol
-    from segbench.protocols.registry import protocols_of
+    from segbench.protocols.registry import has_parts, protocols_of
 
     kinds = protocols_of(verb)
     first = kinds[0]
@@ -115,13 +115,6 @@ def _groups(verb: str, preset: str | None = None) -> Mapping[str, Group]:
     }
 
 
-def has_parts(protocol: type[Protocol]) -> bool:
-    """Return whether a protocol gives results of parts, such as classes."""
-    from segbench.core.protocol import Protocol
-
-    return protocol.parts is not Protocol.parts
-
-
 def data_group(protocol: type[Protocol], preset: str | None) -> Group:
     """Give the options that say where images lie, as far as they apply to a protocol."""
     fixed = {} if preset is None else {"preset": preset}
@@ -133,6 +126,7 @@ def count(
 ) -> None:
     """Count the images of each method, print the metrics and save the counts."""
     from segbench.loaders.listing import listed_once
+    from segbench.protocols.registry import has_parts
 
     if run.per_class and not has_parts(type(protocol)):
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")

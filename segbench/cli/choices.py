@@ -40,6 +40,8 @@ DIGITS = typer.Option(
     min=1, max=12, help="Set the number of decimal places in table, markdown and latex.", show_default="4"
 )
 
+ZEROS = typer.Option("--leading-zeros", help="Print 0.7971 for .7971 in table, markdown and latex.")
+
 
 def shown_digits(digits: int | None, form: Form) -> int:
     """Read the option into a number of digits."""
@@ -57,20 +59,29 @@ def print_results(
     lines: Lines = Lines.METHOD,
     intervals: Sequence[Intervals] = (),
     digits: int | None = None,
+    zeros: bool = False,
     keys: Sequence[str] | None = None,
+    sets: Sequence[str] = (),
 ) -> None:
-    """Print results to standard output, with intervals where given: all metrics, or those of `keys`."""
+    """Print results to standard output, with intervals where given: all metrics, or those of `keys`.
+
+    Where `sets` names the data set of each result, these are groups of columns.
+    """
     places = shown_digits(digits, form)
     if form is Form.TABLE:
         from rich.console import Console
 
         from segbench.report.terminal import show
 
-        show(results, Console(), rows=lines.value, intervals=intervals, digits=places, keys=keys)
+        show(
+            results, Console(), rows=lines.value, intervals=intervals, digits=places, zeros=zeros, keys=keys, sets=sets
+        )
     else:
         from segbench.report.documents import document
 
-        text = document(results, form.value, rows=lines.value, intervals=intervals, digits=places, keys=keys)
+        text = document(
+            results, form.value, rows=lines.value, intervals=intervals, digits=places, zeros=zeros, keys=keys, sets=sets
+        )
         typer.echo(text, nl=False)
 
 

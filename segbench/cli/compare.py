@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.choices import DIGITS, Form, shown_digits
+from segbench.cli.choices import DIGITS, ZEROS, Form, shown_digits
 from segbench.cli.resampling import SEED, interval_settings
 from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results, comparable
 from segbench.core.errors import ArgumentError
@@ -29,6 +29,7 @@ def compare(
     ] = 10_000,
     seed: Annotated[int, SEED] = 0,
     digits: Annotated[int | None, DIGITS] = None,
+    zeros: Annotated[bool, ZEROS] = False,
     only: Annotated[str | None, ONLY] = None,
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
@@ -60,14 +61,14 @@ def compare(
     signature = chosen[0].signature
     listed = shown or compared(comparison)
     if form is Form.JSON:
-        typer.echo(comparison_json(comparison, signature=signature), nl=False)
+        typer.echo(comparison_json(comparison, metrics=shown, signature=signature), nl=False)
     elif form is Form.TABLE:
         from rich.console import Console
 
-        show_comparison(comparison, Console(), metrics=listed, signature=signature, digits=places)
+        show_comparison(comparison, Console(), metrics=listed, signature=signature, digits=places, zeros=zeros)
     elif form is Form.CSV:
         typer.echo(csv_table(exact_comparison(comparison, metrics=shown)), nl=False)
     else:
         write = markdown_table if form is Form.MARKDOWN else latex_table
-        tables = comparison_tables(comparison, metrics=listed, signature=signature, digits=places)
+        tables = comparison_tables(comparison, metrics=listed, signature=signature, digits=places, zeros=zeros)
         typer.echo("\n".join(map(write, tables)), nl=False)

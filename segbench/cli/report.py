@@ -30,10 +30,13 @@ def report(
         int | None,
         typer.Option(
             min=0,
-            help="Draw this many images, the worst first.",
+            help="Draw this many images: those of the gallery, then the worst.",
             show_default="as many as keep the page below 25 MB",
         ),
     ] = None,
+    paths: Annotated[
+        bool, typer.Option("--paths", help="Show where files are; else the page says GT and PRED, for blind review.")
+    ] = False,
     intervals: Annotated[
         float, typer.Option(help="Set the confidence level of the bootstrap intervals in percent.")
     ] = 95,
@@ -68,6 +71,7 @@ def report(
             seed=seed,
             images=images,
             most_panels=panels,
+            paths=paths,
             executor=executor,
             progress=progress,
         )

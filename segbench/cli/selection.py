@@ -16,11 +16,34 @@ if TYPE_CHECKING:
 ResultsFile = Annotated[
     Path, typer.Argument(help="Results file, as written with -o: segbench pixels GT PRED -o results.segbench.")
 ]
+ResultsFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RESULTS...",
+        help="Results file, as written with -o; of several data sets one each: ECSSD=a.segbench DUTS=b.segbench.",
+    ),
+]
 ONLY = typer.Option(
     help="Take only runs of this method, or with this text in their signature: protocol:pixels, thresholds:9.",
     show_default=False,
 )
 CLASS = typer.Option("--class", help="Take this class alone of runs with --classes, as pixels.", show_default=False)
+
+
+def results_files(texts: Sequence[str]) -> dict[str, Path]:
+    """Read ``FILE`` and ``name=FILE`` into the results files of data sets by name."""
+    from segbench.loaders.decoded import shown
+
+    files: dict[str, Path] = {}
+    for text in texts:
+        name, equals, place = text.partition("=")
+        named = bool(equals) and not Path(text).exists()
+        path = Path(place if named else text)
+        name = shown(name if named else path.stem)
+        if name in files:
+            raise ArgumentError(f"two data sets are called {name!r}; give one another name: other={path}")
+        files[name] = path
+    return files
 
 
 def chosen_results(
@@ -57,8 +80,9 @@ def chosen_results(
 
 def _classes_in(path: Path, results: Sequence[Result]) -> str:
     if not any(result.classes for result in results):
-        command = "labels" if any(result.protocol == "labels" for result in results) else "pixels"
-        return f"no run in {path} has classes; make one with segbench {command} GT PRED --classes 0-18"
+        from segbench.report.tables import how_to_get_classes
+
+        return f"no run in {path} has classes{how_to_get_classes(results)}"
     names = dict.fromkeys(name for result in results for name in result.classes)
     if not names:
         return f"no image was counted in the runs with classes of {path}"

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.choices import DIGITS, Form, Lines, print_results
+from segbench.cli.choices import DIGITS, ZEROS, Form, Lines, print_results
 from segbench.cli.resampling import BCA, INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
-from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results
+from segbench.cli.selection import CLASS, ONLY, ResultsFiles, chosen_results, results_files
 from segbench.core.errors import ArgumentError
 
 
 def show(
     context: typer.Context,
-    results: ResultsFile,
+    results: ResultsFiles,
     form: Annotated[Form, typer.Option("--format", help="Choose how metrics are printed.")] = Form.TABLE,
     per_image: Annotated[bool, typer.Option("--per-image", help="Print one row per image and method.")] = False,
     per_class: Annotated[bool, typer.Option("--per-class", help="Print one row per class and method.")] = False,
@@ -29,6 +29,7 @@ def show(
         typer.Option(help="Show these metrics in this order: ods_f,auc_pr.", show_default="all that have a column"),
     ] = None,
     digits: Annotated[int | None, DIGITS] = None,
+    zeros: Annotated[bool, ZEROS] = False,
     intervals: Annotated[float | None, INTERVALS] = None,
     replicates: Annotated[int, REPLICATES] = 2000,
     seed: Annotated[int, SEED] = 0,
@@ -36,7 +37,10 @@ def show(
     only: Annotated[str | None, ONLY] = None,
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
-    """Print the metrics of a results file."""
+    """Print the metrics of a results file.
+
+    Several files are several data sets: methods are rows, and each set has its own columns.
+    """
     from segbench.report.tables import metric_keys
 
     if intervals is None:
@@ -51,7 +55,12 @@ def show(
         raise ArgumentError(
             f"--per-{lines} has no intervals, which describe metrics over all images; choose one of the two"
         )
-    loaded = chosen_results(results, only, class_name, partial=True)
+    files = results_files(results)
+    if len(files) > 1 and lines is not Lines.METHOD:
+        raise ArgumentError(f"--per-{lines} is a table of one data set; give one results file")
+    of_sets = {name: chosen_results(path, only, class_name, partial=True) for name, path in files.items()}
+    loaded = [result for several in of_sets.values() for result in several]
+    sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
     keys = metrics.split(",") if metrics else None
     if keys and (unknown := sorted(set(keys) - set(known := metric_keys(loaded, lines.value)))):
         raise ArgumentError(f"--metrics {', '.join(unknown)}: expected some of {', '.join(known)}")
@@ -59,4 +68,4 @@ def show(
     if intervals is not None:
         settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)
         drawn = [result.intervals(**settings) for result in loaded]
-    print_results(loaded, form, lines=lines, intervals=drawn, digits=digits, keys=keys)
+    print_results(loaded, form, lines=lines, intervals=drawn, digits=digits, zeros=zeros, keys=keys, sets=sets)

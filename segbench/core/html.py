@@ -21,10 +21,13 @@ _MOST_POINTS = 400
 
 def table_html(table: TextTable, caption: str = "") -> str:
     """Write a table, without its notes."""
-    head = "".join(f"<th>{escape(title)}</th>" for title in table.header)
+    groups, titles = table.heading()
+    above = "".join(f'<th colspan="{columns}">{escape(group)}</th>' for group, columns in groups)
+    above = f"<tr>{above}</tr>" if any(group for group, _ in groups) else ""
+    head = above + "<tr>" + "".join(f"<th>{escape(title)}</th>" for title in titles) + "</tr>"
     body = "".join(f"<tr>{''.join(_cells(cells, table.names))}</tr>" for cells in table.rows)
-    above = f'<caption style="text-align:left">{escape(caption)}</caption>' if caption else ""
-    return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    caption = f'<caption style="text-align:left">{escape(caption)}</caption>' if caption else ""
+    return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody></table>"
 
 
 def _cells(cells: Sequence[str], names: int) -> Iterable[str]:

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from segbench.core.errors import ArgumentError
+from segbench.core.names import latex_name
+
 Better = Literal["higher", "lower"]
 
 _LINE = 120
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """One metric of a protocol. Tables, rankings, intervals, comparisons, JSON, CSV and pages follow from its fields.
+    r"""One metric of a protocol. Tables, rankings, intervals, comparisons, JSON, CSV and pages follow from its fields.
 
     Parameters
     ----------
     key : str
         Its name in ``summary``, JSON and CSV. Empty for a metric that only single images have.
     title : str
-        Its column title, as papers call it. Metrics without a title are in no table, but in JSON and CSV.
+        Its column title, as papers call it, below that of its `group`. Metrics without a title are in no table, but in
+        JSON and CSV.
+    symbol : str
+        What LaTeX prints for the title, in math mode: ``S_\alpha``; the title itself if left out.
     better : {"higher", "lower"}, optional
         Which values are better; None for metrics without a best value, such as precision at a chosen threshold.
     range : tuple of float and float, optional
         Between which values it lies, so that intervals of differences hold none that cannot be; None if it has no ends.
+        An estimate outside is an error.
     image_key : str
         Its name for a single image; empty if it has none.
     image_title : str
         Its column title for single images; by default made from `image_key`.
     group : str
-        What metrics of one kind are called together in notes, for instance ``"VOI"``.
+        What metrics side by side are called together, in headers of tables and in notes: ``"ODS"`` of F, P and R.
     kind : {"score", "total", "threshold"}
         A total (``positives``) is a whole number without intervals; totals and thresholds are never compared.
     headline : bool
@@ -49,6 +58,7 @@ class Metric:
 
     key: str
     title: str = ""
+    symbol: str = ""
     better: Better | None = None
     range: tuple[float, float] | None = None
     image_key: str = ""
@@ -63,10 +73,22 @@ class Metric:
     note: str = ""
 
     @property
+    def name(self) -> str:
+        """What it is called outside a table with groups, for instance ``"ODS F"``."""
+        return f"{self.group} {self.title}".strip() if self.title else self.key
+
+    @property
     def name_for_images(self) -> str:
         """What a column of single images is called."""
         same = self.title if self.image_key == self.key else ""
         return self.image_title or same or self.image_key.replace("_", " ")
+
+    def latex(self, title: str) -> str:
+        """Write a title of its column for LaTeX, with an arrow towards better values; its symbol, if it has one."""
+        arrow = {"higher": r"\uparrow", "lower": r"\downarrow"}.get(self.better or "", "")
+        if self.symbol:
+            return f"${self.symbol}{arrow}$"
+        return latex_name(title) + (f" ${arrow}$" if arrow else "")
 
     def prefixed(self, prefix: str, **changes: object) -> Metric:
         """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""
@@ -80,6 +102,16 @@ def shares(*metrics: Metric) -> tuple[Metric, ...]:
         replace(metric, range=(0.0, 1.0)) if metric.kind == "score" and metric.range is None else metric
         for metric in metrics
     )
+
+
+def refuse_outside(metrics: Iterable[Metric], values: Iterable[float]) -> None:
+    """Refuse estimates outside the range that their metric gives."""
+    for metric, value in zip(metrics, values, strict=True):
+        low, high = metric.range or (-math.inf, math.inf)
+        if not math.isnan(value) and not low - _ROUNDING <= value <= high + _ROUNDING:
+            name = metric.key or metric.image_key
+            ends = f"{low:g} to {high:g}"
+            raise ArgumentError(f"the metric {name} is {value:g}, expected {ends}: correct its formula or Metric.range")
 
 
 def headline(metrics: Iterable[Metric]) -> Metric:
@@ -101,13 +133,13 @@ def image_columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
 def footnotes(metrics: Sequence[Metric], keys: Collection[str] | None = None) -> tuple[str, ...]:
     """Explain the columns of a table, for the keys it shows; by default for all of `metrics`."""
     shown = [metric for metric in columns(metrics) if keys is None or metric.key in keys]
-    by_note: dict[tuple[str, str], list[str]] = {}
+    by_note: dict[str, list[Metric]] = {}
     for metric in shown:
         if metric.note:
-            by_note.setdefault((metric.group, metric.note), []).append(metric.title)
-    parts = [f"{group or ', '.join(dict.fromkeys(titles))}: {note}" for (group, note), titles in by_note.items()]
-    lower = dict.fromkeys(metric.group or metric.title for metric in shown if metric.better == "lower")
-    parts += [f"{', '.join(lower)}: lower is better"] if lower else []
+            by_note.setdefault(metric.note, []).append(metric)
+    parts = [f"{_named(some, shown)}: {note}" for note, some in by_note.items()]
+    lower = [metric for metric in shown if metric.better == "lower"]
+    parts += [f"{_named(lower, shown)}: lower is better"] if lower else []
     lines: list[str] = []
     for part in parts:
         joined = f"{lines[-1]}; {part}" if lines else part
@@ -115,6 +147,13 @@ def footnotes(metrics: Sequence[Metric], keys: Collection[str] | None = None) ->
     return tuple(lines)
 
 
+def _named(some: Sequence[Metric], shown: Sequence[Metric]) -> str:
+    """Name metrics of a table, by their group where its first one is among them."""
+    first = {metric.group: metric for metric in reversed(shown)}
+    whole = {metric.group for metric in some if metric.group and first[metric.group] is metric}
+    return ", ".join(dict.fromkeys(metric.group if metric.group in whole else metric.name for metric in some))
+
+
 def optimistic_notes(metrics: Iterable[Metric]) -> tuple[str, ...]:
     """Say which columns were tuned on the images they describe; for tables that are read elsewhere."""
-    return tuple(f"{metric.title}: {metric.note}" for metric in columns(metrics) if metric.optimistic)
+    return tuple(f"{metric.name}: {metric.note}" for metric in columns(metrics) if metric.optimistic)

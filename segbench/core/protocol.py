@@ -77,6 +77,12 @@ class Expected:
         Whether scores outside [0, 1] are refused.
     suppressed : bool
         Whether maps are suppressed before they are counted, or need not be.
+    stretched : bool
+        Whether each map is stretched to its own minimum and maximum, so that its range does not matter.
+    pooled : bool
+        Whether scores of different images are ranked together, so that those lost at an end of the scale matter.
+    takes_field : bool
+        Whether pixels can be left out by a field of view.
     one_annotator : bool
         Whether several annotators of an image are refused.
     category : int, optional
@@ -94,6 +100,9 @@ class Expected:
     label_maps: bool = False
     unit_range: bool = False
     suppressed: bool = True
+    stretched: bool = False
+    pooled: bool = True
+    takes_field: bool = True
     one_annotator: bool = False
     category: int | None = None
     classes: Any = None

@@ -287,20 +287,6 @@ class ScoreCounts(Counts):
         start, stop = np.searchsorted(-self.scores, (-below, -lowest), "right").tolist()
         return replace(self.part(0 if below == np.inf else start, stop), ignored=0)
 
-    @classmethod
-    def end_to_end(cls, parts: Sequence[ScoreCounts]) -> ScoreCounts:
-        """Put parts of one whole together again, the highest scores first."""
-        if not parts:
-            return cls.sum(())
-        joined = {
-            name: np.concatenate([getattr(part, name) for part in parts])
-            for name in ("scores", "positives", "negatives", "highest")
-            if getattr(parts[0], name) is not None
-        }
-        ignored = sum(part.ignored for part in parts)
-        source, of_predictions = parts[0].threshold_source, parts[0].of_predictions
-        return cls(**joined, ignored=ignored, threshold_source=source, of_predictions=of_predictions)
-
     def in_bins(self) -> ScoreCounts:
         """Give the same counts kept in bins."""
         return pooled([self], in_bins=True)

@@ -10,19 +10,18 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.metric import Metric
+from segbench.core.metric import Metric, refuse_outside
 from segbench.core.series import FloatArray, Series, Space
 from segbench.core.summary import Summary
 
-if TYPE_CHECKING:
-    from segbench.core.counts import Counts
-
 Interval = tuple[float, float]
+Kind = TypeVar("Kind", bound=Counts)
 
 CELLS_AT_ONCE = 2**21
 """Entries of a matrix of weights or of pooled counts that are held at a time."""
@@ -115,6 +114,7 @@ class Table(ABC):
     def _summary(self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...]) -> Summary:
         """Give the estimates under these keys, one for each metric, empty for those that are left out."""
         estimates = self.estimates.tolist()
+        refuse_outside(self.metrics, estimates)
         named = [(key, metric, value) for key, metric, value in zip(keys, self.metrics, estimates, strict=True) if key]
         known = self.bounds
         return Summary(
@@ -178,6 +178,31 @@ class Table(ABC):
         """
         del at, sums
         raise ArgumentError(f"this protocol has no {'ROC' if space == 'roc' else 'precision-recall'} curve")
+
+
+class CountsTable(Table, Generic[Kind]):
+    """A table of counts by image name, a mapping per method: rows come set by set, in sorted order of the names."""
+
+    counts: type[Kind]
+    """What it holds of an image."""
+
+    def __init__(self, sets: Sequence[Mapping[str, Kind]]) -> None:
+        self.sets = sets
+
+    @property
+    def images(self) -> int:
+        """Number of images."""
+        return sum(map(len, self.sets))
+
+    @property
+    def ordered(self) -> Iterator[Kind]:
+        """The counts of each image, in the order of the rows."""
+        return (images[name] for images in self.sets for name in sorted(images))
+
+    @property
+    def pooled(self) -> Kind:
+        """The counts of all images added up."""
+        return self.counts.sum(self.ordered)
 
 
 def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array or a sparse one

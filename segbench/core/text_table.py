@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Literal, NamedTuple
+
+from segbench.core.names import latex_name
 
 Mark = Literal["best", "second", ""]
+
+
+class Heading(NamedTuple):
+    """What is above a column: the title of its group, empty for none; its own below that; and its own by itself."""
+
+    group: str
+    title: str
+    alone: str
 
 
 @dataclass(frozen=True)
@@ -16,6 +28,7 @@ class TextTable:
     Parameters
     ----------
     header : list of str
+        One title per column that says what it is by itself.
     rows : list of list of str
     names : int
         How many leading columns hold names; the others hold metrics.
@@ -25,6 +38,10 @@ class TextTable:
         What belongs below the table wherever it goes.
     spare : tuple of int
         Columns that a terminal too narrow for all is shown without, the first before the next.
+    groups : list of (str, str)
+        Of each column the title of its group, empty for none, and its own below; without any, headers have one row.
+    latex : list of Heading
+        The same as LaTeX prints it; made from `header` and `groups` if left out.
     """
 
     header: list[str]
@@ -33,6 +50,81 @@ class TextTable:
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     spare: tuple[int, ...] = ()
+    groups: Sequence[tuple[str, str]] = ()
+    latex: Sequence[Heading] = ()
+
+    def headings(self, *, latex: bool = False) -> list[Heading]:
+        """Give what is above each column, in LaTeX where wanted."""
+        if latex and self.latex:
+            return list(self.latex)
+        groups = self.groups or [("", "")] * len(self.header)
+        texts = ((group, title, alone) for (group, title), alone in zip(groups, self.header, strict=True))
+        return [Heading(*(map(latex_name, three) if latex else three)) for three in texts]
+
+    def heading(
+        self, kept: Sequence[int] | None = None, *, latex: bool = False
+    ) -> tuple[list[tuple[str, int]], list[str]]:
+        """Give the two rows of a heading over some columns: each group with its number of columns, and the titles.
+
+        A column that is alone in its group, or of none, has its whole title below an empty group.
+        """
+        kept = range(len(self.header)) if kept is None else kept
+        headings = self.headings(latex=latex)
+        groups, titles = [], []
+        for group, columns in groupby((headings[place] for place in kept), lambda heading: heading.group):
+            some = list(columns)
+            grouped = bool(group) and len(some) > 1
+            groups.append((group if grouped else "", len(some)))
+            titles += [heading.title if grouped else heading.alone for heading in some]
+        return groups, titles
+
+    def with_leading_zeros(self) -> TextTable:
+        """Write 0.5 for .5 in all columns but those of names."""
+        rows = [[*cells[: self.names], *map(leading_zeros, cells[self.names :])] for cells in self.rows]
+        return replace(self, rows=rows)
+
+
+def leading_zeros(text: str) -> str:
+    """Write 0.5 for .5 wherever a number begins with the point."""
+    return re.sub(r"(?<![\w.])\.(?=\d)", "0.", text)
+
+
+def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
+    """Join tables by the names in their first column; each is a group of columns, `blank` where it lacks a row."""
+    if list(tables) == [""]:
+        return tables[""]
+    names = list(dict.fromkeys(cells[0] for table in tables.values() for cells in table.rows))
+    first = next(iter(tables.values()))
+    header, latex, groups = first.header[:1], first.headings(latex=True)[:1], [("", "")]
+    rows = [[name] for name in names]
+    marks: dict[tuple[int, int], Mark] = {}
+    spare: list[tuple[int, int]] = []
+    for group, table in tables.items():
+        shift = len(header) - 1
+        place_of = {cells[0]: place for place, cells in enumerate(table.rows)}
+        for row, name in enumerate(names):
+            own = place_of.get(name)
+            rows[row] += [blank] * (len(table.header) - 1) if own is None else table.rows[own][1:]
+            marks |= {(row, at + shift): mark for (of, at), mark in table.marks.items() if of == own}
+        spare += [(rank, at + shift) for rank, at in enumerate(table.spare)]
+        header += [f"{group} {title}" for title in table.header[1:]]
+        groups += [(group, title) for title in table.header[1:]]
+        name = latex_name(group)
+        latex += [Heading(name, one.alone, f"{name} {one.alone}") for one in table.headings(latex=True)[1:]]
+    said = {note: [group for group, table in tables.items() if note in table.notes] for note in _notes(tables)}
+    return TextTable(
+        header,
+        rows,
+        marks=marks,
+        notes=tuple(note if len(of) == len(tables) else f"{', '.join(of)}: {note}" for note, of in said.items()),
+        spare=tuple(place for _, place in sorted(spare)),
+        groups=groups,
+        latex=latex,
+    )
+
+
+def _notes(tables: Mapping[str, TextTable]) -> list[str]:
+    return list(dict.fromkeys(note for table in tables.values() for note in table.notes))
 
 
 def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:

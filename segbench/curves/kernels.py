@@ -21,6 +21,7 @@ _compiled = compiled(error_model="numpy")
 
 _ROUNDING = 1e-12
 _SERIES_BELOW = 1 / 32  # below it u - log1p(u) loses digits; above it ten terms of the series would not do
+_SEGMENTS_AT_ONCE = 512
 _CLOSE = 1 - 1e-14  # ratios of two counts that differ by less may differ by rounding alone
 _DIRECT_STEPS = 64  # steps summed one by one before Euler-Maclaurin is exact to the last digit
 
@@ -57,15 +58,26 @@ def segment_area(a: float, f: float, b: float, g: float) -> float:
         return width * (width / gained)
     u = gained / start
     if u < _SERIES_BELOW:
-        second = 1 / 11 - u / 12
-        for k in range(10, 1, -1):
-            second = 1 / k - u * second
-        first = 1.0 - u * second
-    else:
-        log = math.log1p(u)
-        first = log / u
-        second = (u - log) / (u * u)
-    return (width / start) * (a * first + width * second)
+        return short_segment_area(a, f, b, g)
+    log = math.log1p(u)
+    return (width / start) * (a * (log / u) + width * ((u - log) / (u * u)))
+
+
+@_compiled
+def short_segment_area(a: float, f: float, b: float, g: float) -> float:
+    """Give the same of a segment that gains less than a 32nd of what is predicted before it."""
+    width, start = b - a, a + f
+    u = (width + (g - f)) / start
+    second = 1 / 7 - u * (1 / 8 - u * (1 / 9 - u * (1 / 10 - u * (1 / 11 - u / 12))))
+    second = 1 / 2 - u * (1 / 3 - u * (1 / 4 - u * (1 / 5 - u * (1 / 6 - u * second))))
+    return (width / start) * (a * (1.0 - u * second) + width * second)
+
+
+@_compiled
+def short_segment_areas(tp: Counts, fp: Counts, areas: NDArray[np.float64]) -> None:
+    """Write the same of each segment between points; several are computed at once, as there is no branch."""
+    for k in range(1, tp.size):
+        areas[k] = short_segment_area(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k]))
 
 
 @_compiled
@@ -101,10 +113,15 @@ def segment_trapezoid(a: float, f: float, b: float, g: float) -> float:
 def add_pr_area_exact(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
     """Go on with the sum of `pr_area_exact` over more points, the first of which is the last of those before."""
     total, lost = sums
-    for k in range(1, tp.size):
-        if tp[k] != tp[k - 1]:
-            part = segment_area(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k]))
-            total, lost = added(total, lost, part)
+    short = np.empty(min(_SEGMENTS_AT_ONCE, tp.size) + 1)
+    for begin in range(0, tp.size - 1, _SEGMENTS_AT_ONCE):
+        some_tp, some_fp = tp[begin : begin + short.size], fp[begin : begin + short.size]
+        short_segment_areas(some_tp, some_fp, short)
+        for k in range(1, some_tp.size):
+            if some_tp[k] != some_tp[k - 1]:
+                a, f, b, g = float(some_tp[k - 1]), float(some_fp[k - 1]), float(some_tp[k]), float(some_fp[k])
+                part = short[k] if ((b - a) + (g - f)) / (a + f) < _SERIES_BELOW else segment_area(a, f, b, g)
+                total, lost = added(total, lost, part)
     sums[0], sums[1] = total, lost
 
 
@@ -236,6 +253,11 @@ def add_roc_area(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
 @_compiled
 def roc_area(tp: Counts, fp: Counts) -> float:
     """Sum the trapezoids under the ROC points, times P N."""
+    if 2.0 * float(tp[-1]) * float(fp[-1]) < 2.0**53:  # then no sum is rounded
+        twice = np.int64(0)
+        for k in range(1, tp.size):
+            twice += (np.int64(fp[k]) - np.int64(fp[k - 1])) * (np.int64(tp[k - 1]) + np.int64(tp[k]))
+        return twice / 2
     sums = np.zeros(2)
     add_roc_area(tp, fp, sums)
     return float(sums[0])
@@ -268,9 +290,9 @@ def best_point(tp: Counts, fp: Counts, positives: Integer | int) -> int:
     """
     best, at = 0.0, 1
     for k in range(1, tp.size):
-        t, base = np.int64(tp[k]), np.int64(positives) + np.int64(tp[k]) + np.int64(fp[k])
-        if base == 0:
+        if k > 1 and tp[k] == tp[k - 1]:  # more false positives alone
             continue
+        t, base = np.int64(tp[k]), np.int64(positives) + np.int64(tp[k]) + np.int64(fp[k])
         ratio = float(t) / float(base)
         if ratio < best * _CLOSE or (ratio == 0.0 and best == 0.0):
             continue

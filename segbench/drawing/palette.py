@@ -1,4 +1,4 @@
-"""One palette for all plots: Okabe and Ito's, for colour-blind readers too, with dashes once colours repeat.
+"""One palette for all plots and pages: Okabe and Ito's, for colour-blind readers too, with dashes once colours repeat.
 
 References
 ----------
@@ -7,7 +7,9 @@ Okabe, Ito: Color Universal Design, 2008.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from colorsys import hls_to_rgb
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 Dashes: TypeAlias = str | tuple[int, tuple[int, ...]]
@@ -15,10 +17,12 @@ Dashes: TypeAlias = str | tuple[int, tuple[int, ...]]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 GUIDE = "#7a7a7a"
+HUMAN = "#5c5c5c"
 ISO_F = "#b9d7b4"
 ISO_F_TEXT = "#5f8f57"
-MATCHED, MATCHED_TRUTH, ELSEWHERE = COLOURS[0], COLOURS[5], COLOURS[2]
-FALSE_POSITIVE, MISS, LINK = COLOURS[1], COLOURS[4], COLOURS[6]
+# Found by measuring (scripts/checks/state_colours.py): three levels of luminance, each seen on white and on dark.
+MATCHED, FALSE_POSITIVE, MISS = "#0080d8", "#b00800", "#e89820"
+MATCHED_TRUTH, ELSEWHERE, LINK = COLOURS[5], COLOURS[2], COLOURS[6]
 
 
 class LineStyle(NamedTuple):
@@ -33,11 +37,22 @@ def class_colours(count: int) -> list[str]:
     chosen = list(COLOURS[2:4])
     for place in range(count - len(chosen)):
         lightness = (0.35, 0.55, 0.75)[place % 3]
-        parts = hls_to_rgb(place * 0.618034 % 1, lightness, 0.6)
+        parts = hls_to_rgb((0.9 + place * 0.618034) % 1, lightness, 0.6)
         chosen.append("#" + "".join(f"{round(255 * part):02x}" for part in parts))
     return chosen[:count]
 
 
-def line_style(rank: int) -> LineStyle:
-    """Give the style of the method with that rank; 35 differ."""
-    return LineStyle(COLOURS[rank % len(COLOURS)], DASHES[rank // len(COLOURS) % len(DASHES)])
+def line_style(place: int | None) -> LineStyle:
+    """Give the style of the method at that place, of which 35 differ; None is that of human annotators."""
+    if place is None:
+        return LineStyle(HUMAN, "-")
+    return LineStyle(COLOURS[place % len(COLOURS)], DASHES[place // len(COLOURS) % len(DASHES)])
+
+
+def free_places(wanted: Iterable[int | None]) -> list[int]:
+    """Give each method a place of its own: the one it wants, if no other before it does, else the first free one."""
+    chosen: list[int | None] = []
+    for place in wanted:
+        chosen.append(None if place in chosen else place)
+    free = (place for place in count() if place not in chosen)
+    return [next(free) if place is None else place for place in chosen]

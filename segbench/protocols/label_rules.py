@@ -13,7 +13,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
@@ -56,7 +56,7 @@ class LabelRule:
     values: tuple[float, ...]
 
     @classmethod
-    def parse(cls, rule: Positive) -> LabelRule:
+    def parse(cls, rule: Positive) -> Self:
         """Read a rule as written on the command line, or from numbers."""
         text = rule_text(rule)
         found = _RULE.fullmatch(text)
@@ -72,6 +72,11 @@ class LabelRule:
     def __str__(self) -> str:
         """Give the rule as it is written on the command line."""
         return f"{self.comparison.removeprefix('=')}{written(self.values)}"
+
+    def labels(self, file: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+        """Mark which pixels of a file are positive; a rule with demands on the values names the file in its error."""
+        del file
+        return self.positive(ground_truth)
 
     def positive(self, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
         """Mark which pixels are positive."""

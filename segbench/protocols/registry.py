@@ -124,6 +124,13 @@ def counts_types() -> Mapping[str, type[Counts]]:
     return {kind.counts.kind: kind.counts for kind in protocols().values()}
 
 
+def has_parts(protocol: type[Protocol]) -> bool:
+    """Return whether a protocol gives results of parts, such as classes."""
+    from segbench.core.protocol import Protocol
+
+    return protocol.parts is not Protocol.parts
+
+
 def as_protocol(protocol: object) -> Protocol:
     """Give a protocol with its settings; a name alone means its defaults."""
     from segbench.core.protocol import Protocol

@@ -27,12 +27,14 @@ from segbench.statistics.comparison import (
 _BOUNDED = ("estimate_a", "estimate_b", "difference")
 
 
-def comparison_json(comparison: Comparison, *, signature: str) -> str:
+def comparison_json(comparison: Comparison, *, signature: str, metrics: Sequence[str] | None = None) -> str:
     """Write a comparison as JSON: ``differences``, one object per metric and pair, ``rank_shares``, how it was drawn.
 
     What is not defined is null, with the reason under ``undefined``. ``bounds``, ``bounds_a`` and ``bounds_b`` of the
-    difference and the two estimates are [low, high] where scores were counted in bins, and null where exact.
+    difference and the two estimates are [low, high] where scores were counted in bins, and null where exact. `metrics`
+    chooses what is compared; None means all.
     """
+    shown = list(comparison.rank_shares) if metrics is None else metrics
     document = {
         "schema": 1,
         "signature": f"{signature}|{comparison.signature}",
@@ -40,12 +42,12 @@ def comparison_json(comparison: Comparison, *, signature: str) -> str:
         "level": comparison.level,
         "permutations": comparison.permutations,
         "exact": comparison.exact,
-        "differences": [_finite_row(row) for row in comparison.differences],
-        "undefined": dict(comparison.undefined),
+        "differences": [_finite_row(row) for row in _chosen(comparison, metrics)],
+        "undefined": {key: reason for key, reason in comparison.undefined.items() if key in shown},
         "optimistic": [metric.key for metric in comparison.metrics if metric.optimistic],
         "rank_shares": {
-            key: {method: [finite(share) for share in shares] for method, shares in methods.items()}
-            for key, methods in comparison.rank_shares.items()
+            key: {method: [finite(share) for share in shares] for method, shares in comparison.rank_shares[key].items()}
+            for key in shown
         },
         "notes": list(comparison.notes),
     }
@@ -58,9 +60,7 @@ def exact_comparison(comparison: Comparison, *, metrics: Sequence[str] | None = 
     Bounds have columns only where some value has bounds.
     """
     names = [field.name for field in dataclasses.fields(Difference) if not field.name.startswith("bounds")]
-    rows = [row for row in comparison.differences if metrics is None or row.metric in metrics]
-    if metrics is not None:
-        rows.sort(key=lambda row: metrics.index(row.metric))
+    rows = _chosen(comparison, metrics)
     cells = [[_plain(getattr(row, name)) for name in names] for row in rows]
     if any(row.bounds for row in rows):
         names += [f"{name}_bound_{end}" for name in _BOUNDED for end in ("low", "high")]
@@ -69,7 +69,13 @@ def exact_comparison(comparison: Comparison, *, metrics: Sequence[str] | None = 
 
 
 def show_comparison(
-    comparison: Comparison, console: Console, *, metrics: Sequence[str], signature: str, digits: int = DIGITS
+    comparison: Comparison,
+    console: Console,
+    *,
+    metrics: Sequence[str],
+    signature: str,
+    digits: int = DIGITS,
+    zeros: bool = False,
 ) -> None:
     """Print a comparison: differences with intervals and p-values, then how often each method is first."""
     table = comparison_table(comparison, metrics=metrics, digits=digits)
@@ -80,11 +86,10 @@ def show_comparison(
         for row, (cells, following) in enumerate(itertools.pairwise(table.rows))
         if several and cells[0] != following[0]
     }
-    show_table(replace(table, notes=()), console, below=gaps)
-
-    for extra in stability_tables(comparison, metrics):
-        console.print()
-        show_table(extra, console)
+    for place, one in enumerate([replace(table, notes=()), *stability_tables(comparison, metrics)]):
+        if place:
+            console.print()
+        show_table(one.with_leading_zeros() if zeros else one, console, below={} if place else gaps)
     for text in _explanations(comparison, metrics):
         say(console, text, "dim")
     for note in [*table.notes, *_optimistic_notes(comparison, metrics), *comparison.notes]:
@@ -93,13 +98,22 @@ def show_comparison(
 
 
 def comparison_tables(
-    comparison: Comparison, *, metrics: Sequence[str], signature: str, digits: int = DIGITS
+    comparison: Comparison, *, metrics: Sequence[str], signature: str, digits: int = DIGITS, zeros: bool = False
 ) -> list[TextTable]:
     """Give the tables of a comparison for papers, with every warning and the signature below the first."""
     table = comparison_table(comparison, metrics=metrics, digits=digits)
     notes = [*_explanations(comparison, metrics), *table.notes, *_optimistic_notes(comparison, metrics)]
     below = (*notes, *comparison.notes, f"{signature}|{comparison.signature}")
-    return [replace(table, notes=below), *stability_tables(comparison, metrics)]
+    tables = [replace(table, notes=below), *stability_tables(comparison, metrics)]
+    return [one.with_leading_zeros() for one in tables] if zeros else tables
+
+
+def _chosen(comparison: Comparison, metrics: Sequence[str] | None) -> list[Difference]:
+    """Give the differences of some metrics, in their order; None means all, pair by pair."""
+    if metrics is None:
+        return list(comparison.differences)
+    rows = [row for row in comparison.differences if row.metric in metrics]
+    return sorted(rows, key=lambda row: metrics.index(row.metric))
 
 
 def stability_tables(comparison: Comparison, metrics: Sequence[str]) -> list[TextTable]:

@@ -13,7 +13,7 @@ from segbench.core.names import latex_name, markdown_name, one_line
 from segbench.core.numbers import DIGITS
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.text_table import TextTable
-from segbench.report.tables import ClassResult, RowKind, class_results, tables_of, threshold_columns
+from segbench.report.tables import ClassResult, RowKind, class_results, text_tables, threshold_columns
 from segbench.statistics.intervals import Intervals
 
 SCHEMA = 1
@@ -26,17 +26,22 @@ def document(
     rows: RowKind = "method",
     intervals: Sequence[Intervals] = (),
     digits: int = DIGITS,
+    zeros: bool = False,
     keys: Sequence[str] | None = None,
+    sets: Sequence[str] = (),
 ) -> str:
-    """Write results as json, csv, markdown or latex, one row per method, image, class or threshold."""
+    """Write results as json, csv, markdown or latex, one row per method, image, class or threshold.
+
+    Where `sets` names the data set of each result, methods are rows and sets are groups of columns.
+    """
     if form == "json":
         classes = class_results(results, intervals=intervals) if rows == "class" else ()
-        return json_document(results, intervals=intervals, rows=rows, classes=classes, keys=keys)
-    tables = tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, every=form == "csv")
-    if form == "csv":
-        return "".join(csv_table(table.exact()) for table in tables)
-    write = {"markdown": markdown_table, "latex": latex_table}[form]
-    return "\n".join(write(table.text(digits=digits)) for table in tables)
+        return json_document(results, intervals=intervals, rows=rows, classes=classes, keys=keys, sets=sets)
+    write = {"csv": csv_table, "markdown": markdown_table, "latex": latex_table}[form]
+    tables = text_tables(
+        results, rows, sets=sets, intervals=intervals, digits=digits, zeros=zeros, keys=keys, every=form == "csv"
+    )
+    return ("" if form == "csv" else "\n").join(map(write, tables))
 
 
 def json_document(
@@ -46,6 +51,7 @@ def json_document(
     rows: RowKind = "method",
     classes: Sequence[ClassResult] = (),
     keys: Sequence[str] | None = None,
+    sets: Sequence[str] = (),
 ) -> str:
     """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
 
@@ -57,10 +63,12 @@ def json_document(
     ``image_undefined`` why some are undefined, ``image_bounds`` their bounds (only of images that have any) and
     ``image_notes`` what was done to the image; ``per_threshold`` has one list per column of the curve
     (`segbench.core.series.Series.columns`), where an infinite threshold is null, and none without a curve; and
-    ``per_class`` holds the metrics of each of `classes`. `keys` chooses metrics of these rows.
+    ``per_class`` holds the metrics of each of `classes`. `keys` chooses metrics of these rows. Where `sets` names the
+    data set of each result, ``set`` is its name.
     """
     drawn: list[Intervals | None] = [*intervals] or [None] * len(results)
     runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
+    runs = [{"set": name, **run} for name, run in zip(sets, runs, strict=True)] if sets else runs
     tables = threshold_columns(results) if rows == "threshold" else []
     for place, (run, result) in enumerate(zip(runs, results, strict=True)):
         if rows == "method":
@@ -69,8 +77,10 @@ def json_document(
             run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
             summaries = dict(result.per_image)
             run["per_image"] = {name: _chosen(finite_values(one), keys) for name, one in summaries.items()}
-            run["image_undefined"] = {name: dict(one.undefined) for name, one in summaries.items() if one.undefined}
-            run["image_bounds"] = {name: _bounds(summary) for name, summary in summaries.items() if summary.bounds}
+            undefined = {name: _chosen(one.undefined, keys) for name, one in summaries.items()}
+            bounds = {name: _chosen(_bounds(one), keys) for name, one in summaries.items()}
+            run["image_undefined"] = {name: reasons for name, reasons in undefined.items() if reasons}
+            run["image_bounds"] = {name: pairs for name, pairs in bounds.items() if pairs}
         if rows == "threshold":
             columns = tables[place]
             if result.chosen_points:
@@ -108,7 +118,8 @@ def _chosen(values: Mapping[str, Any], keys: Sequence[str] | None) -> dict[str, 
 def csv_table(table: TextTable) -> str:
     """Write a table as CSV."""
     lines = io.StringIO()
-    csv.writer(lines, lineterminator="\n").writerows([table.header, *table.rows])
+    header = [f"{group}:{title}" if group else alone for group, title, alone in table.headings()]
+    csv.writer(lines, lineterminator="\n").writerows([header, *table.rows])
     return lines.getvalue()
 
 
@@ -138,16 +149,28 @@ def latex_table(table: TextTable) -> str:
         ]
         for row, cells in enumerate(table.rows)
     ]
-    header = [latex_name(title) for title in table.header]
+    groups, header = table.heading(latex=True)
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     first, *others = [
         " & ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + r" \\"
         for cells in [header, *rows]
     ]
     start = rf"\begin{{tabular}}{{{''.join(_sides(table, 'l', 'r'))}}}"
-    lines = [start, r"\toprule", first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
+    lines = [start, r"\toprule", *_latex_groups(groups), first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
     # A note is a comment, for the caption is the author's.
     return "\n".join([*lines, *(f"% {one_line(note)}" for note in table.notes)]) + "\n"
+
+
+def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
+    """Write the row of groups above the titles, with a rule below each; nothing where there are none."""
+    if not any(group for group, _ in groups):
+        return []
+    cells, rules, last = [], [], 0
+    for group, columns in groups:
+        cells += [rf"\multicolumn{{{columns}}}{{c}}{{{group}}}"] if group else [""] * columns
+        rules += [rf"\cmidrule(lr){{{last + 1}-{last + columns}}}"] if group else []
+        last += columns
+    return [" & ".join(cells).rstrip() + r" \\", " ".join(rules)]
 
 
 def _latex_value(text: str, mark: str) -> str:

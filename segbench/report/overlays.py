@@ -34,7 +34,7 @@ COLOURS = {
 }
 _COLOUR_NAMES = {
     State.TRUE: "blue",
-    State.FALSE: "vermilion",
+    State.FALSE: "red",
     State.MISSED: "orange",
     State.IGNORED: "grey",
     State.PARTNER: "sky blue",
@@ -101,7 +101,7 @@ def export_overlays(
 
     Notes
     -----
-    Blue is true, vermilion false, orange missed, grey left out, sky blue a boundary pixel of the ground truth with
+    Blue is true, red false, orange missed, grey left out, sky blue a boundary pixel of the ground truth with
     another pixel as its partner. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries: as
     `segbench.plot_matches`, all annotators together. Regions: those of the first annotator; see
     `segbench.protocols.regions.hierarchy.region_states`. PNGs hold the `State` as palette index; those of classes the

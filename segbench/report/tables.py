@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from segbench.aggregator.result import Result, partial_text
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
+from segbench.core.names import latex_name
 from segbench.core.numbers import DIGITS, exact, number
 from segbench.core.summary import Summary
-from segbench.core.text_table import Mark, TextTable
-from segbench.report.ranking import image_sets, ranked
+from segbench.core.text_table import Heading, Mark, TextTable, side_by_side
+from segbench.protocols.registry import has_parts, protocols_of, verbs
+from segbench.report.ranking import headline_order, image_sets, ranked
 from segbench.report.remarks import BINS_NOTE, few_names, grouped, images_of, names_of, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
@@ -83,8 +85,11 @@ class Table:
             )
         return marks
 
-    def text(self, *, digits: int = DIGITS, intervals: bool = True) -> TextTable:
-        """Round the values for readers; intervals are behind the value, ``.8123 [.7901, .8302]``, if not left out."""
+    def text(self, *, digits: int = DIGITS, intervals: bool = True, zeros: bool = False) -> TextTable:
+        """Round the values for readers; intervals are behind the value, ``.8123 [.7901, .8302]``, if not left out.
+
+        With `zeros`, numbers have their leading zeros.
+        """
         first = len(self.labels)
 
         def cell(row: Row, key: str) -> str:
@@ -101,8 +106,8 @@ class Table:
             for k, metric in enumerate(self.columns)
             if metric.priority or (empty[k] and not all(empty))
         )
-        return TextTable(
-            [*self.labels, *(metric.title or metric.key for metric in self.columns), *self.texts],
+        table = TextTable(
+            [*self.labels, *(metric.name for metric in self.columns), *self.texts],
             [[*row.labels, *(cell(row, one.key) for one in self.columns), *row.texts] for row in self.rows],
             names=first,
             marks={
@@ -112,7 +117,16 @@ class Table:
             },
             notes=self.notes,
             spare=tuple(place for *_, place in spare),
+            groups=[("", "")] * first
+            + [(metric.group if metric.title else "", metric.title) for metric in self.columns]
+            + [("", "")] * len(self.texts),
+            latex=[
+                *(Heading("", "", latex_name(label)) for label in self.labels),
+                *(_latex_heading(metric) for metric in self.columns),
+                *(Heading("", "", latex_name(text)) for text in self.texts),
+            ],
         )
+        return table.with_leading_zeros() if zeros else table
 
     def exact(self) -> TextTable:
         """Give the values with all digits; ends of intervals and bounds have columns where some row has them."""
@@ -129,6 +143,12 @@ class Table:
         return TextTable([*self.labels, *keys, *titles, *self.texts], rows, names=len(self.labels))
 
 
+def _latex_heading(metric: Metric) -> Heading:
+    """Give what LaTeX prints above a metric: a symbol needs no group."""
+    group = latex_name(metric.group) if metric.title and not metric.symbol else ""
+    return Heading(group, metric.latex(metric.title), metric.latex(metric.name))
+
+
 def tables_of(
     results: Sequence[Result],
     rows: RowKind,
@@ -138,7 +158,10 @@ def tables_of(
     keys: Sequence[str] | None = None,
     every: bool = False,
 ) -> list[Table]:
-    """Give a table per protocol; of classes, and with `every` for other programs, a single one."""
+    """Give a table per protocol, sorted; of classes, and with `every` for other programs, a single one.
+
+    For readers methods come the best first. With `keys`, a protocol that has none of these metrics has no table.
+    """
 
     def table(places: Sequence[int]) -> Table:
         some = [results[place] for place in places]
@@ -149,10 +172,55 @@ def tables_of(
         drawn = [intervals[place] for place in places] if intervals else []
         if rows == "class":
             return class_table(class_results(some, intervals=drawn), keys=keys, every=every)
-        return method_table(some, intervals=drawn, keys=keys, every=every)
+        made = method_table(some, intervals=drawn, keys=keys, every=every)
+        return made if every else replace(made, notes=(*made.notes, *signatures(some, drawn)))
 
-    whole = every or rows == "class"
-    return [table(places) for places in ([range(len(results))] if whole else by_protocol(results).values())]
+    if every or rows == "class":
+        return [table(range(len(results)))]
+    groups = [places for _, places in sorted(by_protocol(results).items())]
+    if rows == "method":
+        groups = [ordered(results, places) for places in groups]
+    tables = [table(places) for places in groups]
+    return [one for one in tables if one.columns] or tables
+
+
+def signatures(results: Sequence[Result], intervals: Sequence[Intervals]) -> list[str]:
+    """Give the signatures of results and of their intervals, each once."""
+    drawn = [f"|{one.signature}" for one in intervals] or [""] * len(results)
+    return list(dict.fromkeys(result.signature + end for result, end in zip(results, drawn, strict=True)))
+
+
+def ordered(results: Sequence[Result], places: Sequence[int]) -> list[int]:
+    """Give the places of results of one protocol in the order of tables: the best first."""
+    return [places[k] for k in headline_order([results[place] for place in places])]
+
+
+def text_tables(
+    results: Sequence[Result],
+    rows: RowKind,
+    *,
+    sets: Sequence[str] = (),
+    intervals: Sequence[Intervals] = (),
+    digits: int = DIGITS,
+    zeros: bool = False,
+    keys: Sequence[str] | None = None,
+    every: bool = False,
+) -> list[TextTable]:
+    """Give `tables_of` as text; where `sets` names the data set of each result, those of sets side by side."""
+    if not sets:
+        tables = tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, every=every)
+        return [table.exact() if every else table.text(digits=digits, zeros=zeros) for table in tables]
+    joined = []
+    for _, places in [("", range(len(results)))] if every else sorted(by_protocol(results).items()):
+        groups = {}
+        for name in dict.fromkeys(sets[place] for place in places):
+            some = [place for place in places if sets[place] == name]
+            of_set, drawn = [results[place] for place in some], [intervals[place] for place in some if intervals]
+            (groups[name],) = text_tables(
+                of_set, rows, intervals=drawn, digits=digits, zeros=zeros, keys=keys, every=every
+            )
+        joined.append(side_by_side(groups, "" if every else "-"))
+    return joined
 
 
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
@@ -297,8 +365,7 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
     """Give each class of each method; intervals of them are drawn as those given of the whole were."""
     if not any(result.classes for result in results):
         found = ", ".join(by_protocol(results))
-        command = "labels" if any(result.protocol == "labels" for result in results) else "pixels"
-        raise ArgumentError(f"results of {found} have no classes; run segbench {command} GT PRED --classes 0-18")
+        raise ArgumentError(f"results of {found} have no classes{how_to_get_classes(results)}")
 
     def drawn(result: Result, run: int) -> Intervals | None:
         if not intervals:
@@ -311,6 +378,13 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
         for run, (method, result) in enumerate(zip(names_of(results), results, strict=True))
         for name, of_class in result.classes.items()
     ]
+
+
+def how_to_get_classes(results: Sequence[Result]) -> str:
+    """Name the command that gives classes, of the first protocol that can have any; empty if none can."""
+    asked = dict.fromkeys(result.rules.variant_of or result.protocol for result in results)
+    with_classes = [verb for verb in asked if verb in verbs() and any(map(has_parts, protocols_of(verb)))]
+    return f"; run segbench {with_classes[0]} GT PRED --classes 0-18" if with_classes else ""
 
 
 def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None = None, every: bool = False) -> Table:

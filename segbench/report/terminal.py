@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -14,10 +16,9 @@ from segbench.aggregator.result import Result
 from segbench.core.metric import footnotes, optimistic_notes
 from segbench.core.names import one_line
 from segbench.core.numbers import DIGITS, number
-from segbench.core.text_table import TextTable
-from segbench.report.ranking import by_headline
-from segbench.report.remarks import remarks
-from segbench.report.tables import RowKind, Table, by_protocol, method_table, tables_of
+from segbench.core.text_table import TextTable, side_by_side
+from segbench.report.remarks import Remark, remarks
+from segbench.report.tables import RowKind, Table, by_protocol, method_table, ordered, signatures, tables_of
 from segbench.statistics.intervals import Intervals
 
 _MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
@@ -31,17 +32,20 @@ def show(
     rows: RowKind = "method",
     intervals: Sequence[Intervals] = (),
     digits: int = DIGITS,
+    zeros: bool = False,
     keys: Sequence[str] | None = None,
+    sets: Sequence[str] = (),
 ) -> None:
     """Print results, one row per method, image, class or threshold: metrics with a title, or those of `keys`."""
     if rows == "method":
-        show_results(results, console, intervals=intervals, digits=digits, keys=keys)
+        show_results(results, console, intervals=intervals, digits=digits, zeros=zeros, keys=keys, sets=sets)
         return
     for table in tables_of(results, rows, intervals=intervals, digits=digits, keys=keys):
+        text = table.text(digits=digits, zeros=zeros)
         if rows == "class":
-            _show_explained(table, table.text(digits=digits), console)
+            _show_explained([table], text, console)
         else:
-            show_table(table.text(digits=digits), console)
+            show_table(text, console)
 
 
 def show_results(
@@ -50,52 +54,81 @@ def show_results(
     *,
     intervals: Sequence[Intervals] = (),
     digits: int = DIGITS,
+    zeros: bool = False,
     keys: Sequence[str] | None = None,
+    sets: Sequence[str] = (),
 ) -> None:
     """Print a table per protocol, the best value of each column in bold, then all that must be known about it.
 
-    With intervals, one per result, each method's lower and upper ends are below its values.
+    With intervals, one per result, each method's lower and upper ends are below its values. Where `sets` names the data
+    set of each result, sets are groups of columns, methods are in the order of the first set, and intervals are
+    behind the values.
     """
-    of_result = dict(zip(map(id, results), intervals, strict=False))
+    set_of = [*sets] or [""] * len(results)
     for _, places in sorted(by_protocol(results).items()):
-        some = by_headline([results[place] for place in places])
-        drawn = [of_result[id(result)] for result in some if id(result) in of_result]
-        table = method_table(some, intervals=drawn, keys=keys)
-        found = remarks(some, drawn, keys=keys)
-        noted = tuple(remark.text for remark in found if remark.kind == "table")
-        ends = {place: _ends(table, row.intervals, digits) for place, row in enumerate(table.rows)}
-        text = table.text(digits=digits, intervals=False)
-        _show_explained(replace(table, notes=noted), text, console, below=ends)
-        for remark in sorted(found, key=lambda remark: remark.kind == "failed"):
-            if remark.kind != "table":
-                say(console, f"{remark.text}{':' if remark.details else ''}", _STYLES[remark.kind])
-            for line in remark.details:
-                say(console, f"  {line}", "red")
-        signed = [f"|{of_result[id(result)].signature}" if intervals else "" for result in some]
-        for signature in dict.fromkeys(result.signature + end for result, end in zip(some, signed, strict=True)):
+        some: dict[str, list[Result]] = {}
+        drawn: dict[str, list[Intervals]] = {}
+        for name in dict.fromkeys(set_of[place] for place in places):
+            order = ordered(results, [place for place in places if set_of[place] == name])
+            some[name] = [results[place] for place in order]
+            drawn[name] = [intervals[place] for place in order if intervals]
+        tables = {name: method_table(some[name], intervals=drawn[name], keys=keys) for name in some}
+        if not any(table.columns for table in tables.values()):
+            continue
+        found = {name: remarks(some[name], drawn[name], keys=keys) for name in some}
+        noted = {
+            name: replace(table, notes=tuple(one.text for one in found[name] if one.kind == "table"))
+            for name, table in tables.items()
+        }
+        texts = {name: one.text(digits=digits, intervals=bool(sets), zeros=zeros) for name, one in noted.items()}
+        below = {
+            place: _ends(table, row.intervals, digits, zeros=zeros)
+            for table in ([] if sets else tables.values())
+            for place, row in enumerate(table.rows)
+        }
+        _show_explained(list(noted.values()), side_by_side(texts, "-"), console, below=below)
+        _show_remarks(found, console)
+        for signature in dict.fromkeys(line for name in some for line in signatures(some[name], drawn[name])):
             say(console, signature, "dim")
 
 
+def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> None:
+    """Print the remarks on each set, failures last."""
+    named = [(remark, f"{name}: " if name else "") for name, several in found.items() for remark in several]
+    for remark, name in sorted(named, key=lambda pair: pair[0].kind == "failed"):
+        if remark.kind != "table":
+            say(console, f"{name}{remark.text}{':' if remark.details else ''}", _STYLES[remark.kind])
+        for line in remark.details:
+            say(console, f"  {line}", "red")
+
+
 def _show_explained(
-    table: Table, text: TextTable, console: Console, *, below: Mapping[int, Sequence[Sequence[str]]] | None = None
+    tables: Sequence[Table],
+    text: TextTable,
+    console: Console,
+    *,
+    below: Mapping[int, Sequence[Sequence[str]]] | None = None,
 ) -> None:
-    """Print a table with the footnotes of those columns that are shown."""
+    """Print tables, that are side by side in `text`, with the footnotes of those columns that are shown."""
     kept = show_table(replace(text, notes=()), console, below=below)
-    shown = [metric for place, metric in enumerate(table.columns, start=len(table.labels)) if place in kept]
-    own = [note for note in table.notes if note not in optimistic_notes(table.columns)]
-    for note in (*footnotes(shown), *own):
+    first = len(tables[0].labels)
+    columns = [metric for table in tables for metric in (*table.columns, *[None] * len(table.texts))]
+    shown = {one.key: one for place, one in enumerate(columns, start=first) if one is not None and place in kept}
+    optimistic = {note for table in tables for note in optimistic_notes(table.columns)}
+    for note in (*footnotes(list(shown.values())), *(note for note in text.notes if note not in optimistic)):
         say(console, note, "dim")
 
 
-def _ends(table: Table, intervals: Mapping[str, tuple[float, float]], digits: int) -> list[list[str]]:
+def _ends(table: Table, intervals: Mapping[str, tuple[float, float]], digits: int, *, zeros: bool) -> list[list[str]]:
     """Give the rows of the lower and the upper ends of a method's intervals."""
     if not isinstance(intervals, Intervals):
         return []
     pairs = [intervals.get(metric.key, (math.nan, math.nan)) for metric in table.columns]
-    return [
+    rows = [
         [f"  {100 * intervals.level:g} % {title}", *(number(pair[side], digits=digits) for pair in pairs)]
         for side, title in enumerate(("low", "high"))
     ]
+    return TextTable([], rows).with_leading_zeros().rows if zeros else rows
 
 
 def show_table(
@@ -118,12 +151,14 @@ def say(console: Console, text: str, style: str) -> None:
 
 
 def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence[Sequence[str]]]) -> list[int]:
-    lines = [table.header, *table.rows, *(more for several in below.values() for more in several)]
-    widths = [
-        max(cell_len(one_line(cells[place])) for cells in lines if place < len(cells))
-        for place in range(len(table.header))
-    ]
-    kept = _kept(widths, table.spare, console.width) if console.is_terminal else list(range(len(widths)))
+    lines = [*table.rows, *(more for several in below.values() for more in several)]
+    bare = [max([0, *(cell_len(one_line(row[k])) for row in lines if k < len(row))]) for k in range(len(table.header))]
+    room = console.width if console.is_terminal else sys.maxsize
+    # Columns that are left out may leave another alone in its group, so that it takes its whole title.
+    choices = (_laid_out(table, bare, table.spare[:count]) for count in range(len(table.spare) + 1))
+    whole = _laid_out(table, bare, ())
+    layout = next((one for one in choices if one.total <= room), whole)
+    kept, widths = layout.kept, layout.widths
 
     def line(cells: Sequence[str], styles: Sequence[str] = ()) -> Text:
         text = Text()
@@ -140,26 +175,54 @@ def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence
     def show(text: Text, style: str = "") -> None:
         console.print(text, style=style, highlight=False, soft_wrap=True)
 
-    show(line(table.header), "bold")
+    if any(group for group, _ in layout.groups):
+        show(_group_line(layout), "bold")
+    show(line(layout.titles), "bold")
     for row, cells in enumerate(table.rows):
         show(line(cells, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]))
         for more in below.get(row, ()):
             show(line(more), "dim")
-    if len(kept) < len(widths):
+    if len(kept) < len(table.header):
         left_out = ", ".join(title for place, title in enumerate(table.header) if place not in kept)
-        hint = f"widen the terminal to {_total(widths)} columns, or add --format markdown"
+        hint = f"widen the terminal to {whole.total} columns, or add --format markdown"
         say(console, f"left out: {left_out}; to see all, {hint}", "dim")
     return kept
 
 
-def _kept(widths: Sequence[int], spare: Sequence[int], room: int) -> list[int]:
-    """Give the columns that fit, without as few of those to spare as that takes; all where nothing helps."""
-    for count in range(len(spare) + 1):
-        kept = [place for place in range(len(widths)) if place not in spare[:count]]
-        if _total([widths[place] for place in kept]) <= room:
-            return kept
-    return list(range(len(widths)))
+class _Layout(NamedTuple):
+    """The columns of a table that are shown: groups above them, and titles and widths of all columns."""
+
+    kept: list[int]
+    groups: list[tuple[str, int]]
+    titles: list[str]
+    widths: list[int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.widths[place] + 1 for place in self.kept) - 1
 
 
-def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + len(widths) - 1
+def _laid_out(table: TextTable, bare: Sequence[int], without: Collection[int]) -> _Layout:
+    """Lay out a table without some columns; `bare` are the widths that the cells below the header take."""
+    kept = [place for place in range(len(bare)) if place not in without]
+    groups, shown = table.heading(kept)
+    titles, widths = [""] * len(bare), list(bare)
+    for place, title in zip(kept, shown, strict=True):
+        titles[place], widths[place] = title, max(bare[place], cell_len(one_line(title)))
+    first = 0
+    for group, columns in groups:
+        some = kept[first : first + columns]
+        first += columns
+        lacking = cell_len(group) - sum(widths[place] + 1 for place in some) + 1
+        widths[some[0]] += max(0, lacking) if group else 0
+    return _Layout(kept, groups, titles, widths)
+
+
+def _group_line(layout: _Layout) -> Text:
+    """Write the names of groups, each in the middle of a line over its columns."""
+    text, places = Text(), iter(layout.kept)
+    for group, columns in layout.groups:
+        width = sum(layout.widths[next(places)] + 1 for _ in range(columns)) - 1
+        text.append(f"{f' {group} ':-^{width}} " if group else " " * (width + 1))
+    text.rstrip()
+    return text

@@ -16,7 +16,7 @@ from typing import Any, get_args
 import numpy as np
 
 from segbench.core.errors import ArgumentError
-from segbench.core.metric import Metric
+from segbench.core.metric import Metric, refuse_outside
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
 from segbench.protocols.registry import measuring, protocols
@@ -77,6 +77,7 @@ def bootstrap(
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     table = table_of(per_image)
     estimates = table.estimates
+    refuse_outside(table.metrics, estimates.tolist())
     # A table may resample at a choice of thresholds; what that takes from the estimate, it takes from each resample.
     total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
     draws = draw(table, replicates=replicates, seed=seed) + np.nan_to_num(estimates - table.score(total)[0])

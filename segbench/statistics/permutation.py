@@ -102,7 +102,8 @@ def swap_test(both: Table, *, permutations: int, seed: int, estimates: FloatArra
     """
     images = both.images // 2
     exact = 2**images <= permutations
-    found = _differences(both, np.zeros((1, images)))[0]
+    swapping = _Swapping(both)
+    found = swapping.differences(np.zeros((1, images)))[0]
     off = np.zeros(found.size) if estimates is None else estimates - found
     off[~(np.abs(off) > _ROUNDING)] = 0
     shares = both.shares[:images] + both.shares[images:]
@@ -110,7 +111,7 @@ def swap_test(both: Table, *, permutations: int, seed: int, estimates: FloatArra
     differences, kept = [], []
     for swapped in _ways(images, permutations, seed, exact=exact):
         kept.append(1 - 2 * (swapped @ shares))
-        differences.append(_differences(both, swapped) + kept[-1] * off)
+        differences.append(swapping.differences(swapped) + kept[-1] * off)
     return SwapTest(found + off, np.concatenate(differences), np.concatenate(kept), exact)
 
 
@@ -124,18 +125,24 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(value) for value in corrected]
 
 
-def _differences(both: Table, swapped: FloatArray) -> FloatArray:
-    """Measure the difference between the methods for each way of swapping images, shape (ways, metrics)."""
-    images = both.images // 2
-    one, other = both.rows[:images], both.rows[images:]
-    kept, total = (np.asarray(rows.sum(axis=0)).ravel() for rows in (one, both.rows))
-    change = other - one
-    parts = []
-    step = max(CELLS_AT_ONCE // max(kept.size, 1), 1)
-    for start in range(0, len(swapped), step):
-        sums = kept + swapped[start : start + step] @ change
-        parts.append(both.score(sums) - both.score(total - sums))
-    return np.concatenate(parts)
+class _Swapping:
+    """Two methods, one after the other in a table, of which images are swapped."""
+
+    def __init__(self, both: Table) -> None:
+        images = both.images // 2
+        one, other = both.rows[:images], both.rows[images:]
+        self._score, self._change = both.score, other - one
+        self._kept, self._total = (np.asarray(rows.sum(axis=0)).ravel() for rows in (one, both.rows))
+
+    def differences(self, swapped: FloatArray) -> FloatArray:
+        """Measure the difference between the methods for each way of swapping images, shape (ways, metrics)."""
+        parts = []
+        step = max(CELLS_AT_ONCE // max(self._kept.size, 1), 1)
+        for start in range(0, len(swapped), step):
+            sums = swapped[start : start + step] @ self._change
+            sums += self._kept
+            parts.append(self._score(sums) - self._score(self._total - sums))
+        return np.concatenate(parts)
 
 
 def _ways(images: int, permutations: int, seed: int, *, exact: bool) -> Iterator[FloatArray]:

@@ -8,7 +8,7 @@ and regions line by line.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -25,6 +25,7 @@ from segbench.protocols.boundaries.settings import Boundaries
 from segbench.protocols.regions.settings import Regions
 from segbench.report.bsds import files_of
 from segbench.verification.checks import Check, Group, Part, Progress, counted, expected, metric_name, read_expectation
+from segbench.verification.official_counts import compare_counts, images_with_counts
 
 BOUNDARY_METRICS = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 """The columns of ``eval_bdry.txt`` after the threshold."""
@@ -109,6 +110,13 @@ def _test_set_groups(places: Mapping[str, Path]) -> Iterator[Group]:
             (places["ground_truth"], places["ucm2"], make()),
             partial(_compare_published, kind, places.get("official"), missing),
         )
+    if listed := images_with_counts(places["counts"], names):
+        yield _group(
+            f"gPb-owt-ucm, official counts of {len(listed)} images",
+            listed,
+            (places["ground_truth"], places["ucm2"], Boundaries()),
+            partial(_compare_counts, places["counts"], listed),
+        )
 
 
 def _group(name: str, images: Collection[str], run: tuple[Any, ...], compare: Compare) -> Group:
@@ -148,6 +156,10 @@ def _compare_published(kind: str, official: Path | None, missing: str, result: R
         compare = _boundary_metrics if kind == "boundaries" else _region_metrics
         for check in compare(official, result, allowed):
             yield replace(check, group=f"{_short(official)}, {kind}")
+
+
+def _compare_counts(folder: Path, names: Sequence[str], result: Result | None) -> Iterator[Check]:
+    return compare_counts(folder, names, result) if result is not None else iter(())
 
 
 def _compare_boundaries(folder: Path, missing: str, result: Result | None) -> Iterator[Check]:

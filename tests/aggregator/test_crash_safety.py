@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import resource
 import shlex
 import signal
 import sqlite3
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
 
@@ -61,20 +61,18 @@ def document(result):
 
 
 class TestSeveralWriters:
-    @pytest.mark.slow
     def test_processes_that_write_one_file_at_once_all_end_right(self, tmp_path):
         gt, pred = write_many(tmp_path, 60)
         _, other = write_many(tmp_path, 60, seed=1, name="other")
         file = tmp_path / "r.segbench"
-        running = [
-            subprocess.Popen(
-                [*PROGRAM, "pixels", gt, folder, "-j", "1", "-o", file, "--format", "json"],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        running = {
+            tmp_path / str(k): programs.start(
+                tmp_path / str(k), "pixels", gt, folder, "-j", "1", "-o", file, "--format", "json"
             )
-            for folder in (pred, pred, other)
-        ]  # fmt: skip
-        printed = [process.communicate(timeout=120) for process in running]
-        assert [process.returncode for process in running] == [0, 0, 0], printed
+            for k, folder in enumerate((pred, pred, other))
+        }
+        printed = [programs.printed(*one) for one in running.items()]
+        assert [process.exitcode for process in running.values()] == [0, 0, 0], printed
         assert integrity(file) == "ok"
         for (out, _), folder in zip(printed, (pred, pred, other), strict=True):
             (run,) = json.loads(out)["runs"]
@@ -231,22 +229,14 @@ class TestReadOnly:
 
 
 class TestFullDisk:
-    @pytest.mark.slow
     def test_is_said_and_the_same_command_goes_on(self, tmp_path, segbench):
         gt, pred = write_many(tmp_path, 150)
         command = ["pixels", gt, pred, "-j", "1", "-o", tmp_path / "r.segbench", "--format", "json"]
-
-        def small_files():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
-
-        full = subprocess.run(
-            [sys.executable, "-B", "-m", "segbench", *command],  # without -B Python 3.11 keeps half of a module
-            capture_output=True, text=True, check=False, preexec_fn=small_files,
-        )  # fmt: skip
-        assert full.returncode == 1
-        assert "free some space" in full.stderr
-        assert "Traceback" not in full.stderr
+        full = programs.start(tmp_path / "full", *command, largest_file=60_000)
+        _, said = programs.printed(tmp_path / "full", full)
+        assert full.exitcode == 1
+        assert "free some space" in said
+        assert "Traceback" not in said
         assert integrity(tmp_path / "r.segbench") == "ok"
         kept = images_in(tmp_path / "r.segbench")
         assert 0 < kept < 150
@@ -275,7 +265,6 @@ class TestFullDisk:
 
 
 class TestKills:
-    @pytest.mark.slow
     @pytest.mark.parametrize(("protocol", "images", "kills"), [("pixels", 120, 2), ("boundaries", 40, 1)])
     def test_a_run_killed_again_and_again_ends_as_one_never_disturbed(
         self, tmp_path, segbench, protocol, images, kills
@@ -287,16 +276,13 @@ class TestKills:
         chance = random.Random(0)  # noqa: S311  no secret
         held = 0
         for _ in range(kills):
-            process = subprocess.Popen(
-                [*PROGRAM, *command, "-j", "2", "-o", file],
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
+            process = programs.start(tmp_path / "killed", *command, "-j", "2", "-o", file)
             until = time.monotonic() + 30
-            while images_in(file) <= min(held, images - 20) and process.poll() is None and time.monotonic() < until:
+            while images_in(file) <= min(held, images - 20) and process.is_alive() and time.monotonic() < until:
                 time.sleep(0.01)
             time.sleep(chance.uniform(0, 0.05))
             process.kill()
-            process.wait()
+            process.join()
             assert integrity(file) == "ok"
             assert images_in(file) >= held
             held = images_in(file)
@@ -305,7 +291,10 @@ class TestKills:
         assert (resumed.code, resumed.out) == (0, undisturbed.out)
 
     def test_ctrl_c_says_how_far_it_came_and_how_to_go_on(self, tmp_path):
-        gt, pred = write_many(tmp_path / "it's here", 900)
+        gt, pred = write_many(tmp_path / "it's here", 1)
+        for folder in (gt, pred):
+            for k in range(1, 900):
+                os.link(folder / "im000.png", folder / f"im{k:03}.png")
         file = tmp_path / "r.segbench"
         command = ["boundaries", gt, pred, "-j", "2", "-o", file, "--fresh"]
         process = subprocess.Popen(

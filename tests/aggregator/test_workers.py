@@ -101,7 +101,7 @@ class TestLostWorkers:
             evaluate(*folders, Deadly(always=names), executor=pool)
 
     def test_a_pool_that_does_not_mend_itself_is_refused_after(self, folders, tmp_path):
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context("forkserver")
         protocol = Deadly(once="im05", mark=tmp_path / "mark")
         with (
             ProcessPoolExecutor(1, context) as pool,

@@ -46,7 +46,7 @@ def test_few_classes_are_printed_below_the_run(segbench, folders, tmp_path):
     names = tmp_path / "names.txt"
     names.write_text("# of the drawing\n0 road\n1\tperson\n\n2, car or van\n")
     answer = segbench("pixels", *folders[:2], "--classes", names)
-    assert "macro ODS" in answer.out
+    assert "- macro -" in answer.out
     assert "\ncar or van stacks " in answer.out
     assert "road (label 0)" in answer.out
 

@@ -101,6 +101,12 @@ class TestChoice:
         assert answer.code == 0
         assert {line.split(",")[1] for line in answer.out.splitlines()[1:]} == {"good"}
 
+    def test_two_runs_of_one_name_need_other_names(self, segbench, tmp_path):
+        truth, good = write_methods(tmp_path, {"good": 2})
+        kept = counted(segbench, tmp_path / "two.segbench", truth, good)
+        counted(segbench, kept, truth, good, "--positive", "255")
+        assert "good: several runs of one name; give each a name of its own" in segbench("compare", kept).err
+
 
 class TestRefusals:
     def test_other_settings(self, segbench, results, tmp_path):

@@ -53,7 +53,7 @@ def test_show_compare_plot_export(segbench, folders, tmp_path):
     assert segbench("regions", *folders, *REGIONS, "-o", kept, "--intervals", "95").code == 0
     table = segbench("show", kept).out
     assert table.index("good") < table.index("halves")
-    assert "cover ODS" in table
+    assert "- cover -" in table
     assert "covering_of_prediction" in segbench("show", kept, "--per-image", "--format", "csv").out
     assert segbench("show", kept, "--format", "latex").code == 0
     assert "covering_ods" in segbench("compare", kept).out

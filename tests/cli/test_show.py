@@ -132,8 +132,12 @@ class TestMetrics:
             return segbench("show", results, "--metrics", "auc_pr,ods_f", "--format", form).out
 
         assert shown("table").split()[:3] == ["method", "AUC-PR", "ODS"]
-        assert shown("markdown").split("\n")[0].split() == ["|", "method", "|", "AUC-PR", "|", "ODS", "|"]
-        assert "AUC-PR & ODS" in re.sub(" +", " ", shown("latex"))
+        assert [one.strip() for one in shown("markdown").split("\n")[0].split("|")[1:4]] == [
+            "method",
+            "AUC-PR",
+            "ODS F",
+        ]
+        assert r"AUC-PR $\uparrow$ & ODS F $\uparrow$" in re.sub(" +", " ", shown("latex"))
         assert shown("csv").startswith("method,auc_pr,ods_f,images,failed,signature\n")
         assert list(json.loads(shown("json"))["runs"][0]["summary"]) == ["auc_pr", "ods_f"]
 

@@ -40,13 +40,16 @@ class TestWhereImagesAreCounted:
 
 @pytest.mark.slow
 def test_a_damaged_first_image_is_no_fault_of_a_dask_worker(segbench, papers, tmp_path):
-    pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
     archive = tmp_path / "packed.zip"
     with zipfile.ZipFile(archive, "w") as stored:
         for path in sorted(papers[1].iterdir()):
             stored.write(path, path.name)
     archive.write_bytes(archive.read_bytes().replace(b"NUMPY", b"NUMBY", 1))
-    answer = segbench("pixels", papers[0], archive, "--positive", 255, "--dask", "local", "-j", 1)
+    threads = {"n_workers": 1, "processes": False, "protocol": "tcp", "dashboard_address": ":0"}
+    with distributed.LocalCluster(**threads) as cluster:
+        place = cluster.scheduler_address
+        answer = segbench("pixels", papers[0], archive, "--positive", 255, "--dask", place)
     assert answer.code == 1
     assert "first.npy: damaged in the archive" in " ".join(answer.out.split())
 

@@ -1,6 +1,5 @@
 """Saliency: drawings worked by hand, degenerate images, invariants, SciPy, and the official values of 100 images."""
 
-import csv
 import math
 import os
 from dataclasses import fields
@@ -17,6 +16,7 @@ import segbench
 from segbench import ArgumentError, DataError, Saliency, SaliencyCounts, count_saliency
 from segbench.protocols.saliency import kernels
 from segbench.protocols.saliency.counts import CURVES, SCALARS, UNITS
+from segbench.report.tables import class_results
 
 DEMO = Path(__file__).parents[2] / "datasets/demo/objects"
 SOD = Path(os.environ.get("SEGBENCH_SOD", "nowhere"))
@@ -189,16 +189,17 @@ class TestWeightedF:
         labels = rng.random(rng.integers(1, 40, 2)) < rng.choice([0.005, 0.05, 0.5])
         labels[tuple(rng.integers(0, labels.shape))] = True
         expected = distance_transform_edt(~labels, return_distances=False, return_indices=True)
-        rows = kernels.nearest_rows(labels.view(np.uint8))
-        cells = np.empty(labels.shape[1], np.int32)
-        for r, row in enumerate(rows):
-            number = kernels.cells_of_row(row, r, cells)
-            at = 0
-            for c in np.flatnonzero(rng.random(row.size) < rng.choice([0.2, 1])):
-                at = kernels.nearest_cell(row, r, c, cells[:number], at)
-                assert (row[cells[at]], cells[at]) == tuple(expected[:, r, c])
-                start = rng.choice(np.flatnonzero(row >= 0))
-                assert kernels.search_row(row, r, c, start)[0] == cells[at]
+        nearest = kernels.nearest_rows(labels.view(np.uint8))
+        squares = np.empty(labels.shape[1], np.int64)
+        cells, ends = np.empty((2, labels.shape[1]), np.int32)
+        for r, rows in enumerate(nearest):
+            kernels.squared_distances(rows, r, squares)
+            number = kernels.cells_of_row(rows, squares, cells)
+            kernels.ends_of_cells(squares, cells[:number], ends)
+            starts = np.maximum.accumulate(np.r_[0, ends[: number - 1]])
+            columns = np.repeat(cells[:number], np.maximum(ends[:number] - starts, 0))
+            assert_array_equal(columns, expected[1, r])
+            assert_array_equal(rows[columns], expected[0, r])
 
     @pytest.mark.parametrize("seed", range(20))
     def test_agrees_with_filters_of_scipy(self, seed):
@@ -247,7 +248,9 @@ class TestSettings:
         ("scores", "settings", "words"),
         [
             ([[0.0, 2.0]], {"stretch": False}, r"expected \[0, 1\]"),
-            ([[7.0, 7.0]], {}, r"expected \[0, 1\]"),
+            ([[7.0, 7.0]], {}, r"all scores are 7, expected \[0, 1\], since a constant .*--scale 255"),
+            ([[-7.0, -7.0]], {}, "--scale sigmoid"),
+            ([[-7.0, 7.0]], {"stretch": False}, "--scale sigmoid .* or leave out --no-stretch"),
             ([[0.0, np.nan]], {}, "1 scores are NaN"),
         ],
     )
@@ -260,10 +263,101 @@ class TestSettings:
         with pytest.raises(ArgumentError):
             count_saliency(labels, scores)
 
-    def test_masks_of_zeros_and_ones_ask_for_a_rule(self):
+
+class TestGroundTruthThatTheRuleDoesNotFit:
+    """The default rule is for levels of 8 bits: what it cannot read is an error with the rule that can."""
+
+    @pytest.mark.parametrize(
+        ("to_mask", "words"),
+        [
+            (lambda labels: labels.astype(np.uint8), r"holds 0 and 1, .*--positive '>=1'"),
+            (lambda labels: labels * np.uint8(100), r"holds 0 and 100, .*--positive '>=100'"),
+            (lambda labels: np.full(labels.shape, np.uint8(7)), r"holds 7, .*--positive '>=7'"),
+            (lambda labels: labels * np.linspace(0, 1, 34), r"values up to 0.939394, .*--positive '>0.5'"),
+            (lambda labels: labels * np.uint16(60000) + np.uint16(200), r"uint16 up to 60200, .*--positive '>32896'"),
+        ],
+    )
+    def test_is_refused(self, to_mask, words):
         labels, levels = random_case(0)
-        with pytest.raises(DataError, match="--positive"):
-            segbench.evaluate([(labels.astype(np.uint8), levels)], protocol=Saliency())
+        with pytest.raises(DataError, match=words):
+            count_saliency(to_mask(labels), levels, positive=">128")
+        with pytest.raises(DataError, match=words):
+            segbench.evaluate([(to_mask(labels), levels)], protocol=Saliency())
+
+    @pytest.mark.parametrize("rule", [">=1", ">128"])
+    def test_the_rule_named_reads_masks_of_either_range(self, rule):
+        labels, levels = random_case(0)
+        expected = count_saliency(labels, levels)
+        for factor in (1, 255, 65535) if rule == ">=1" else (255, 65535):
+            assert count_saliency(labels * np.uint16(factor), levels, positive=rule) == expected
+
+    def test_blank_masks_are_background(self):
+        labels, levels = random_case(0)
+        result = segbench.evaluate([(labels * np.uint8(0), levels)], protocol=Saliency())
+        assert result.notes == ()
+        assert result.summary["f_max"] == 0
+
+    def test_dark_grey_masks_are_counted_with_a_note(self, tmp_path):
+        labels, levels = random_case(0)
+        write_folders(tmp_path, labels * (levels // 3), levels)
+        result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", protocol=Saliency())
+        (note,) = result.notes
+        assert "the rule >128 (--positive) finds nothing salient (1 of 1 images)" in note
+        assert list(result.image_notes.values()) == [
+            ("ground truth is not blank, but the rule >128 (--positive) finds nothing salient [up to 85]",)
+        ]
+
+    def test_check_refuses_what_a_run_would(self, segbench, tmp_path):
+        labels, levels = random_case(0)
+        write_folders(tmp_path, labels * np.uint8(100), levels)
+        for verb in (("check", "saliency"), ("saliency",)):
+            answer = segbench(*verb, tmp_path / "gt", tmp_path / "pred")
+            assert answer.code == 1
+            assert "a.png: holds 0 and 100" in answer.out + answer.err
+            assert (answer.out + answer.err).count("--positive") == 1
+
+
+class TestCheck:
+    """What is ordinary of saliency maps is not found, and remedies are those that saliency has."""
+
+    def test_saturated_and_unscaled_maps_are_ordinary(self, segbench, tmp_path):
+        labels = np.zeros((60, 60), np.bool_)
+        labels[20:40, 20:40] = True
+        wide = np.zeros(labels.shape, np.uint8)
+        wide[10:50, 10:50] = 255
+        wide[:5] = np.arange(60)
+        write_folders(tmp_path, labels, wide)
+        answer = segbench("check", "saliency", tmp_path / "gt", tmp_path / "pred")
+        assert (answer.code, "nothing found" in answer.out) == (0, True)
+
+    @pytest.mark.parametrize(
+        ("map_of", "options", "fix"),
+        [
+            (lambda levels: np.where(levels > 9, levels, np.nan), (), "-> write finite scores\n"),
+            (lambda levels: levels - 100.0, ("--no-stretch",), "--scale sigmoid for logits"),
+        ],
+    )
+    def test_remedies(self, segbench, tmp_path, map_of, options, fix):
+        labels, levels = random_case(0)
+        write_folders(tmp_path, labels, map_of(levels))
+        answer = segbench("saliency", tmp_path / "gt", tmp_path / "pred", *options)
+        assert answer.code == 1
+        assert fix in answer.err + "\n"
+
+    def test_classes_are_not_offered(self):
+        result = segbench.evaluate([random_case(0)], protocol=Saliency(positive=1))
+        with pytest.raises(ArgumentError, match=r"^results of saliency have no classes$"):
+            class_results([result])
+
+
+def write_folders(folder, labels, scores):
+    """Write one image; floats as NPY."""
+    for name, array in (("gt", labels), ("pred", scores)):
+        (folder / name).mkdir()
+        if array.dtype.kind == "f":
+            np.save(folder / name / "a.npy", array)
+        else:
+            iio.imwrite(folder / name / "a.png", array)
 
 
 class TestCommand:
@@ -281,67 +375,23 @@ class TestCommand:
 
     def test_one_bit_masks_need_no_rule(self, segbench, tmp_path):
         labels, levels = random_case(0)
-        for folder, image in (("gt", labels), ("pred", levels)):
-            (tmp_path / folder).mkdir()
-            iio.imwrite(tmp_path / folder / "a.png", image)
+        write_folders(tmp_path, labels, levels)
         answer = segbench("saliency", tmp_path / "gt", tmp_path / "pred", "--format", "json")
         assert answer.code == 0, answer.err
         assert not answer.err.count("no-positives")
 
 
-@pytest.fixture(scope="module")
-def counted():
-    methods = ("DSS", "Amulet", "PiCANet")
-    return {each: segbench.evaluate(SOD / "ground_truth", SOD / "predictions" / each, Saliency()) for each in methods}
-
-
 @needs_sod
-class TestOfficialValues:
-    @pytest.mark.parametrize(
-        ("file", "keys", "allowed"),
-        [
-            ("official_per_image", {"mae": "mae", "s_measure": "s_measure", "adaptive_f": "f_adaptive"}, 1e-12),
-            (
-                "pysodmetrics_per_image",
-                {
-                    "weighted_f": "weighted_f", "e_adaptive": "e_adaptive", "e_mean_over_thresholds": "e_mean",
-                    "e_max_of_image": "e_max", "f_adaptive": "f_adaptive", "f_mean_over_thresholds": "f_mean",
-                    "f_max_of_image": "f_max",
-                },
-                1e-10,
-            ),
-        ],
-    )  # fmt: skip
-    def test_of_each_image(self, counted, file, keys, allowed):
-        with (SOD / f"{file}.csv").open() as rows:
-            read = list(csv.DictReader(rows))
-        assert len(read) == 300
-        for row in read:
-            ours = counted[row["method"]].per_image[row["image"]]
-            for theirs, key in keys.items():
-                assert_allclose(ours[key], float(row[theirs]), rtol=0, atol=allowed)
-
-    def test_of_each_threshold(self, counted):
-        official = np.load(SOD / "official_curves.npz")
-        for method, result in counted.items():
-            for place, name in enumerate(official["images"].tolist()):
-                counts = result.counts[name]
-                for curve in ("precision", "recall"):
-                    # Equal but for the fixed units of 2**-44, which the counts are kept in.
-                    expected = np.rint(official[f"{method}_{curve}"][place][::-1] * UNITS)
-                    assert_array_equal(getattr(counts, curve), expected)
-
-    def test_of_the_set(self, counted):
-        expected = {
-            "mae": (0.133061, 0.143876, 0.109178), "s_measure": (0.720654, 0.748937, 0.764204),
-            "weighted_f": (0.673377, 0.671422, 0.688073), "e_adaptive": (0.769375, 0.775706, 0.795274),
-            "e_mean": (0.760291, 0.773920, 0.771306), "e_max": (0.798469, 0.802302, 0.853130),
-            "f_adaptive": (0.756827, 0.740703, 0.755317), "f_mean": (0.747465, 0.733687, 0.737606),
-            "f_max": (0.769433, 0.757962, 0.786335),
-        }  # fmt: skip
-        for key, values in expected.items():
-            assert_allclose([result.summary[key] for result in counted.values()], values, rtol=0, atol=1e-6)
-        assert_allclose(counted["DSS"].summary["f_max_of_mean_pr"], 0.8102, atol=5e-5)
+def test_official_values_of_the_set():
+    """Those of each image: `tests/verification/test_saliency.py`."""
+    expected = {
+        "mae": 0.133061, "s_measure": 0.720654, "weighted_f": 0.673377, "e_adaptive": 0.769375, "e_mean": 0.760291,
+        "e_max": 0.798469, "f_adaptive": 0.756827, "f_mean": 0.747465, "f_max": 0.769433,
+    }  # fmt: skip
+    summary = segbench.evaluate(SOD / "ground_truth", SOD / "predictions/DSS", Saliency()).summary
+    for key, value in expected.items():
+        assert_allclose(summary[key], value, rtol=0, atol=1e-6)
+    assert_allclose(summary["f_max_of_mean_pr"], 0.8102, atol=5e-5)
 
 
 def test_every_metric_is_tested_here():

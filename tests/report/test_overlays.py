@@ -1,8 +1,11 @@
 """Pictures of true, false and missed pixels: they show what was counted."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from cases import write_folder
+from checks.state_colours import DARK, VISION, WHITE, contrast, difference, from_grey
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -10,7 +13,7 @@ import segbench
 from segbench.aggregator.rereading import full_protocol
 from segbench.cli.commands import app
 from segbench.protocols.states import State
-from segbench.report.overlays import painted
+from segbench.report.overlays import COLOURS, painted
 
 RNG = np.random.default_rng(4)
 MASK = RNG.random((20, 30)) < 0.3
@@ -19,6 +22,18 @@ LINES = np.zeros((40, 60), np.uint8)
 LINES[10, 5:50] = LINES[30, 5:50] = 255
 SOFT = np.zeros((40, 60), np.uint8)
 SOFT[11, 5:50] = SOFT[20, 5:50] = 200
+
+
+def test_states_differ_for_colour_blind_readers_and_in_luminance():
+    true, false, missed = (COLOURS[state] for state in (State.TRUE, State.FALSE, State.MISSED))
+    assert contrast("#000000", WHITE) == pytest.approx(21)
+    for one, other in combinations((true, false, missed), 2):
+        assert contrast(one, other) > 1.7
+        assert min(difference(one, other, vision) for vision in VISION) > 28
+    assert contrast(false, missed) > 3
+    for colour in (true, false, missed):
+        assert min(contrast(colour, WHITE), contrast(colour, DARK)) > 2.2
+        assert min(from_grey(colour, vision) for vision in VISION) > 25
 
 
 def states_in(path):
@@ -125,7 +140,7 @@ def test_the_command_says_what_colours_mean_and_goes_on_past_a_changed_image(run
     assert ended.exit_code == 1
     assert "b.png: has changed since it was counted" in ended.stderr
     assert "c: its files are gone" in ended.stderr
-    assert "blue: true, vermilion: false, orange: missed" in ended.stderr
+    assert "blue: true, red: false, orange: missed" in ended.stderr
     assert [path.name for path in (tmp_path / "out/pred").iterdir()] == ["a.png"]
 
 

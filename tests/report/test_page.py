@@ -25,10 +25,12 @@ from segbench import (
     PublishedCurve,
     Regions,
     Result,
+    compare_results,
     evaluate,
     export_report,
 )
 from segbench.cli.commands import app
+from segbench.core.numbers import number
 
 CURVE = BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0])
 
@@ -79,7 +81,7 @@ class TestTables:
         low, high = result.intervals()["ods_f"]
         shown = f"{low:.4f}–{high:.4f}".replace("0.", ".")  # noqa: RUF001  a range
         assert f"<small>{shown}</small>" in write_page(tmp_path, [result]).read_text()
-        assert "<small>" not in write_page(tmp_path, [result], intervals=None).read_text()
+        assert "</span><small>." not in write_page(tmp_path, [result], intervals=None).read_text()
 
     def test_a_note_on_intervals_says_of_which_method(self, tmp_path):
         gt, one, two = write_methods(tmp_path, {"one": 3, "two": 1}, images=3)
@@ -124,31 +126,127 @@ class TestTables:
         (one / "im03.png").write_bytes(b"no image")
         with pytest.warns(match="could not be counted"):
             result = evaluate(gt, one)
-        page = write_page(tmp_path, [result]).read_text()
+        page = write_page(tmp_path, [result], paths=True).read_text()
         assert re.search(r"one: 1 of \d+ images failed, left out of all metrics", page)
         assert "on the same images" not in page
         assert html.escape(next(iter(result.failed.values())), quote=False).replace("'", "&#39;") in page
 
 
+def sentences(page):
+    """Give what the page says first, as plain text."""
+    found = re.search(r'<div class="answer">(.*?)(?:<div|</div)', page, re.DOTALL)[1]
+    return [html.unescape(re.sub("<[^>]*>", "", one)) for one in re.findall(r"<p[^>]*>(.*?)</p>", found)]
+
+
+class TestAnswer:
+    def test_who_leads_by_how_much_and_how_certain(self, tmp_path):
+        gt, *folders = write_methods(tmp_path, {"one": 0.5, "two": 2, "three": 1.9}, images=12)
+        results = [evaluate(gt, folder) for folder in folders]
+        page = write_page(tmp_path, results, replicates=300).read_text()
+        compared = compare_results(results, replicates=300)
+        f = {result.method: result.summary["ods_f"] for result in results}
+        (best, high), (second, low), (third, _) = sorted(f.items(), key=lambda item: -item[1])
+        p = {row.a + row.b: row.p_holm for row in compared.differences if row.metric == "ods_f"}
+        said = sentences(page)
+        assert said[0] == f"{best} leads: ODS F {number(high)}, {number(high - low)} ahead of {second}."
+        share = compared.rank_shares["ods_f"][best][0]
+        assert said[1] == f"{best} is first in {100 * share:.3g} % of 300 resamples of the images."
+        assert said[2] == f"It is significantly better than {third} (p = {number(p['onetwo'])} after Holm)."
+        assert said[3].startswith(f"It is not significantly better than {second} (p = ")
+        assert re.findall(r'<td class="(better|worse|)" title="(\w+)', page)[:2] == [("", best), ("better", best)]
+
+    def test_one_method_has_its_interval(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=4)
+        result = evaluate(gt, one)
+        said = sentences(write_page(tmp_path, [result]).read_text())
+        low, high = map(number, result.intervals()["ods_f"])
+        assert said[0] == f"one: ODS F {number(result.summary['ods_f'])}."
+        assert said[1] == f"95 % interval {low} to {high} over 4 images."
+        assert said[2] == "Only 4 images: with fewer than 10, intervals and p-values are unreliable."
+
+    def test_equals_are_level(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=3)
+        results = [evaluate(gt, one, method=name) for name in ("a", "b")]
+        assert sentences(write_page(tmp_path, results, intervals=None).read_text())[0].startswith("a and b are level: ")
+
+    def test_methods_measured_differently_are_not_compared(self, tmp_path):
+        gt, one, two = write_methods(tmp_path, {"one": 1, "two": 2}, images=3)
+        results = [evaluate(gt, one, Pixels(void=(7,))), evaluate(gt, two)]
+        assert (
+            "Not compared: methods are compared under the same settings"
+            in sentences(write_page(tmp_path, results, replicates=50).read_text())[1]
+        )
+
+
+class TestGallery:
+    def test_the_worst_the_most_disputed_the_median_and_the_best(self, tmp_path):
+        gt, one, two = write_methods(tmp_path, {"one": 0.5, "two": 2}, images=9)
+        results = [evaluate(gt, one), evaluate(gt, two)]
+        page = write_page(tmp_path, results, intervals=None).read_text()
+        values = [[result.per_image[name]["f"] for result in results] for name in results[0].counts]
+        by_mean = sorted(results[0].counts, key=lambda name: np.mean(values[list(results[0].counts).index(name)]))
+        rows = dict(re.findall(r'<tr><th scope="row"><b>([^<]*)</b><span class="name">(im\d\d)</span>', page))
+        assert list(rows) == ["Worst", "Widest disagreement", "Median", "Best"]
+        assert rows["Worst"] == by_mean[0]
+        assert rows["Best"] == by_mean[-1]
+        spread = {name: np.ptp(pair) for name, pair in zip(results[0].counts, values, strict=True)}
+        left = [name for name in spread if name != rows["Worst"]]
+        assert rows["Widest disagreement"] == max(left, key=spread.get)
+
+    def test_thumbnails_show_the_counts_at_the_best_threshold(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=3)
+        result = evaluate(gt, one)
+        page = write_page(tmp_path, [result], intervals=None).read_text()
+        shown = re.findall(r'data-image="(\w+)" data-method="0">.*?base64,([^"]*)".*?<small>F ([^<]*)</small>', page)
+        assert len(shown) == 3
+        for name, picture, said in shown:
+            counts = result.counts[name].at([result.summary["ods_threshold"]])
+            tp, fp = int(counts.positives[0]), int(counts.negatives[0])
+            missed = result.counts[name].total_positives - tp
+            states = np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))))
+            assert [int(np.sum(states == state)) for state in (1, 2, 3)] == [tp, fp, missed]
+            assert said == number(2 * tp / (2 * tp + fp + missed))
+
+
 class TestCurves:
     def test_points_to_hover_over_are_those_measured(self, papers, tmp_path):
-        (chart,) = embedded(write_page(tmp_path, papers).read_text(), "charts-")
-        method, curve = chart["methods"][0], papers[0].curve
-        measured = list(zip(curve.recall[1:], curve.precision[1:], curve.thresholds[1:], strict=True))
-        points = [point for point in method["pr"]["points"] if point[2] is not None]
-        np.testing.assert_allclose(points, measured, rtol=1e-6)
+        (drawn,) = embedded(write_page(tmp_path, papers).read_text(), "data-")
+        curve = papers[0].curve
+        for name, values in (("recall", curve.recall), ("precision", curve.precision), ("threshold", curve.thresholds)):
+            np.testing.assert_allclose(drawn["readings"][0][name], values[1:], rtol=1e-5)
+
+    def test_curves_are_drawn_without_a_script(self, papers, tmp_path):
+        page = write_page(tmp_path, papers).read_text()
+        kinds = re.findall(r'data-kind="([^"]*)"', page)
+        assert kinds == ["forest", "pr", "roc", "threshold-f", "against", "images"]
+        pr = page[page.index('data-kind="pr"') : page.index('data-kind="roc"')]
+        assert len(re.findall(r'<path class="line" d="M', pr)) == 2
         summary = papers[0].summary
-        best = [summary[f"ods_{key}"] for key in ("recall", "precision", "threshold", "f")]
-        np.testing.assert_allclose(method["pr"]["best"], best, rtol=1e-6)
+        x, y = 48 + summary["ods_recall"] * (446 - 48), 398 - summary["ods_precision"] * (398 - 10)
+        assert f'class="dot" cx="{x:.1f}" cy="{y:.1f}"' in pr
+
+    def test_one_threshold_has_no_chart_of_thresholds(self, tmp_path):
+        gt = write_folder(tmp_path / "gt", {"a.png": np.eye(9, dtype=np.uint8) * 255})
+        mask = write_folder(tmp_path / "p", {"a.png": np.tri(9, dtype=np.uint8) * 255})
+        page = write_page(tmp_path, [result := evaluate(gt, mask)]).read_text()
+        kinds = re.findall(r'data-kind="([^"]*)"', page)
+        assert "pr" in kinds
+        assert "threshold-f" not in kinds
+        # The mask is a point in both spaces: there is no line to any other.
+        pr, roc = page[page.index('data-kind="pr"') :].split('data-kind="roc"')[:2]
+        y = 398 - result.summary["ods_precision"] * (398 - 10)
+        assert result.summary["ods_recall"] == 1
+        assert f'class="dot" cx="446" cy="{y:.1f}"' in pr
+        assert 'class="line"' not in pr
+        assert 'class="line"' not in roc[: roc.index("</svg>")]
 
     def test_long_curves_are_thinned_around_the_best_point(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=8, levels=False, shape=(60, 60))
         result = evaluate(gt, one)
-        (chart,) = embedded(write_page(tmp_path, [result], most_panels=0, intervals=None).read_text(), "charts-")
-        for space in ("pr", "roc"):
-            points = chart["methods"][0][space]["points"]
-            assert len(points) < 700 < result.curve.tp.size
-            assert any(math.isclose(p[2] or 0, result.summary["ods_threshold"], rel_tol=1e-6) for p in points)
+        (drawn,) = embedded(write_page(tmp_path, [result], most_panels=0, intervals=None).read_text(), "data-")
+        thresholds = drawn["readings"][0]["threshold"]
+        assert len(thresholds) < 700 < result.curve.tp.size
+        assert any(math.isclose(cut or 0, result.summary["ods_threshold"], rel_tol=1e-5) for cut in thresholds)
 
     def test_a_published_curve_has_no_images(self, tmp_path):
         rows = BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0])
@@ -157,7 +255,7 @@ class TestCurves:
         page = write_page(tmp_path, [result]).read_text()
         assert "Metrics of single images are not known" in page
         assert "published, and read with segbench import" in page
-        assert embedded(page, "charts-")[0]["methods"][0]["pr"]["y"] == [0.4, 1.0]
+        assert embedded(page, "data-")[0]["readings"][0]["precision"] == [0.4, 1.0]
 
 
 class TestPictures:
@@ -191,10 +289,11 @@ class TestPictures:
         prediction = write_folder(tmp_path / "p", {"a.npy": soft})
         settings = Boundaries(thresholds=9, max_dist=0.05)
         results = [evaluate(gt, prediction, settings, method="m"), evaluate(gt, None, Annotators(settings=settings))]
-        (panel,) = embedded(write_page(tmp_path, results).read_text(), "panel-")
+        page = write_page(tmp_path, results).read_text()
+        (panel,), (shared,) = embedded(page, "panel-"), embedded(page, "data-")
         method, human = sorted(panel["methods"], key=len, reverse=True)
         assert "compares annotators" in human["problem"]
-        at = method["cuts"].index(0.5)
+        at = shared["cuts"][method["cuts"]].index(0.5)
         states = decoded(method["states"][at])
         assert [int(np.sum(states == code)) for code in (1, 2, 3)] == [20, 0, 10]
         assert method["metrics"]["P"][at] == 1.0
@@ -208,7 +307,7 @@ class TestPictures:
         (panel,) = embedded(page, "panel-")
         assert np.all(decoded(panel["methods"][0]["states"][0]) == 1)
         assert panel["methods"][0]["metrics"]["covering"] == [1.0]
-        assert embedded(page, "charts-")[0]["methods"][0]["levels"]["covering"] == [1.0]
+        assert embedded(page, "data-")[0]["readings"][0]["covering"] == [1.0]
 
     def test_a_changed_or_missing_file_is_said_instead(self, papers, tmp_path):
         np.save(tmp_path / "pred/first.npy", np.zeros((4, 4)))
@@ -227,10 +326,10 @@ class TestPictures:
         assert told == "1 of 3 images have no pictures; the first: im00: its files are gone since it was counted"
         page = (tmp_path / "r.html").read_text()
         assert told in page
-        assert sorted(re.findall(r'data-method="(\d)" disabled>(im\d\d)<', page)) == [
-            ("0", "im01"),
-            ("0", "im02"),
-            ("1", "im02"),
+        assert sorted(re.findall(r'class="open" href="#image=(im\d\d)&amp;method=(\w+)"', page)) == [
+            ("im01", "one"),
+            ("im02", "one"),
+            ("im02", "two"),
         ]
 
     def test_photographs_are_found_by_name(self, papers, tmp_path):
@@ -247,10 +346,11 @@ class TestPictures:
     def test_the_worst_images_get_the_pictures(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=12)
         result = evaluate(gt, one)
-        page = write_page(tmp_path, [result], most_panels=2).read_text()
-        worst = sorted(result.per_image, key=lambda name: result.per_image[name]["f"])[:2]
-        assert [panel["name"] for panel in embedded(page, "panel-")] == worst
-        assert "2 of 12 images have pictures" in page
+        page = write_page(tmp_path, [result], most_panels=5).read_text()
+        ranked = sorted(result.per_image, key=lambda name: result.per_image[name]["f"])
+        of_gallery = [ranked[0], ranked[5], ranked[-1]]
+        assert [panel["name"] for panel in embedded(page, "panel-")] == [*of_gallery, *ranked[1:3]]
+        assert "5 of 12 images have pictures" in page
 
     def test_images_without_anything_to_find_come_last(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=3)
@@ -266,7 +366,9 @@ class TestRepeating:
     def test_the_command_gives_the_same_signature(self, tmp_path, capsys):
         gt, one = write_methods(tmp_path / "a folder", {"one": 1})
         result = evaluate(gt, one, Pixels(positive=">=128", void=(7,)), method="it's one")
-        command = html.unescape(re.search(r"<code>(.*?)</code>", write_page(tmp_path, [result]).read_text())[1])
+        command = html.unescape(
+            re.search(r"<code>(segbench .*?)</code>", write_page(tmp_path, [result], paths=True).read_text())[1]
+        )
         program, *words, flag, _ = shlex.split(command)
         assert (program, flag) == ("segbench", "-o")
         app([*words, "--format", "csv"], standalone_mode=False)
@@ -274,8 +376,8 @@ class TestRepeating:
 
     def test_a_folder_whose_name_looks_like_a_named_method(self, tmp_path):
         gt, one = write_methods(tmp_path, {"a=b": 1})
-        page = write_page(tmp_path, [evaluate(gt, one)]).read_text()
-        words = shlex.split(html.unescape(re.search(r"<code>(.*?)</code>", page)[1]))
+        page = write_page(tmp_path, [evaluate(gt, one)], paths=True).read_text()
+        words = shlex.split(html.unescape(re.search(r"<code>(segbench .*?)</code>", page)[1]))
         assert words[:4] == ["segbench", "pixels", str(gt), str(one)]
 
     def test_boundaries_and_their_settings(self, tmp_path):
@@ -283,8 +385,8 @@ class TestRepeating:
         gt = save_cell(tmp_path / "gt/a.mat", [drawn]).parent
         prediction = write_folder(tmp_path / "p", {"a.png": drawn * 200})
         settings = Boundaries(max_dist=0.02, thresholds=5, nms=(1, 5, 1.01), thin=False)
-        page = write_page(tmp_path, [evaluate(gt, prediction, settings)]).read_text()
-        words = shlex.split(html.unescape(re.search(r"<code>(.*?)</code>", page)[1]))
+        page = write_page(tmp_path, [evaluate(gt, prediction, settings)], paths=True).read_text()
+        words = shlex.split(html.unescape(re.search(r"<code>(segbench .*?)</code>", page)[1]))
         assert words[:2] == ["segbench", "boundaries"]
         assert words[4:] == shlex.split("--max-dist 0.02 --thresholds 5 --no-thin --nms 1,5,1.01 -o results.segbench")
 
@@ -295,6 +397,18 @@ class TestRepeating:
         assert "counted from arrays (segbench.Accumulator), which are not kept" in page
         assert "segbench import" not in page
 
+    def test_nothing_says_where_files_lie_unless_it_is_wanted(self, tmp_path):
+        gt, one = write_methods(tmp_path / "jane", {"one": 1}, images=4)
+        (one / "im03.png").write_bytes(b"no image")
+        with pytest.warns(match="could not be counted"):
+            result = evaluate(gt, one)
+        (one / "im02.png").write_bytes(b"no image")
+        page = write_page(tmp_path, [result], images=gt).read_text()
+        assert "<code>segbench pixels GT PRED/one -o results.segbench<" in page
+        assert "im03.png" in page
+        assert "jane" not in page
+        assert str(one) in write_page(tmp_path, [result], paths=True).read_text()
+
 
 class TestSecurity:
     def test_names_are_text_wherever_they_stand(self, tmp_path):
@@ -302,7 +416,7 @@ class TestSecurity:
         assert HOSTILE not in page
         assert html.unescape(page).count(HOSTILE) > 8
         assert HOSTILE in [panel["name"] for panel in embedded(page, "panel-")]
-        assert len(scripts_of(page)) == 5
+        assert len(scripts_of(page)) == 7
 
     def test_the_policy_names_every_script_and_nothing_else(self, papers, tmp_path):
         page = write_page(tmp_path, papers).read_text()
@@ -310,8 +424,11 @@ class TestSecurity:
         digests = [base64.b64encode(hashlib.sha256(code.encode()).digest()).decode() for code in scripts_of(page)]
         rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
         assert rules["script-src"] == " ".join(f"'sha256-{digest}'" for digest in digests)
+        style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)[1]
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        assert rules["style-src"] == f"'sha256-{digest}'"
         assert rules["default-src"] == "'none'"
-        assert not re.search(r"unsafe-eval|https?:|\*", policy)
+        assert not re.search(r"unsafe|https?:|\*", policy)
         outside = page[: page.index("<script")]
         assert not re.search(r'(src|href)="(?!#|data:)', outside)
 

@@ -1,11 +1,16 @@
 """The page as a reader meets it, in headless Chromium."""
 
+import base64
+import csv
 import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
+from cases import write_folder
 from methods import write_methods
 from pages import HOSTILE, hostile_results, write_page
 
@@ -32,6 +37,7 @@ FLAGS = [
     "--disable-dev-shm-usage",
     "--window-size=1280,900",
 ]
+DEMO = Path(__file__).resolve().parents[2] / "datasets/demo/labels"
 # Runs before the page's own scripts, which may load nothing and break no rule of the page's policy.
 WATCH = "window.broken = []; addEventListener('securitypolicyviolation', (e) => broken.push(e.violatedDirective))"
 
@@ -66,7 +72,7 @@ class Reader:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.driver.get(path.as_uri())
-        self.until("return typeof open !== 'undefined' && document.querySelector('.main-svg')")
+        self.until("return typeof follow !== 'undefined'")
 
     def run(self, code, *arguments):
         return self.driver.execute_script(code, *arguments)
@@ -108,14 +114,22 @@ def results(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(results, tmp_path_factory):
-    return write_page(tmp_path_factory.mktemp("page"), results)
+    photos = write_folder(tmp_path_factory.mktemp("photos"), {"im05.png": np.full((20, 31), 99, np.uint8)})
+    return write_page(tmp_path_factory.mktemp("page"), results, images=photos)
+
+
+@pytest.fixture(scope="module")
+def opened(browser, page):
+    """One load for all tests that leave the page as they found it."""
+    browser.open(page)
+    return browser
 
 
 @pytest.fixture
-def reader(browser, page):
-    browser.open(page)
-    yield browser
-    assert browser.complaints() == []
+def reader(opened):
+    yield opened
+    opened.run("document.querySelector('#panel').close()")
+    assert opened.complaints() == []
 
 
 class TestPage:
@@ -123,53 +137,83 @@ class TestPage:
         loaded = reader.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
         assert [name for name in loaded if not name.startswith(("data:", "blob:"))] == []
 
-    def test_charts_can_be_saved_and_not_sent(self, reader):
-        titles = reader.run("return [...document.querySelectorAll('.modebar-btn')].map((node) => node.dataset.title)")
-        expected = ["Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"]
-        assert titles == expected * 3
-        chart = reader.run("return document.querySelector('.charts .chart')")
-        save = "const [chart, done] = arguments; Plotly.toImage(chart, { format: 'png' }).then(done, done)"
-        saved = reader.driver.execute_async_script(save, chart)
-        assert saved.startswith("data:image/png;base64,")
+    def _best_point(self, reader, result):
+        """Scroll a chart into view, and give the place of the best F on the screen."""
+        return reader.run(
+            """const svg = document.querySelector('.pr svg');
+            svg.scrollIntoView({block: 'center', behavior: 'instant'});
+            const place = new DOMPoint(axis(svg.dataset.x).at(arguments[0]), axis(svg.dataset.y).at(arguments[1]));
+            const { x, y } = place.matrixTransform(svg.getScreenCTM());
+            return [x, y];""",
+            result.summary["ods_recall"],
+            result.summary["ods_precision"],
+        )
+
+    def test_printed_it_is_a_handout_of_two_pages(self, reader):
+        size = {"paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": True}
+        printed = reader.driver.execute_cdp_cmd("Page.printToPDF", size)
+        assert base64.b64decode(printed["data"]).count(b"/Type /Page\n") in (1, 2)
 
     def test_it_fits_a_phone(self, browser, page):
-        browser.open(page, width=360, height=740)
-        assert browser.run("return document.documentElement.scrollWidth <= innerWidth && innerWidth === 360")
-        browser.run("document.querySelector('.open').click()")
-        browser.until(
-            "return document.querySelector('.main canvas')?.width > 1 && document.querySelector('#at').textContent"
-        )
+        browser.open(page, width=390, height=800)
+        left = """const box = document.querySelector('.metrics').parentElement;
+            box.scrollLeft = 200;
+            return box.scrollWidth > box.clientWidth && box.querySelector('tbody th').getBoundingClientRect().left
+                - box.getBoundingClientRect().left"""
+        assert 0 <= browser.run(left) < 3
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+        browser.run("document.querySelector('.thumb').click()")
+        browser.until(TestPictures.PAINTED)
         assert browser.run("const d = document.querySelector('#panel'); return d.scrollWidth <= d.clientWidth")
         assert browser.complaints() == []
-
-    def test_the_table_of_methods_fits_a_small_screen(self, browser, page):
-        browser.open(page, width=1280)
-        wide = "const box = document.querySelector('.scroll'); return [box.scrollWidth, box.clientWidth]"
-        needed, room = browser.run(wide)
-        assert needed == room
-        assert browser.run("return document.querySelectorAll('.scroll td small').length") > 10
+        browser.open(page)
 
     def test_hovering_tells_threshold_precision_recall_and_f(self, reader, results):
-        x, y = reader.run("""
-            const plot = document.querySelector('.charts .chart'), [x, y] = data('charts-pixels').methods[0].pr.best;
-            plot.scrollIntoView({block: 'center', behavior: 'instant'});
-            const box = plot.querySelector('.nsewdrag').getBoundingClientRect();
-            return [box.left + x * box.width, box.bottom - y * box.height];""")
-        reader.move_to(x, y)
-        summary = max((r.summary for r in results), key=lambda s: s["ods_f"])
-        shown = f"F {summary['ods_f']:.4f}"
-        told = reader.until(
-            f"const told = document.querySelector('.hovertext')?.textContent; return told?.includes({shown!r}) && told"
-        )
-        assert f"threshold {summary['ods_threshold']:.5g}" in told
-        assert f"precision {summary['ods_precision']:.4f}" in told
-        assert f"recall {summary['ods_recall']:.4f}" in told
+        best = max(results, key=lambda result: result.summary["ods_f"])
+        reader.move_to(*self._best_point(reader, best))
+        told = reader.until("const told = document.querySelector('.pr .told'); return !told.hidden && told.innerText")
+        summary = best.summary
+        assert told.splitlines() == [
+            best.method,
+            f"threshold {summary['ods_threshold']:.5g}",
+            f"recall {summary['ods_recall']:.4f}".replace("0.", "."),
+            f"precision {summary['ods_precision']:.4f}".replace("0.", "."),
+            f"F {summary['ods_f']:.4f}".replace("0.", "."),
+        ]
+        reader.move_to(3, 3)
+        assert reader.run("return document.querySelector('.pr .told').hidden")
 
-    def test_a_method_can_be_left_out(self, reader):
-        drawn = "return document.querySelector('.charts .chart').data.filter((trace) => trace.name).length"
-        before = reader.run(drawn)
-        reader.run("document.querySelector('.methods input').click()")
-        assert reader.until(drawn) == before / 2
+    def test_curves_can_be_read_by_keyboard(self, reader, results):
+        from selenium.webdriver.common.keys import Keys
+
+        reader.run("document.querySelector('.threshold-f svg').focus()")
+        reader.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
+        told = reader.run("return document.querySelector('.threshold-f .told').innerText").splitlines()
+        assert told[0] == min(results, key=lambda result: result.summary["ods_f"]).method
+        assert [line.split()[0] for line in told[1:]] == ["threshold", "F"]
+        reader.run("document.activeElement.blur()")
+
+    def test_a_method_can_be_brought_out(self, reader):
+        bands = """return [...document.querySelectorAll('.pr .band')].map((band) => [
+            band.parentElement.dataset.method, Number(getComputedStyle(band).opacity) > 0])"""
+        assert dict(reader.run(bands)) == {"0": True, "1": False}
+        reader.run("document.querySelectorAll('.pick')[1].click()")
+        assert dict(reader.run(bands)) == {"0": False, "1": True}
+        assert reader.run("return document.querySelectorAll('.pick')[1].getAttribute('aria-pressed')") == "true"
+        reader.run("document.querySelectorAll('.pick')[1].click()")
+        assert dict(reader.run(bands)) == {"0": True, "1": False}
+
+    def test_any_two_methods_are_drawn_against_each_other(self, reader):
+        said = "return document.querySelector('.against .footnotes').textContent"
+        before = reader.run(said)
+        reader.run("""for (const [name, place] of [['.a', 1], ['.b', 0]]) {
+            const select = document.querySelector(`.against ${name}`);
+            select.value = place;
+            select.dispatchEvent(new Event('change'));
+        }""")
+        first, second = before.rstrip(".").split(" images, ")
+        ahead, behind = first.split()[-1], second.split()[-1]
+        assert reader.run(said) == f"one is better on {behind} images, two on {ahead}."
 
     def test_tables_sort_by_click(self, reader):
         worst_first = [float(value) for value in reader.column(".images", 2)]
@@ -178,6 +222,7 @@ class TestPage:
         assert [float(value) for value in reader.column(".images", 2)] == worst_first[::-1]
         state = "return document.querySelector('.images thead th:nth-child(3)').getAttribute('aria-sort')"
         assert reader.run(state) == "descending"
+        reader.run("document.querySelector('.images thead th:nth-child(3) button').click()")
 
     def test_tables_sort_by_keyboard(self, reader):
         from selenium.webdriver.common.keys import Keys
@@ -190,25 +235,62 @@ class TestPage:
         assert reader.column(".images", 1) == ["one"] * 6 + ["two"] * 6
 
     def test_rows_can_be_filtered(self, reader):
-        reader.run("""const name = document.querySelector('.by-name');
-            name.value = 'IM03'; name.dispatchEvent(new Event('input'));""")
+        write = """const name = document.querySelector('.by-name');
+            name.value = arguments[0]; name.dispatchEvent(new Event('input'));"""
+        reader.run(write, "IM03")
         assert reader.run("return document.querySelectorAll('.images tbody tr:not([hidden])').length") == 2
+        reader.run(write, "")
 
     def test_the_theme_changes_colours_and_charts(self, reader):
         look = """return [getComputedStyle(document.body).backgroundColor,
-            document.querySelector('.charts .chart').layout.font.color]"""
+            getComputedStyle(document.querySelector('.charts .title')).fill]"""
         before = reader.run(look)
         reader.run("document.querySelector('#theme').click()")
         after = reader.run(look)
         assert all(old != new for old, new in zip(before, after, strict=True))
+        reader.run("document.querySelector('#theme').click()")
+
+
+class TestSaving:
+    SAVED = """const saved = []; const make = URL.createObjectURL;
+        URL.createObjectURL = (blob) => { saved.push(blob); return 'blob:null/0'; };
+        const click = HTMLAnchorElement.prototype.click; HTMLAnchorElement.prototype.click = () => {};
+        document.querySelector(arguments[0]).click();
+        URL.createObjectURL = make; HTMLAnchorElement.prototype.click = click;
+        saved[0].text().then(arguments[1]);"""
+
+    def _saved(self, reader, selector):
+        return reader.driver.execute_async_script(self.SAVED, selector)
+
+    def test_a_chart_is_saved_as_it_looks(self, reader):
+        svg = ET.fromstring(self._saved(reader, ".pr .save-svg"))  # noqa: S314  written by the page
+        lines = [path for path in svg.iter("{http://www.w3.org/2000/svg}path") if path.get("stroke-width") == "2.2px"]
+        assert {path.get("stroke") for path in lines} == {"rgb(0, 114, 178)", "rgb(213, 94, 0)"}
+
+    def test_tables_and_curves_are_saved_with_all_digits(self, reader, results):
+        rows = list(csv.reader(self._saved(reader, "h3[id$=methods] .save-table").splitlines()))
+        best = max(results, key=lambda result: result.summary["ods_f"])
+        assert rows[0][:2] == ["method", "ods_f"]
+        assert rows[1][:2] == [best.method, repr(best.summary["ods_f"])]
+        curves = list(csv.reader(self._saved(reader, ".pr .save-csv").splitlines()))
+        assert curves[0] == ["method", "threshold", "recall", "precision", "fpr", "tpr", "f"]
+
+    def test_the_latex_table_and_its_caption_are_there(self, reader):
+        table, caption = reader.run(
+            "return [...document.querySelectorAll('.paper code')].map((one) => one.textContent)"
+        )
+        assert table.startswith(r"\begin{tabular}")
+        assert "two" in table
+        assert "6 images" in caption
+        assert "protocol:pixels" in caption
 
 
 class TestPictures:
-    PAINTED = "return open?.maps?.states?.width > 1 && document.querySelector('#at').textContent"
+    PAINTED = "return open?.states && open.main.width > 1 && document.querySelector('#at').textContent"
     COLOURS = """
-        const { width, height } = open.maps.states, seen = {};
+        const { width, height } = open.main, seen = {};
         const copy = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
-        copy.drawImage(open.maps.states, 0, 0);
+        copy.drawImage(open.main, 0, 0);
         const pixels = copy.getImageData(0, 0, width, height).data;
         for (let at = 0; at < pixels.length; at += 4) {
             const name = pixels.slice(at, at + 3).join();
@@ -259,17 +341,71 @@ class TestPictures:
         assert len(told) == 3
         assert all("im01" in text for text in told)
 
+    def test_the_photograph_shines_through(self, reader):
+        self._open(reader, "im05", "one")
+        opacity = "return Number(getComputedStyle(open.main).opacity)"
+        assert reader.run(opacity) == 1
+        reader.run("const o = document.querySelector('#opacity'); o.value = 40; o.dispatchEvent(new Event('input'))")
+        assert reader.run(opacity) == 0.4
+        reader.run("document.querySelector('.view-truth input').click()")
+        assert reader.run("return [open.main.width, open.main.height]") == [31, 20]
+        reader.run("document.querySelector('.view-errors input').click()")
+
+    def test_a_link_names_image_method_and_threshold(self, reader, results):
+        cut = next(r for r in results if r.method == "two").pooled.scores[3]
+        reader.run("location.hash = `#image=im03&method=two&t=${arguments[0]}`", float(cut))
+        reader.until(self.PAINTED)
+        shown = "return [document.querySelector('#panel-name').textContent, document.querySelector('#at').textContent]"
+        assert reader.run(shown) == ["im03", f"{cut:.4f}".lstrip("0")]
+        assert reader.run("return location.hash").startswith("#image=im03&method=two&t=.")
+
+    def test_thumbnails_follow_a_point_on_the_curve(self, reader, results):
+        result = next(r for r in results if r.method == "two")
+        reader.run(
+            """const svg = document.querySelector('.pr svg');
+            svg.scrollIntoView({block: 'center', behavior: 'instant'});
+            svg.focus();"""
+        )
+        from selenium.webdriver.common.keys import Keys
+
+        reader.press(*[Keys.ARROW_RIGHT] * 4)
+        told = reader.run("return document.querySelector('.pr .told').innerText").splitlines()
+        threshold = float(told[1].removeprefix("threshold "))
+        cuts = result.pooled.scores
+        exact = cuts[np.abs(cuts - threshold).argmin()]
+        thumb = reader.run("return document.querySelector('.gallery .thumb[data-method=\"0\"]')")
+        name = thumb.get_attribute("data-image")
+        tp, fp, missed = self._expected(result, name, exact)
+        said = f"F {2 * tp / (2 * tp + fp + missed):.4f}".replace("0.", ".")
+        reader.until(
+            f"return document.querySelector('.gallery .followed[data-method=\"0\"] small')?.textContent === {said!r}"
+        )
+        reader.run("document.activeElement.blur()")
+
+    def test_pixels_that_one_of_two_methods_got_right(self, reader, results):
+        self._open(reader, "im02", "two")
+        reader.run("document.querySelector('.view-difference input').click()")
+        shown = """const said = [...document.querySelectorAll('#key span')].map((entry) => entry.textContent);
+            return said.length === 3 && said[0].startsWith('only') && said"""
+        mine, theirs, both = (int(said.split(": ")[1].split()[0]) for said in reader.until(shown))
+        two, one = sorted(results, key=lambda result: -result.summary["ods_f"])
+        wrong = [sum(self._expected(r, "im02", r.summary["ods_threshold"])[1:]) for r in (two, one)]
+        assert [theirs + both, mine + both] == wrong
+        reader.run("document.querySelector('.view-errors input').click()")
+
     def test_next_and_escape(self, reader):
         from selenium.webdriver.common.keys import Keys
 
         reader.run("document.querySelector('.open').click()")
         reader.until(self.PAINTED)
-        second = reader.run("return document.querySelectorAll('.open')[1].textContent")
+        images = reader.run("return data('data-pixels').images")
+        first = reader.run("return document.querySelector('#panel-name').textContent")
         reader.run("document.querySelector('#next').click()")
-        assert reader.run("return document.querySelector('#panel-name').textContent") == second
+        second = reader.run("return document.querySelector('#panel-name').textContent")
+        assert images.index(second) == images.index(first) + 1
         reader.until(self.PAINTED)
         reader.press(Keys.ESCAPE)
-        reader.until("return !document.querySelector('#panel').open")
+        reader.until("return !document.querySelector('#panel').open && !location.hash")
 
 
 def test_hostile_names_stay_text(browser, tmp_path):
@@ -282,32 +418,30 @@ def test_hostile_names_stay_text(browser, tmp_path):
     assert browser.complaints() == []
 
 
+@pytest.fixture(scope="module")
+def labels(browser, tmp_path_factory):
+    protocol = Labels(classes=str(DEMO / "classes.txt"))
+    methods = (DEMO / "predictions" / method for method in ("random_walker", "watershed"))
+    results = [evaluate(DEMO / "ground_truth", method, protocol, images=["c*"]) for method in methods]
+    browser.open(write_page(tmp_path_factory.mktemp("labels"), results, replicates=200))
+    yield browser
+    assert browser.complaints() == []
+
+
 class TestLabelMaps:
-    DEMO = Path(__file__).resolve().parents[2] / "datasets/demo/labels"
+    def test_bars_per_class_and_confusion_matrices_are_drawn(self, labels):
+        kinds = labels.run("return [...document.querySelectorAll('.chart[data-kind]')].map((c) => c.dataset.kind)")
+        assert kinds == ["forest", "against", "images", "classes", "confusion", "confusion"]
+        cells = "return [...document.querySelectorAll('.confusion rect title')].map((cell) => cell.textContent)"
+        assert "background, predicted as background" in " ".join(labels.run(cells))
 
-    @pytest.fixture
-    def reader(self, browser, tmp_path):
-        protocol = Labels(classes=str(self.DEMO / "classes.txt"))
-        methods = (self.DEMO / "predictions" / method for method in ("random_walker", "watershed"))
-        results = [evaluate(self.DEMO / "ground_truth", method, protocol, images=["c*"]) for method in methods]
-        browser.open(write_page(tmp_path, results))
-        yield browser
-        assert browser.complaints() == []
-
-    def test_bars_per_class_and_a_confusion_matrix_are_drawn(self, reader):
-        charts = "[...document.querySelectorAll('.charts .chart')]"
-        kinds = reader.run(f"return {charts}.map((chart) => chart.data.map((trace) => trace.type))")
-        assert kinds == [["bar", "bar"], ["heatmap"]]
-        rows = reader.run(f"return {charts}[1].data[0].z.map((row) => row.reduce((sum, share) => sum + share, 0))")
-        assert [round(total, 2) for total in rows if total] == [1.0] * len([total for total in rows if total])
-
-    def test_both_label_maps_are_painted_in_the_colours_of_the_classes(self, reader):
-        reader.run("document.querySelector('.open[data-panel]').click()")
-        assert reader.until("return document.querySelector('.main canvas')?.width > 1")
-        captions = reader.run("return [...document.querySelectorAll('#pictures figcaption')].map((c) => c.textContent)")
+    def test_both_label_maps_are_painted_in_the_colours_of_the_classes(self, labels):
+        labels.run("document.querySelector('.open').click()")
+        assert labels.until("return document.querySelector('.main canvas')?.width > 1")
+        captions = labels.run("return [...document.querySelectorAll('#pictures figcaption')].map((c) => c.textContent)")
         assert captions == ["Right and wrong", "Ground truth", "Prediction"]
-        assert reader.run("return document.querySelector('#sliding').hidden")
+        assert labels.run("return document.querySelector('#sliding').hidden")
         shown = "return [...document.querySelectorAll('#classes span:not([hidden])')].map((span) => span.textContent)"
-        assert "background" in reader.until(
+        assert "background" in labels.until(
             f"{shown.replace('return ', 'const names = ')}; return names.length && names"
         )

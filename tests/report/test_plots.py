@@ -8,8 +8,8 @@ from cases import write_folder, write_papers
 from pictures import boundary_results, pixel_results
 
 from segbench import (
-    Accumulator,
     ArgumentError,
+    Boundaries,
     BoundaryCounts,
     BoundaryCurve,
     DataError,
@@ -22,6 +22,7 @@ from segbench import (
     compare_results,
     count_pixels,
     evaluate,
+    load_results,
     plot_achievable,
     plot_comparison,
     plot_f_threshold,
@@ -31,8 +32,8 @@ from segbench import (
     pr_curve,
     roc_curve,
 )
-from segbench.drawing.palette import line_style
-from segbench.report.page.charts import charts
+from segbench.drawing.palette import HUMAN, line_style
+from segbench.report.plots.methods import styles_of
 from segbench.report.plots.saving import save_plot
 from segbench.report.tables import threshold_table
 
@@ -118,6 +119,19 @@ class TestStyle:
 
         for draw in (plot_pr, plot_roc, plot_f_threshold, plot_achievable):
             assert colour(draw(results), "as it is") == line_style(1).colour
+
+    def test_a_method_keeps_the_colour_of_its_place_in_the_file(self, tmp_path):
+        folders, file = write_papers(tmp_path), tmp_path / "r.segbench"
+        for method, protocol in (("a", Pixels()), ("b", Pixels()), ("a", Pixels(invert=True)), ("b", Boundaries())):
+            evaluate(*folders, method=method, protocol=protocol, results=file)
+        colours = [line_style(place).colour for place in (0, 1, 2, 1)]
+        loaded = load_results(file)
+        assert [style.colour for style in styles_of(loaded[:3])] == colours[:3]
+        assert [styles_of([one])[0].colour for one in loaded] == colours
+
+    def test_human_annotators_are_neutral_and_take_no_colour_from_others(self):
+        detector, human = boundary_results()
+        assert [style.colour for style in styles_of([human, detector])] == [HUMAN, line_style(0).colour]
 
     def test_a_single_point_is_a_dot_in_the_legend(self):
         (human,) = [line for line in plot_pr(boundary_results()).lines if "human" in line.get_label()]
@@ -215,13 +229,6 @@ class TestMasks:
         ax = plot_pr([results[0], empty])
         assert labels_of(ax)[1] == "[F=.000] empty"
         assert not [line for line in ax.lines if "empty" in str(line.get_label()) and line.get_xdata().size]
-
-    def test_masks_are_points_in_both_charts_of_the_page(self):
-        accumulator = Accumulator(method="hard")
-        accumulator.update([[0, 1], [1, 1]], [[0, 1], [1, 0]], names=["a", "b"])
-        (method,) = charts([accumulator.compute()], ["hard"], [])["methods"]
-        assert [point[:2] for point in method["pr"]["points"]] == [[0.6666667, 1.0]]
-        assert [point[:2] for point in method["roc"]["points"]] == [[0.0, 0.6666667]]
 
 
 def test_annotators_without_a_partner_are_named_and_not_drawn():

@@ -14,7 +14,7 @@ from rich.console import Console
 from segbench import Boundaries, BoundaryCurve, Classes, Pixels, PublishedCurve, Result, ScoreCounts, evaluate
 from segbench.core.numbers import number
 from segbench.report import tables
-from segbench.report.documents import latex_table, markdown_table
+from segbench.report.documents import document, latex_table, markdown_table
 from segbench.report.ranking import ranked
 from segbench.report.remarks import names_of
 from segbench.report.terminal import show, show_results
@@ -79,35 +79,32 @@ def test_a_narrow_terminal_cuts_no_digit(tmp_path):
 class TestNarrowTerminals:
     def test_leave_out_the_columns_that_can_be_spared_and_say_so(self):
         text = in_a_terminal(pixel_results(2), 90)
-        header, *rows = text.splitlines()[:3]
         wide = shown(pixel_results(2), 90).splitlines()
-        assert header == wide[0]
-        assert all(len(line) <= 90 for line in (header, *rows))
+        assert text.splitlines()[:2] == wide[:2]
+        assert all(len(line) <= 90 for line in text.splitlines()[:4])
         assert "left out" not in text
         named = [replace(result, method=f"{result.method} again") for result in pixel_results(2)]
-        lines = in_a_terminal(named, 80).splitlines()
-        assert "hull*" not in lines[0]
-        assert "IoU" not in lines[0]
-        assert "FPR95" in lines[0]
-        assert all(len(line) <= 80 for line in lines[:3])
-        width = len(shown(named, 80).splitlines()[0])
+        lines = in_a_terminal(named, 82).splitlines()
+        assert "hull*" not in lines[1]
+        assert "IoU" not in lines[1]
+        assert "FPR95" in lines[1]
+        assert all(len(line) <= 82 for line in lines[:4])
+        width = len(shown(named, 80).splitlines()[1])
         hint = f"widen the terminal to {width} columns, or add --format markdown"
-        assert lines[3] == f"left out: IoU, hull*; to see all, {hint}"
-        lines = in_a_terminal(named, 72).splitlines()
-        assert lines[3].startswith("left out: IoU, hull*, FPR95;")
+        assert lines[4] == f"left out: ODS IoU, hull*; to see all, {hint}"
+        lines = in_a_terminal(named, 75).splitlines()
+        assert lines[4].startswith("left out: ODS IoU, hull*, FPR95;")
         assert "left out" not in in_a_terminal(named, width)
 
     def test_leave_out_their_footnotes(self):
         results = [replace(result, method=f"{result.method} again") for result in pixel_results(2)]
         _, _, notes = in_a_terminal(results, 44).partition("left out: ")
         left_out, _, notes = notes.partition(";")
-        assert left_out == "P, R, IoU, mean, hull*, AP, AUC-ROC, FPR95"
+        assert left_out == "ODS P, ODS R, ODS IoU, mean F, hull*, AP, AUC-ROC, FPR95"
         for title in left_out.split(", "):
             assert not re.search(rf"^(.*[,;] )?{re.escape(title)}[:,]", notes, re.MULTILINE), title
-        assert "at: of the ODS" in notes
         assert "ODS: best F" in notes
         assert "optimistic" in in_a_terminal(results, 200)
-        assert "P, R, at, IoU: of the ODS" in in_a_terminal(results, 200)
 
     def test_of_boundaries_leave_out_the_footnote_of_the_extended_area(self):
         detector, human = boundary_results()
@@ -126,15 +123,15 @@ class TestNarrowTerminals:
 
     def test_leave_out_nothing_where_that_would_not_help(self):
         text = in_a_terminal([replace(pixel_results(1)[0], method="m" * 90)], 80)
-        assert "hull*" in text.splitlines()[0]
+        assert "hull*" in text.splitlines()[1]
         assert "left out" not in text
 
     def test_of_boundaries_and_regions(self):
         detector, human = boundary_results()
         lines = in_a_terminal([replace(detector, method="a detector"), human], 72).splitlines()
-        assert lines[3].startswith("left out: AP ext*;")
-        assert all(len(line) <= 72 for line in lines[:3])
-        assert "left out: merge;" in in_a_terminal(region_results(), 84)
+        assert lines[4].startswith("left out: AP ext*;")
+        assert all(len(line) <= 72 for line in lines[:4])
+        assert "left out: VOI merge;" in in_a_terminal(region_results(), 72)
 
     def test_no_line_ends_in_blanks(self):
         results = pixel_results(3)
@@ -271,11 +268,63 @@ class TestNamesAreNoMarkup:
     @given(NAMES)
     def test_in_latex(self, name):
         text = latex_table(method_table([replace(pixel_results(1)[0], method=name)]))
-        (row,) = [line for line in text.splitlines()[4:] if line.endswith(r"\\")]
+        (row,) = [line for line in text.splitlines()[6:] if line.endswith(r"\\")]
         bare = re.sub(r"\\[a-z]+\{\}|\$\\pm\$|\\[{}$&#_%]", "", row)
         assert bare.count("&") == len(method_table(pixel_results(1)).header) - 1
         assert not set("#_%~^$") & set(bare)
         assert not row.startswith(("[", "*"))
+
+
+class TestGroups:
+    def test_have_a_line_above_their_columns_in_the_terminal(self):
+        groups, titles = shown(boundary_results(), 200).splitlines()[:2]
+        assert groups == "         --------- ODS --------- ------ OIS ------"
+        assert titles == "method       F     P     R    at     F     P     R mean F    AP AP ext*   R50"
+
+    def test_span_columns_in_latex_and_are_part_of_titles_in_markdown(self):
+        table = method_table(boundary_results())
+        lines = latex_table(table).splitlines()
+        assert lines[2] == r" & \multicolumn{4}{c}{ODS} & \multicolumn{3}{c}{OIS} &  &  &  & \\"
+        assert lines[3] == r"\cmidrule(lr){2-5} \cmidrule(lr){6-8}"
+        assert lines[4].split(" & ")[1].strip() == r"F $\uparrow$"
+        first = markdown_table(table).splitlines()[0].strip("|").split("|")
+        assert [title.strip() for title in first][:6] == ["method", "ODS F", "ODS P", "ODS R", "ODS at", "OIS F"]
+
+    def test_of_one_column_are_none(self):
+        table = tables.method_table(boundary_results(), keys=["ois_f", "ods_f", "ods_recall"]).text()
+        assert table.heading() == ([("", 1), ("", 1), ("ODS", 2)], ["method", "OIS F", "F", "R"])
+
+
+class TestForms:
+    def test_rows_stand_in_the_same_order_everywhere(self):
+        results = pixel_results(3)[::-1]
+        text = shown(results, 200)
+        assert text.index("method 0") < text.index("method 1") < text.index("method 2")
+        rows = [line for line in document(results, "markdown").splitlines() if line.startswith("| method ")]
+        assert [row[2:10] for row in rows[1:]] == ["method 0", "method 1", "method 2"]
+        assert document(results, "csv").splitlines()[1].startswith("method 2")
+
+    def test_leading_zeros_are_written_on_request(self):
+        results = [replace(pixel_results(1)[0], method="net .5")]
+        for form in ("markdown", "latex"):
+            text = document(results, form, zeros=True)
+            assert "net .5" in text
+            assert "0.6" in text
+            assert not re.search(r"[ {]\.\d", text.replace("net .5", ""))
+        console = Console(width=200, file=io.StringIO())
+        show_results(results, console, intervals=[results[0].intervals(replicates=9)], zeros=True)
+        assert not re.search(r" \.\d", console.file.getvalue().replace("net .5", ""))
+
+    @pytest.mark.parametrize("form", ["markdown", "latex", "csv", "json"])
+    def test_chosen_metrics_are_the_only_ones(self, form):
+        mixed = [*pixel_results(1), *region_results()]
+        text = document(mixed, form, keys=["auc_pr"])
+        assert "ods" not in text.lower().replace("methods", "")
+        assert "voi" not in text.lower()
+
+    def test_markdown_and_latex_end_with_the_signature(self):
+        for form in ("markdown", "latex"):
+            assert document(pixel_results(2), form).replace("\\", "").rstrip().endswith("protocol:pixels|data:0")
 
 
 class TestThresholds:

@@ -186,6 +186,50 @@ class TestTestSet:
         assert len(compared) == 7 + 7
         assert [check.what for check in compared if check.state == "off"] == ["covering, ODS"]
 
+    @pytest.fixture
+    def with_counts(self, tmp_path):
+        """Three images, with official counts that are those found here, in an order of their own."""
+        names = ("2018", "3063", "5096")
+        for seed, name in enumerate(names):
+            write_truth(tmp_path / "groundTruth", name, seed)
+            write_ucm2(tmp_path / "ucm2", name, seed)
+        counts = evaluate(tmp_path / "groundTruth", tmp_path / "ucm2", Boundaries()).counts
+        folder = tmp_path / "official_counts"
+        folder.mkdir()
+        (folder / "test.txt").write_text("\n".join(names[::-1]))
+        for place in (9, 49):
+            rows = (" ".join(map(str, [0, 0, 0, *(row[place] for row in counts[name].rows)])) for name in names[::-1])
+            (folder / f"test_fb_{(place + 1) / 100:.2f}.txt").write_text("\n".join(rows))
+        return folder
+
+    def test_official_counts_of_each_image_are_compared(self, with_counts):
+        def compared():
+            return [check for check in checks_of(with_counts.parent) if "official counts of 3 images" in check.group]
+
+        assert len(compared()) == 5
+        assert states(compared()) == {"as expected"}
+        first = with_counts / "test_fb_0.10.txt"
+        rows = [[int(text) for text in line.split()] for line in first.read_text().splitlines()]
+        rows[0][4] += 1
+        rows[1][3] += 1
+        first.write_text("\n".join(" ".join(map(str, row)) for row in rows))
+        wrong = {check.what: check.got for check in compared() if "places" in check.what and check.state == "off"}
+        assert wrong == {"all ground truth: places that differ": 1, "matched ground truth: places lower": 1}
+
+    @pytest.mark.parametrize(
+        ("name", "content", "match"),
+        [
+            ("test.txt", "2018 9 8", "lists 2 images that have no ground truth or no prediction, the first 9"),
+            ("test.txt", "2018", "has 3 rows, expected one for each of 1 images"),
+            ("test_fb_0.105.txt", "0 0 0 1 1 1 1\n" * 3, "no threshold that is counted here"),
+            ("test_fb_0.50.txt", "1 2\n", "expected rows of 7 numbers"),
+        ],
+    )
+    def test_official_counts_that_will_not_do_are_named(self, with_counts, name, content, match):
+        (with_counts / name).write_text(content)
+        with pytest.raises(DataError, match=match):
+            checks_of(with_counts.parent)
+
     def test_as_many_images_of_another_set_are_not_checked(self, tmp_path, monkeypatch):
         monkeypatch.setitem(expected("bsds500")["test_set"], "images", 2)
         for seed in range(2):

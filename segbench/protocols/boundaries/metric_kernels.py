@@ -21,7 +21,13 @@ _PLACES = 101
 @_compiled
 def interpolated(x: float, xs: FloatArray, ys: FloatArray, size: int) -> float:
     """Read off straight lines between points with rising xs, of which x is within the range."""
-    j = np.searchsorted(xs[:size], x, "right") - 1
+    j, above = 0, size
+    while above - j > 1:
+        middle = (j + above) // 2
+        if xs[middle] <= x:
+            j = middle
+        else:
+            above = middle
     if j == size - 1 or xs[j] == x:
         return float(ys[j])
     return float((ys[j + 1] - ys[j]) / (xs[j + 1] - xs[j]) * (x - xs[j]) + ys[j])
@@ -29,12 +35,25 @@ def interpolated(x: float, xs: FloatArray, ys: FloatArray, size: int) -> float:
 
 @_compiled
 def distinct(keys: FloatArray, values: FloatArray, xs: FloatArray, ys: FloatArray) -> int:
-    """Sort by key, keep the first value of equal keys, and give how many are left."""
-    size = 0
-    for k in np.argsort(keys, kind="mergesort"):
-        if size == 0 or keys[k] != xs[size - 1]:
-            xs[size], ys[size] = keys[k], values[k]
-            size += 1
+    """Sort by key, keep the first value of equal keys, and give how many are left.
+
+    Each is inserted, from that end on that is nearly in order: Numba takes seconds to compile a sort.
+    """
+    size, last = 0, keys.size - 1
+    falling = keys[0] > keys[last]
+    for n in range(keys.size):
+        k = last - n if falling else n
+        place = size
+        while place > 0 and xs[place - 1] > keys[k]:
+            place -= 1
+        if place > 0 and xs[place - 1] == keys[k]:
+            if falling:
+                ys[place - 1] = values[k]
+            continue
+        for moved in range(size, place, -1):
+            xs[moved], ys[moved] = xs[moved - 1], ys[moved - 1]
+        xs[place], ys[place] = keys[k], values[k]
+        size += 1
     return size
 
 
@@ -103,7 +122,8 @@ def measure_curve(
     values[3] = thresholds[at] * share + thresholds[before] * (1 - share)
     values[4] = area(recall, precision)
     longer, higher = np.zeros(size + 2), np.zeros(size + 2)
-    longer[:size], higher[:size] = recall, precision
+    for k in range(size):  # Numba takes seconds to compile the error that assigning a slice might raise
+        longer[k], higher[k] = recall[k], precision[k]
     longer[size + 1] = higher[size] = 1.0
     values[5] = area(longer, higher)
     xs, ys = np.empty(size), np.empty(size)

@@ -16,35 +16,38 @@ from numpy.typing import NDArray
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray, Space
-from segbench.core.table import Table, column_sums
+from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, SHARES, BoundaryCurve, boundary_curve, f_of, ratio
 from segbench.protocols.common_thresholds import in_order
 
+_AREA = (0.0, 1.01)  # the official sum over steps of .01 has 101 of them
+
 METRICS = shares(
     Metric(
-        key="ods_f", title="ODS", better="higher", headline=True, compared=True,
+        key="ods_f", title="F", better="higher", headline=True, compared=True, group="ODS",
         note="best F with one threshold for all images",
     ),
-    Metric(key="ods_precision", title="P", chosen=True, priority=7, note="of the F to their left"),
-    Metric(key="ods_recall", title="R", chosen=True, priority=6, note="of the F to their left"),
-    Metric(key="ods_threshold", title="at", kind="threshold", chosen=True, note="of the F to their left"),
+    Metric(key="ods_precision", title="P", chosen=True, priority=7, group="ODS"),
+    Metric(key="ods_recall", title="R", chosen=True, priority=6, group="ODS"),
+    Metric(key="ods_threshold", title="at", kind="threshold", chosen=True, group="ODS"),
     Metric(
-        key="ois_f", title="OIS", better="higher", image_key="f", image_title="F", compared=True,
+        key="ois_f", title="F", better="higher", image_key="f", image_title="F", compared=True, group="OIS",
         note="each image at its own, counts pooled",
     ),
-    Metric(key="ois_precision", title="P", image_key="precision", priority=3, note="of the F to their left"),
-    Metric(key="ois_recall", title="R", image_key="recall", priority=2, note="of the F to their left"),
+    Metric(key="ois_precision", title="P", image_key="precision", priority=3, group="OIS"),
+    Metric(key="ois_recall", title="R", image_key="recall", priority=2, group="OIS"),
     Metric(key="", image_key="threshold", kind="threshold", chosen=True),
     Metric(
-        key="mean_image_f", title="mean", better="higher", compared=True, priority=4, note="average of per-image best F"
+        key="mean_image_f", title="mean F", better="higher", compared=True, priority=4,
+        note="average of per-image best F",
     ),
     Metric(
-        key="area_pr", title="AP", better="higher", image_key="area_pr", compared=True,
+        key="area_pr", title="AP", better="higher", range=_AREA, image_key="area_pr", compared=True,
         note="Area_PR as BSDS measures it",
     ),
     Metric(
-        key="area_pr_extended", title="AP ext*", better="higher", priority=1,
+        key="area_pr_extended", title="AP ext*", better="higher", range=_AREA, priority=1,
         note="of the curve extended to recall 1, not comparable with AP",
     ),
     Metric(key="r50", title="R50", better="higher", compared=True, chosen=True, priority=5),
@@ -54,28 +57,25 @@ _AREAS = ("area_pr", "area_pr_extended", "r50")
 _IMAGES_AT_ONCE = 256
 
 
-class BoundaryTable(Table):
+class BoundaryTable(CountsTable[BoundaryCounts]):
     """Boundary counts of many images in sorted order of their names, those of several methods one after the other.
 
     With `with_pixels_only`, images without a pixel to match are left out: of annotators, they compare no two.
     """
 
     metrics = METRICS
+    counts = BoundaryCounts
 
     def __init__(self, sets: Sequence[Mapping[str, BoundaryCounts]], *, with_pixels_only: bool = False) -> None:
-        self._all = self._sets = sets
+        self._all = sets
         if with_pixels_only:
-            self._sets = [{name: each for name, each in images.items() if each.has_pixels} for images in sets]
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return sum(map(len, self._sets))
+            sets = [{name: each for name, each in images.items() if each.has_pixels} for images in sets]
+        super().__init__(sets)
 
     @cached_property
     def rows(self) -> FloatArray:
         """The four counts of each threshold one after the other, what `_best` gives, and 1 for the image."""
-        counts = [np.concatenate(counts.rows) for counts in in_order(*self._sets)]
+        counts = [np.concatenate(counts.rows) for counts in in_order(*self.sets)]
         if not counts:
             return np.empty((0, 8))
         return np.column_stack([np.array(counts, dtype=np.float64), self._best, np.ones(len(counts))])
@@ -116,7 +116,7 @@ class BoundaryTable(Table):
     @property
     def shares(self) -> FloatArray:
         """Ground-truth pixels of each image, for means over images all alike; see `Table`."""
-        pixels = np.array([[counts.total_gt.max(initial=0)] for counts in in_order(*self._sets)], np.float64)
+        pixels = np.array([[counts.total_gt.max(initial=0)] for counts in in_order(*self.sets)], np.float64)
         return np.where([metric.key == "mean_image_f" for metric in self.metrics], 1.0, pixels)
 
     def why_undefined(self, metric: Metric) -> str:
@@ -153,12 +153,12 @@ class BoundaryTable(Table):
 
     @cached_property
     def _thresholds(self) -> NDArray[np.float64]:
-        return next(iter(self._sets[0].values())).thresholds
+        return next(iter(self.sets[0].values())).thresholds
 
     @cached_property
     def _best(self) -> FloatArray:
         """Give the four counts at each image's first best threshold, F there, 1 if it has a pixel, threshold."""
-        waiting = iter(in_order(*self._sets))
+        waiting = iter(in_order(*self.sets))
         parts = [np.empty((0, 7))]
         while batch := list(islice(waiting, _IMAGES_AT_ONCE)):
             parts.append(_best_of(batch))

@@ -79,18 +79,20 @@ def thin(mask: ArrayLike) -> NDArray[np.bool_]:
 
 def thin_levels(levels: NDArray[np.int32], count: int) -> NDArray[np.uint64]:
     """Thin the map of every threshold."""
-    return thin_down(levels, count, _DELETABLE, np.array(_STEPS))
+    height, width = levels.shape
+    return thin_down(levels, count, _DELETABLE, np.array(_STEPS)).reshape(count, height, (width + 63) // 64)
 
 
 @kernel
 def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
     levels: NDArray[Any], count: int, table: NDArray[Any], steps: NDArray[Any]
 ) -> NDArray[Any]:
-    """Do the work of `thin_levels`, from the table of deletable patterns and the steps to the neighbours."""
+    """Do the work of `thin_levels`, each mask as one row, from the table of deletable patterns and the steps."""
     height, width = levels.shape
     stride = width + 2
     offsets = steps[:, 0] * stride + steps[:, 1]
-    thinned = np.zeros((count, height, (width + 63) // 64), np.uint64)
+    words = (width + 63) // 64
+    thinned = np.zeros((count, height * words), np.uint64)
     starts = np.zeros(count + 2, np.int64)
     for y in range(height):
         for x in range(width):
@@ -106,7 +108,7 @@ def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
             rank = count - levels[y, x]
             if rank < count:
                 pixels[filled[rank]] = (y + 1) * stride + x + 1
-                bits[filled[rank]] = y * thinned.shape[2] * 64 + x
+                bits[filled[rank]] = y * words * 64 + x
                 filled[rank] += 1
 
     whole = np.zeros((height + 2) * stride, np.uint16)  # patterns before thinning
@@ -117,19 +119,17 @@ def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
     for rank in range(count):
         level = count - 1 - rank
         if rank > 0 and starts[rank + 1] == starts[rank]:
-            for y in range(height):
-                for w in range(thinned.shape[2]):
-                    thinned[level, y, w] = thinned[level + 1, y, w]
+            for w in range(thinned.shape[1]):
+                thinned[level, w] = thinned[level + 1, w]
             continue
         for n in range(starts[rank], starts[rank + 1]):
             whole[pixels[n]] |= 256
             for b in range(8):
                 whole[index(pixels[n] + offsets[b])] |= 1 << ((b + 4) & 7)
         _thin_once(pixels[: starts[rank + 1]], whole, pattern, queued, queue, deleted, table, offsets)
-        words = thinned[level].ravel()
         for n in range(starts[rank + 1]):
             if pattern[pixels[n]] & 256:
-                words[bits[n] >> 6] |= ONE << uint64(bits[n] & 63)
+                thinned[level, bits[n] >> 6] |= ONE << uint64(bits[n] & 63)
     return thinned
 
 

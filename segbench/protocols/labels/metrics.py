@@ -36,7 +36,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.integers import MEAN_UNITS, IntArray
 from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray
-from segbench.core.table import Table
+from segbench.core.table import CountsTable
 from segbench.protocols.labels.counts import LabelCounts, names_of
 
 WORST = 0.05
@@ -94,11 +94,11 @@ POSITIVE = shares(
     ),
     Metric(key="dice", title="Dice", better="higher", image_key="dice", compared=True),
     Metric(
-        key="iou_images", title="IoU I", better="higher", compared=True, group="I",
+        key="iou_images", title="IoU", better="higher", compared=True, group="I",
         note="mean over the images that hold the class",
     ),
     Metric(
-        key="dice_images", title="Dice I", better="higher", compared=True, group="I",
+        key="dice_images", title="Dice", better="higher", compared=True, group="I",
         note="mean over the images that hold the class",
     ),
     Metric(key="precision", title="P", better="higher", image_key="precision", priority=7),
@@ -140,7 +140,7 @@ class _ByClass:
         return self.truth + self.predicted - self.tp
 
 
-class LabelTable(Table):
+class LabelTable(CountsTable[LabelCounts]):
     """Confusion matrices of the images of one method, or of several one after the other.
 
     Parameters
@@ -165,20 +165,17 @@ class LabelTable(Table):
     (0.775, 0.875)
     """
 
+    counts = LabelCounts
+
     def __init__(self, classes: str, metrics: Sequence[Metric], sets: Sequence[Mapping[str, LabelCounts]]) -> None:
+        super().__init__(sets)
         self.classes = classes
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
-        self.sets = sets
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the classes."""
         return names_of(self.classes)
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return sum(map(len, self.sets))
 
     @cached_property
     def _by_image(self) -> tuple[_ByClass, IntArray]:
@@ -330,11 +327,6 @@ class LabelTable(Table):
         if outside:
             notes.append(f"{outside} pixels are predicted outside the classes, and wrong")
         return tuple(notes)
-
-    @property
-    def pooled(self) -> LabelCounts:
-        """The counts of all images added up."""
-        return LabelCounts.sum(images[name] for images in self.sets for name in sorted(images))
 
 
 @dataclass(frozen=True, eq=False)

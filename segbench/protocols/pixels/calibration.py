@@ -130,7 +130,7 @@ class CalibrationTable(FixedThresholdTable):
     @cached_property
     def _bins(self) -> FloatArray:
         """Gap and pixels of each bin of equal width, and squared differences, of each image."""
-        rows = [_row(images[name]) for images in self._sets for name in sorted(images)]
+        rows = [_row(image) for image in self.ordered]
         return np.array(rows).reshape(-1, 2 * BINS + 1)  # of no image, too
 
     @cached_property
@@ -152,7 +152,7 @@ class CalibrationTable(FixedThresholdTable):
         pool = self._pool
         if pool.areas:  # the pool is a choice of very many scores
             rest = () if self._rest is None else (_row(self._rest),)
-            sums = np.vstack([self._bins[: len(self._sets[0])], *rest]).sum(axis=0)
+            sums = np.vstack([self._bins[: len(self.sets[0])], *rest]).sum(axis=0)
         else:
             sums = _row(pool.counts)
         adaptive = np.array([pool.areas["ace"]]) if "ace" in pool.areas else _adaptive([pool.counts])
@@ -161,7 +161,7 @@ class CalibrationTable(FixedThresholdTable):
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
         """Measure each image alone."""
-        adaptive = _adaptive([images[name] for images in self._sets for name in sorted(images)])
+        adaptive = _adaptive([*self.ordered])
         lowest, highest = (self._calibrated(part, self._bins, adaptive) for part in super().measure_images())
         return lowest, highest
 

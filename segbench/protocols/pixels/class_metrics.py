@@ -21,14 +21,14 @@ import numpy as np
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray
-from segbench.core.table import Interval, Table
+from segbench.core.table import CountsTable, Interval
 from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.class_counts import ClassCounts
 from segbench.protocols.pixels.metrics import METRICS, PixelTable, joined
 
 _MACRO: Mapping[str, Mapping[str, object]] = {
-    "ods_f": {"title": "macro ODS"},
+    "ods_f": {"title": "ODS"},
     "iou": {"title": "IoU"},
     "ois_f": {"title": "OIS", "priority": 5},
     "auc_pr": {"title": "AUC-PR"},
@@ -37,7 +37,7 @@ _MACRO: Mapping[str, Mapping[str, object]] = {
     "fpr_at_95_tpr": {"title": "FPR95"},
 }
 _MICRO: Mapping[str, Mapping[str, object]] = {
-    "ods_f": {"title": "micro ODS"},
+    "ods_f": {"title": "ODS"},
     "auc_pr": {"title": "AUC-PR", "priority": 6},
     "average_precision": {"title": "AP", "priority": 3},
     "auc_roc": {"title": "AUC-ROC", "priority": 1, "compared": False},
@@ -52,15 +52,17 @@ _MEAN_PLACES = [METRICS.index(metric) for metric in _MEAN]
 
 def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, object]]) -> Metric:
     """Give a metric of the pixel benchmark as a mean over classes, or of all classes added up."""
-    noted = {"group": prefix, "note": _NOTES[prefix]} if metric.key in ("ods_f", "auc_pr") else {"note": ""}
+    note = _NOTES[prefix] if metric.key in ("ods_f", "auc_pr") else ""
     image_title = f"{prefix} {metric.name_for_images}" if metric.image_key else ""
     changes = {
         "title": "",
+        "group": prefix,
+        "note": note,
         "headline": False,
         "compared": metric.key in ("ods_f", "auc_pr"),
         "image_title": image_title,
     }
-    return metric.prefixed(prefix, **{**changes, **noted, **shown.get(metric.key, {})})
+    return metric.prefixed(prefix, **{**changes, **shown.get(metric.key, {})})
 
 
 MACRO = tuple(replace(_prefixed(metric, "macro", _MACRO), headline=metric.headline) for metric in _MEAN)
@@ -87,7 +89,7 @@ class ByClass(Protocol):
         """The counts of all classes added up, by image."""
 
 
-class ClassTable(Table):
+class ClassTable(CountsTable[ClassCounts]):
     """A table of each class, and one of all classes added up, over the same images; see `PixelTable`.
 
     Examples
@@ -99,8 +101,10 @@ class ClassTable(Table):
     """
 
     metrics = (*MACRO, *MICRO)
+    counts = ClassCounts
 
     def __init__(self, sets: Sequence[Mapping[str, ClassCounts]], of_set: ClassCounts | None = None) -> None:
+        super().__init__(sets)
         names = names_in(sets[0])
         of_class_in_set = {} if of_set is None else dict(zip(of_set.names, of_set.counts, strict=True))
         self._classes = {
@@ -108,12 +112,6 @@ class ClassTable(Table):
             for name in names
         }
         self._micro = PixelTable([micro_of(images) for images in sets], of_set=None if of_set is None else of_set.micro)
-        self._sets = sets
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return self._micro.images
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -213,11 +211,6 @@ class ClassTable(Table):
                 remarks.setdefault(note, []).append(name)
         notes += [f"{', '.join(names)}: {note}" for note, names in remarks.items()]
         return (*notes, *(f"micro: {note}" for note in self._micro.notes))
-
-    @property
-    def pooled(self) -> ClassCounts:
-        """The counts of all images added up."""
-        return ClassCounts.sum(counts for images in self._sets for counts in images.values())
 
     @property
     def chosen_points(self) -> str:

@@ -67,7 +67,7 @@ class FixedThresholdTable(PixelTable):
     @cached_property
     def _points(self) -> FloatArray:
         """Of each image TP and FP at each threshold, positives and negatives; then its metrics, and which it has."""
-        rows = [self._point(images[name]) for images in self._sets for name in sorted(images)]
+        rows = [self._point(image) for image in self.ordered]
         points = np.array(rows).reshape(-1, 2 * len(self._at) + 2)  # of no image, too
         values = self._pooled(points).reshape(len(points), len(self._at) * len(_TITLES))
         return np.hstack([points, np.rint(np.nan_to_num(values) * MEAN_UNITS), ~np.isnan(values)])
@@ -90,7 +90,7 @@ class FixedThresholdTable(PixelTable):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself."""
-        points = self._points[: len(self._sets[0])].sum(axis=0)
+        points = self._points[: len(self.sets[0])].sum(axis=0)
         if self._rest is not None:
             points[: 2 * len(self._at) + 2] += self._point(self._rest)
         row: FloatArray = self._filled(super().estimates[np.newaxis].copy(), points[np.newaxis])[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,7 +134,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
             counts = self[name]
             row = slice(k, k + 1)
             best[row], areas[row] = measured_curves(
-                inexact(counts), *(part[np.newaxis].astype(np.float64) for part in (counts.positives, counts.negatives))
+                inexact(counts), counts.positives[np.newaxis], counts.negatives[np.newaxis]
             )
             if not best[k, 0] and counts.scores.size:  # without positives the highest score counts
                 best[k, :3] = 1, 0, counts.negatives[0]
@@ -156,7 +157,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
 
 def measured_curves(
-    loose: NDArray[np.bool_], positives: FloatArray, negatives: FloatArray
+    loose: NDArray[np.bool_], positives: NDArray[Any], negatives: NDArray[Any]
 ) -> tuple[NDArray[np.int64], FloatArray]:
     """Find the best F and the areas of curves, one per row, see `metric_kernels.pooled_curves`."""
     from segbench.protocols.pixels import metric_kernels
@@ -177,11 +178,10 @@ def _at(counts: ScoreCounts, thresholds: FloatArray) -> ScoreCounts:
     """Keep only the points of an image's curve at falling thresholds, the last of which no score is below."""
     if counts.scores.size <= thresholds.size:
         return counts
-    ends = np.searchsorted(-counts.scores, -thresholds, "right")
-    positives, negatives = (
-        np.diff(np.cumsum(np.append(0, part), dtype=np.int64)[ends], prepend=0)
-        for part in (counts.positives, counts.negatives)
-    )
+    from segbench.protocols.pixels import metric_kernels
+
+    positives, negatives = np.zeros((2, thresholds.size), np.int64)
+    metric_kernels.count_at(counts.scores, (counts.positives, counts.negatives), thresholds, positives, negatives)
     some = positives + negatives > 0
     return ScoreCounts.of_valid(
         scores=thresholds[some], positives=positives[some], negatives=negatives[some], ignored=counts.ignored

@@ -26,16 +26,29 @@ _compiled = compiled(error_model="numpy")
 
 
 @_compiled
-def running(counts: FloatArray, into: Counts) -> None:
-    """Cumulate whole numbers that came out of a float product."""
+def running(counts: Counts, into: Counts) -> None:
+    """Cumulate whole numbers, which may have come out of a float product."""
     into[0] = 0
     for k in range(counts.size):
         into[k + 1] = into[k] + np.int64(counts[k])
 
 
 @_compiled
+def count_at(
+    scores: FloatArray, counts: tuple[Counts, Counts], thresholds: FloatArray, positives: IntArray, negatives: IntArray
+) -> None:
+    """Add the counts of falling scores to the highest of falling thresholds that they reach; the last all reach."""
+    place = 0
+    for k in range(scores.size):
+        while place + 1 < thresholds.size and scores[k] < thresholds[place]:
+            place += 1
+        positives[place] += counts[0][k]
+        negatives[place] += counts[1][k]
+
+
+@_compiled
 def pooled_curves(
-    positives: FloatArray, negatives: FloatArray, loose: NDArray[np.bool_], best: IntArray, areas: FloatArray
+    positives: Counts, negatives: Counts, loose: NDArray[np.bool_], best: IntArray, areas: FloatArray
 ) -> None:
     """Find the best point and the areas of pooled curves, one row per resample; without positives a row stays as it is.
 
@@ -75,6 +88,9 @@ def hull_into(chain: tuple[IntArray, IntArray], tp: IntArray, fp: IntArray) -> i
     last_t = last_f = before_t = before_f = np.int64(0)
     for k in range(1, tp.size):
         t, f = tp[k], fp[k]
+        # No vertex is followed by more true positives alone, or reached by more false positives alone.
+        if k + 1 < tp.size and (fp[k + 1] == f or (t == tp[k - 1] and f != fp[k - 1])):
+            continue
         if t == last_t and f == last_f:
             continue
         while size > 1:

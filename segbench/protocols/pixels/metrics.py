@@ -18,9 +18,10 @@ Conventions
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from segbench.core.integers import IntArray, within_total
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray, Space
-from segbench.core.table import Interval, Table, column_sums
+from segbench.core.table import CountsTable, Interval, column_sums
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
@@ -42,18 +43,23 @@ from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, 
 
 METRICS = shares(
     Metric(
-        key="ods_f", title="ODS", better="higher", image_key="f", image_title="F", headline=True, compared=True,
-        note="best F with one threshold for all images",
+        key="ods_f", title="F", better="higher", image_key="f", image_title="F", headline=True, compared=True,
+        group="ODS", note="best F with one threshold for all images",
     ),
-    Metric(key="ods_precision", title="P", image_key="precision", chosen=True, priority=7, note="of the ODS"),
-    Metric(key="ods_recall", title="R", image_key="recall", chosen=True, priority=6, note="of the ODS"),
-    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, note="of the ODS"),
-    Metric(key="iou", title="IoU", better="higher", image_key="iou", priority=1, note="of the ODS"),
-    Metric(key="ois_f", title="OIS", better="higher", compared=True, note="each image at its own, counts pooled"),
+    Metric(key="ods_precision", title="P", image_key="precision", chosen=True, priority=7, group="ODS"),
+    Metric(key="ods_recall", title="R", image_key="recall", chosen=True, priority=6, group="ODS"),
+    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, group="ODS"),
+    Metric(
+        key="iou", title="IoU", better="higher", image_key="iou", image_title="IoU", priority=1, group="ODS"
+    ),
+    Metric(
+        key="ois_f", title="F", better="higher", compared=True, group="OIS", note="each image at its own, counts pooled"
+    ),
     Metric(key="ois_precision"),
     Metric(key="ois_recall"),
     Metric(
-        key="mean_image_f", title="mean", better="higher", compared=True, priority=3, note="average of per-image best F"
+        key="mean_image_f", title="mean F", better="higher", compared=True, priority=3,
+        note="average of per-image best F",
     ),
     Metric(key="auc_pr", title="AUC-PR", better="higher", image_key="auc_pr", compared=True),
     Metric(
@@ -75,6 +81,8 @@ OVER_IMAGES = ("ois_", "mean_image_")
 _NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
 _AT_ODS = {key: f"ods_{key}" for key in ("f", "precision", "recall", "threshold")}
 _DENSE_CELLS = 2**24
+_IMAGES_AT_ONCE = 256
+_MANY_IMAGES = 2**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +100,7 @@ class OverImages:
     defined: FloatArray
 
 
-class PixelTable(Table):
+class PixelTable(CountsTable[ScoreCounts]):
     """Pixel counts of the images of one method, or of several one after the other.
 
     Parameters
@@ -114,6 +122,7 @@ class PixelTable(Table):
     """
 
     metrics: tuple[Metric, ...] = METRICS
+    counts = ScoreCounts
 
     def __init__(
         self,
@@ -121,14 +130,10 @@ class PixelTable(Table):
         rest: ScoreCounts | None = None,
         of_set: ScoreCounts | None = None,
     ) -> None:
-        self._sets = [images if isinstance(images, ImageSet) else ImageSet(images, rest) for images in sets]
+        self.image_sets = [images if isinstance(images, ImageSet) else ImageSet(images, rest) for images in sets]
+        super().__init__(self.image_sets)
         self._rest = rest
         self._of_set = of_set
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return sum(map(len, self._sets))
 
     @cached_property
     def rows(self) -> Any:  # noqa: ANN401  dense or sparse
@@ -141,7 +146,7 @@ class PixelTable(Table):
         """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
         layout = self._layout
         size = layout.scores.size
-        positives, negatives = (np.ascontiguousarray(part) for part in (sums[:, :size], sums[:, size : 2 * size]))
+        positives, negatives = sums[:, :size], sums[:, size : 2 * size]
         masks, images = sums[:, 2 * size : 2 * size + 2], OverImages(*sums[:, 2 * size + 2 :].T)
         if layout.masks.any():
             best = _mask_points(layout.scores, masks, positives, negatives, images.positives, images.negatives)
@@ -168,8 +173,7 @@ class PixelTable(Table):
             none, sums = np.zeros((1, 1)), np.array([[point.tp, point.fp]], np.float64)
             totals = (np.array([total], np.float64) for total in (point.positives, point.negatives))
             return _mask_points(np.array([mask]), sums, none, none, *totals)
-        parts = (part[np.newaxis].astype(np.float64) for part in (counts.positives, counts.negatives))
-        measured, areas = measured_curves(inexact(counts), *parts)
+        measured, areas = measured_curves(inexact(counts), counts.positives[np.newaxis], counts.negatives[np.newaxis])
         best = at_ods(np.append(np.nan, counts.scores)[measured[:, 0]], measured, areas)
         # Where the pool holds a choice of scores, areas were added up over all of them.
         return replace(best, areas={**best.areas, **{name: np.array([area]) for name, area in pool.areas.items()}})
@@ -229,7 +233,7 @@ class PixelTable(Table):
             self._one_by_one(images)
             if images.pool.counts.binned or not math.isnan(mask)
             else np.repeat(self._scored(images.alone, OverImages(*_of_images(best).T))[np.newaxis], 2, axis=0)
-            for images, best, mask in zip(self._sets, self._chosen, self._masks, strict=True)
+            for images, best, mask in zip(self.image_sets, self._chosen, self._masks, strict=True)
         ]
         lowest, highest = np.concatenate(parts, axis=1)
         return lowest, highest
@@ -265,7 +269,7 @@ class PixelTable(Table):
             return {}
         bounds = {_AT_ODS.get(key, key): pair for key, pair in score_bounds(counts).items()}
         if self._rest is None:
-            images = self._sets[0]
+            images = self.image_sets[0]
             bounds |= image_bounds((images[name] for name in sorted(images)), self._chosen[0])
         return bounds
 
@@ -307,17 +311,17 @@ class PixelTable(Table):
     @property
     def reduced(self) -> ScoreCounts:
         """The pooled counts at the points that plots draw: all, or a choice of very many."""
-        return self._sets[0].points
+        return self.image_sets[0].points
 
     @property
     def chosen_points(self) -> str:
         """How many of the scores `reduced` has, in words; empty where it has all."""
-        return self.reduced.threshold_source if self.worth_keeping else ""
+        return self.reduced.threshold_source if self._pool.scores > REDUCED_ABOVE else ""
 
     @property
     def worth_keeping(self) -> bool:
-        """Whether so many distinct scores were pooled that `reduced` holds a choice of them."""
-        return self._pool.scores > REDUCED_ABOVE
+        """Whether so many distinct scores were pooled that `reduced` holds a choice of them, or so many images."""
+        return self._pool.scores > REDUCED_ABOVE or (self.images > _MANY_IMAGES and not self.threshold_source)
 
     @property
     def curve(self) -> Curve:
@@ -332,12 +336,12 @@ class PixelTable(Table):
     @property
     def _pool(self) -> PooledPixels:
         """The images of the first set pooled."""
-        return self._sets[0].pool
+        return self.image_sets[0].pool
 
     @cached_property
     def _masks(self) -> tuple[float, ...]:
         """The threshold of the mask of each set; nan for soft maps."""
-        deciding = (self._of_set or images.pool.counts for images in self._sets)
+        deciding = (self._of_set or images.pool.counts for images in self.image_sets)
         return tuple(math.nan if (mask := mask_threshold(counts)) is None else mask for counts in deciding)
 
     @cached_property
@@ -345,28 +349,36 @@ class PixelTable(Table):
         """The best point of each image of each set, of masks that of the mask."""
         return tuple(
             images.best if math.isnan(mask) else mask_points((images[name] for name in sorted(images)), mask)
-            for images, mask in zip(self._sets, self._masks, strict=True)
+            for images, mask in zip(self.image_sets, self._masks, strict=True)
         )
 
     @cached_property
     def _layout(self) -> _Layout:
-        soft = [images for images, mask in zip(self._sets, self._masks, strict=True) if math.isnan(mask)]
-        kept = [images.for_resamples(len(self._sets)) for images in soft]
+        soft = [images for images, mask in zip(self.image_sets, self._masks, strict=True) if math.isnan(mask)]
+        kept = [images.for_resamples(len(self.image_sets)) for images in soft]
         pooled = ScoreCounts.sum(kept)
         scores = pooled.scores.astype(np.float64)
-        of_masks = np.repeat([not math.isnan(mask) for mask in self._masks], [len(images) for images in self._sets])
+        of_masks = np.repeat(
+            [not math.isnan(mask) for mask in self._masks], [len(images) for images in self.image_sets]
+        )
         if of_masks.any() and not scores.size:
             scores = np.array([np.nanmax(self._masks)])
-        images = (images.resampled(name) for images in self._sets for name in sorted(images))
+        names = ((images, name) for images in self.image_sets for name in sorted(images))
         none = ScoreCounts.sum(())
-        rows = [_row(none if of_mask else image, pooled) for image, of_mask in zip(images, of_masks, strict=True)]
+        rows = _rows(
+            (
+                none if of_mask else images.resampled(name)
+                for (images, name), of_mask in zip(names, of_masks, strict=True)
+            ),
+            pooled,
+        )
         # A resample may hold one image as often as there are images.
-        for place, name in ((1, "positives"), (2, "negatives")):
-            within_total(len(rows) * max(int(row[place].sum()) for row in rows), f"{name} of a resample")
+        for counts, name in ((rows.positives, "positives"), (rows.negatives, "negatives")):
+            within_total(len(of_masks) * int(rows.totals(counts).max(initial=0)), f"{name} of a resample")
         return _Layout(
             scores,
-            _filled([(places, positives) for places, positives, _ in rows], scores.size),
-            _filled([(places, negatives) for places, _, negatives in rows], scores.size),
+            rows.filled(rows.positives, scores.size),
+            rows.filled(rows.negatives, scores.size),
             inexact(pooled) if pooled.scores.size else np.zeros(scores.size, np.bool_),
             of_masks,
             not pooled.binned and all(one is images.pool.counts for one, images in zip(kept, soft, strict=True)),
@@ -430,28 +442,47 @@ def joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  dense or sparse
     return hstack(parts, format="csr")
 
 
-def _row(image: ScoreCounts, pooled: ScoreCounts) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Count an image by the pooled scores: the columns that it has pixels in, its positives and its negatives there."""
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Counts of images by pooled scores: those of image k are entries ``ends[k]`` to ``ends[k + 1]`` of the others."""
 
-    def keys(counts: ScoreCounts) -> NDArray[Any]:
-        return -bin_of(counts.scores) if pooled.binned and counts.scores.size else -counts.scores
+    ends: IntArray
+    places: IntArray
+    positives: IntArray
+    negatives: IntArray
 
-    places = np.searchsorted(keys(pooled), keys(image))
-    if not places.size:
-        return places, np.empty(0), np.empty(0)
-    starts = np.flatnonzero(np.diff(places, prepend=-1))
-    positives, negatives = (np.add.reduceat(part, starts) for part in (image.positives, image.negatives))
-    return places[starts], positives.astype(np.float64), negatives.astype(np.float64)
+    def totals(self, counts: IntArray) -> IntArray:
+        """Add up the counts of each image."""
+        return np.diff(np.append(0, np.cumsum(counts))[self.ends])
+
+    def filled(self, counts: IntArray, width: int) -> Any:  # noqa: ANN401  dense or sparse
+        """Lay counts out as a matrix, one row per image."""
+        shape = self.ends.size - 1, width
+        if shape[0] * width > _DENSE_CELLS:
+            from scipy.sparse import csr_array
+
+            return csr_array((counts.astype(np.float64), self.places, self.ends), shape=shape)
+        matrix = np.zeros(shape)
+        matrix[np.repeat(np.arange(shape[0]), np.diff(self.ends)), self.places] = counts
+        return matrix
 
 
-def _filled(rows: Sequence[tuple[IntArray, FloatArray]], width: int) -> Any:  # noqa: ANN401 - dense or sparse
-    if len(rows) * width > _DENSE_CELLS:
-        from scipy.sparse import csr_array
-
-        ends = np.cumsum([0, *(places.size for places, _ in rows)])
-        places, values = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-        return csr_array((values, places, ends), shape=(len(rows), width))
-    matrix = np.zeros((len(rows), width))
-    for row, (places, values) in zip(matrix, rows, strict=True):
-        row[places] = values
-    return matrix
+def _rows(images: Iterable[ScoreCounts], pooled: ScoreCounts) -> _Rows:
+    """Count images by the pooled scores, some images at a time."""
+    binned = pooled.binned and pooled.scores.size > 0
+    keys = -bin_of(pooled.scores) if binned else -pooled.scores
+    parts: list[tuple[IntArray, ...]] = [(np.empty(0, np.int64),) * 4]
+    images = iter(images)
+    while some := list(islice(images, _IMAGES_AT_ONCE)):
+        scores, positives, negatives = (
+            np.concatenate([getattr(image, name) for image in some]) for name in ("scores", "positives", "negatives")
+        )
+        places = np.searchsorted(keys, -bin_of(scores) if binned else -scores)
+        image = np.repeat(np.arange(len(some)), [image.scores.size for image in some])
+        starts = np.flatnonzero((np.diff(places, prepend=-1) != 0) | (np.diff(image, prepend=-1) != 0))
+        if starts.size:
+            positives, negatives = (np.add.reduceat(part, starts) for part in (positives, negatives))
+        sizes = np.bincount(image[starts], minlength=len(some))
+        parts.append((sizes, places[starts], positives, negatives))
+    sizes, places, positives, negatives = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return _Rows(np.append(0, np.cumsum(sizes)), places, positives, negatives)

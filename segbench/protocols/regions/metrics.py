@@ -22,7 +22,6 @@ Arbelaez, Maire, Fowlkes, Malik: Contour Detection and Hierarchical Image Segmen
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -31,7 +30,7 @@ from numpy.typing import NDArray
 from segbench.core.integers import MEAN_UNITS
 from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray
-from segbench.core.table import Table
+from segbench.core.table import CountsTable
 from segbench.protocols.common_thresholds import in_order
 from segbench.protocols.regions.counts import COVERED_UNITS, SUMS, RegionCounts
 from segbench.protocols.regions.curve import RegionCurve, region_curve
@@ -43,35 +42,39 @@ _ARE = "adapted Rand error"
 
 METRICS = shares(
     Metric(
-        key="covering_ods", title="cover ODS", better="higher", image_key="covering", headline=True, compared=True,
+        key="covering_ods", title="ODS", better="higher", image_key="covering", headline=True, compared=True,
         group="cover", note=_COVER,
     ),
-    Metric(key="covering_ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True),
+    Metric(
+        key="covering_ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, group="cover"
+    ),
     Metric(key="covering_ois", title="OIS", better="higher", compared=True, group="cover", note=_COVER),
     Metric(
         key="covering_best", title="best", better="higher", image_key="covering_best", image_title="covering best",
-        compared=True, priority=6, note="each region at its own threshold",
+        compared=True, priority=6, group="cover", note="each region at its own threshold",
     ),
     Metric(key="covering_of_prediction", image_key="covering_of_prediction", chosen=True),
-    Metric(key="pri_ods", title="PRI ODS", better="higher", image_key="pri", image_title="PRI", compared=True),
-    Metric(key="pri_ods_threshold", kind="threshold", chosen=True),
-    Metric(key="pri_ois", title="OIS", better="higher", priority=5),
     Metric(
-        key="voi_ods", title="VOI ODS", better="lower", range=_BITS, image_key="voi", image_title="VOI", compared=True,
+        key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, group="PRI"
+    ),
+    Metric(key="pri_ods_threshold", kind="threshold", chosen=True),
+    Metric(key="pri_ois", title="OIS", better="higher", priority=5, group="PRI"),
+    Metric(
+        key="voi_ods", title="ODS", better="lower", range=_BITS, image_key="voi", image_title="VOI", compared=True,
         group="VOI", note=_VOI,
     ),
     Metric(key="voi_ods_threshold", kind="threshold", chosen=True),
     Metric(key="voi_ois", title="OIS", better="lower", range=_BITS, priority=4, group="VOI", note=_VOI),
     Metric(
-        key="voi_split", title="split", better="lower", range=_BITS, chosen=True, priority=2,
-        note="part of VOI at its ODS, too many regions",
+        key="voi_split", title="split", better="lower", range=_BITS, chosen=True, priority=2, group="VOI",
+        note="part at its ODS, too many regions",
     ),
     Metric(
-        key="voi_merge", title="merge", better="lower", range=_BITS, chosen=True, priority=1,
-        note="part of VOI at its ODS, too few regions",
+        key="voi_merge", title="merge", better="lower", range=_BITS, chosen=True, priority=1, group="VOI",
+        note="part at its ODS, too few regions",
     ),
     Metric(
-        key="are_ods", title="ARE ODS", better="lower", image_key="are", image_title="ARE", compared=True, group="ARE",
+        key="are_ods", title="ODS", better="lower", image_key="are", image_title="ARE", compared=True, group="ARE",
         note=_ARE,
     ),
     Metric(key="are_ods_threshold", kind="threshold", chosen=True),
@@ -81,18 +84,11 @@ METRICS = shares(
 )  # fmt: skip
 
 
-class RegionTable(Table):
+class RegionTable(CountsTable[RegionCounts]):
     """Region counts of many images in sorted order of their names, those of several methods one after the other."""
 
     metrics = METRICS
-
-    def __init__(self, sets: Sequence[Mapping[str, RegionCounts]]) -> None:
-        self._sets = sets
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return sum(map(len, self._sets))
+    counts = RegionCounts
 
     @cached_property
     def rows(self) -> FloatArray:
@@ -151,18 +147,13 @@ class RegionTable(Table):
         return super().why_undefined(metric) if self.images else "no image was counted"
 
     @property
-    def pooled(self) -> RegionCounts:
-        """The counts of all images added up."""
-        return RegionCounts.sum(images[name] for images in self._sets for name in sorted(images))
-
-    @property
     def curve(self) -> RegionCurve:
         """The metrics at each threshold."""
         return region_curve(self.pooled)
 
     @cached_property
     def _images(self) -> list[RegionCounts]:
-        return list(in_order(*self._sets))
+        return list(in_order(*self.sets))
 
     @property
     def _thresholds(self) -> NDArray[np.float64]:

@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import as_array
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import as_shares
+from segbench.core.levels import as_shares, like_levels
 from segbench.protocols.annotators import zero_or_one
-from segbench.protocols.label_rules import LabelRule, Positive
-from segbench.protocols.saliency.counts import LEVELS, UNITS, SaliencyCounts
-from segbench.protocols.saliency.measures import FloatArray, Found, Moments, f_measure, s_measure, weighted_f
+from segbench.protocols.label_rules import Positive
+from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
+from segbench.protocols.saliency.masks import MaskRule
+
+FloatArray = NDArray[np.float64]
 
 _SIGMA = 5
 _REACH = 3
@@ -57,7 +59,7 @@ def count_saliency(
         If shapes differ, are not two-dimensional or empty, labels hold anything but 0 and 1 and `positive` is not
         given, or a setting is out of range.
     DataError
-        If a score is not finite, or lies outside [0, 1] and is not stretched.
+        If a score is not finite, or lies outside [0, 1] and is not stretched, or `positive` does not fit the labels.
 
     Examples
     --------
@@ -69,7 +71,7 @@ def count_saliency(
     if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
         raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
     if positive is not None:
-        truth = LabelRule.parse(positive).positive(truth)
+        truth = MaskRule.parse(positive).labels("labels", truth)
     elif not np.all((truth == 0) | (truth == 1)):
         raise ArgumentError(
             "labels hold values other than 0 and 1; say which are positive, for instance positive='>128'"
@@ -82,33 +84,35 @@ def count_map(
 ) -> SaliencyCounts:
     """Count one image; `name` is what errors call its scores."""
     from segbench.protocols.saliency import kernels
+    from segbench.protocols.saliency.measures import weighted_f
 
     truth = np.ascontiguousarray(zero_or_one(labels).view(np.uint8))
     positives, rows, columns = kernels.centroid_sums(truth)
     top, left = _centroid(rows, positives, truth.shape[0]), _centroid(columns, positives, truth.shape[1])
-    values: FloatArray | None = None
+    levels, values = scores, None
     if scores.dtype == np.uint8:
         levels = np.ascontiguousarray(scores)
         table = kernels.count_levels(truth, levels, top, left)
         of_level = _of_levels(table, stretch=stretch)
-        moments, histogram, above = _from_levels(table, of_level)
-        if weighted and positives:
-            values = kernels.values_of(levels, of_level)
+        moments, histogram = kernels.moments_of_levels(table, of_level)
     else:
         values = stretched(name, scores, stretch=stretch)
-        groups, histogram = kernels.count_values(truth, values, top, left)
-        moments = Moments(*groups.reshape(3, 4, 2))
-        thresholds = (adaptive_threshold(moments.mean), 0.5)
-        above = np.array([kernels.count_above(truth, values, threshold) for threshold in thresholds])
+        moments, histogram = kernels.count_values(truth, values, top, left)
+    cuts = min(2 * float(moments[1].sum()) / truth.size, 1.0), 0.5  # the adaptive threshold, and that of BER
+    if values is None:
+        above = kernels.levels_above(table, of_level, np.array(cuts))
+    else:
+        above = np.array([kernels.count_above(truth, values, cut) for cut in cuts]).T
     errors = (0.0, 0.0)
-    if weighted and positives and values is not None:
+    if weighted and positives:
+        values = kernels.values_of(levels, of_level) if values is None else values
         errors = kernels.weighted_errors(truth, values, *_weights())
     return _counts(positives, moments, histogram, above, weighted_f(*errors, positives), beta2=beta2, weighted=weighted)
 
 
 def _counts(
     positives: int,
-    moments: Moments,
+    moments: FloatArray,
     histogram: NDArray[np.int64],
     above: NDArray[np.int64],
     of_weights: float,
@@ -117,39 +121,28 @@ def _counts(
     weighted: bool,
 ) -> SaliencyCounts:
     """Compute every metric of an image from histograms by label and level."""
+    from segbench.protocols.saliency.measures import at_thresholds, s_measure
+
     pixels = int(histogram.sum())
     sizes = positives, pixels - positives
     false, true = np.cumsum(histogram[:, ::-1], axis=1)[:, ::-1]
-    at_levels = Found(true, false, *sizes)
-    chosen = Found(above[:, 0], above[:, 1], *sizes)
-    precision, recall = at_levels.precision, at_levels.recall
-    f = f_measure(precision, recall, beta2)
+    curves, overlaps = at_thresholds(true, false, *sizes, beta2)
+    chosen, (_, _, wrong) = at_thresholds(above[1], above[0], *sizes, beta2)
+    of_negatives, of_positives = moments[1].sum(axis=0).tolist()
     values = {
-        "mae": moments.mae,
-        "s_measure": s_measure(moments),
+        "mae": (of_negatives + (positives - of_positives)) / pixels,
+        "s_measure": s_measure(moments, *sizes),
         "weighted_f": of_weights,
-        "f_max_of_image": f.max(),
-        "f_adaptive": f_measure(chosen.precision, chosen.recall, beta2)[0],
-        "e_adaptive": chosen.e_measure[0],
-        "mean_iou": at_levels.iou.mean(),
-        "mean_dice": at_levels.dice.mean(),
-        "ber": chosen.balanced_error[1],
+        "f_max_of_image": curves[2].max(),
+        "f_adaptive": chosen[2, 0],
+        "e_adaptive": chosen[3, 0],
+        "mean_iou": overlaps[0].mean(),
+        "mean_dice": overlaps[1].mean(),
+        "ber": wrong[1],
     }
-    curves = {"precision": precision, "recall": recall, "f": f, "e": at_levels.e_measure}
-    return SaliencyCounts(
-        beta2=beta2,
-        weighted=weighted,
-        images=1,
-        pixels=pixels,
-        positives=positives,
-        **{key: round(value * UNITS) for key, value in values.items()},
-        **{key: np.rint(curve * UNITS).astype(np.int64) for key, curve in curves.items()},
-    )
-
-
-def adaptive_threshold(mean: float) -> float:
-    """Twice the mean, at most 1."""
-    return min(2 * mean, 1.0)
+    in_units: dict[str, Any] = {key: round(float(value) * UNITS) for key, value in values.items()}
+    in_units |= zip(CURVES, np.rint(curves * UNITS).astype(np.int64), strict=True)
+    return SaliencyCounts(beta2=beta2, weighted=weighted, images=1, pixels=pixels, positives=positives, **in_units)
 
 
 def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
@@ -171,11 +164,12 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
     if stretch and lowest != highest:
         values = (values - lowest) / (highest - lowest)
     elif lowest < 0 or highest > 1:
-        raise DataError(
-            name,
-            f"scores from {lowest:g} to {highest:g}, expected [0, 1]",
-            "scale them (--scale 255, Repairs(scale=255)), or stretch maps that are not constant",
-        )
+        held = f"scores from {lowest:g} to {highest:g}" if lowest != highest else f"all scores are {highest:g}"
+        what = f"{held}, expected [0, 1]" + ", since a constant map cannot be stretched" * stretch
+        levels = "--scale 255 (Repairs(scale=255)) for levels"
+        logits = "--scale sigmoid (Repairs(scale='sigmoid')) for logits"
+        fix = f"scale all maps: {levels if like_levels(lowest, highest) else logits}"
+        raise DataError(name, what, fix + ", or leave out --no-stretch (stretch=False)" * (not stretch))
     return np.ascontiguousarray(values)
 
 
@@ -190,22 +184,6 @@ def _of_levels(table: NDArray[np.int64], *, stretch: bool) -> FloatArray:
     return values
 
 
-def _from_levels(table: NDArray[np.int64], values: FloatArray) -> tuple[Moments, NDArray[np.int64], NDArray[np.int64]]:
-    """Give moments, the histogram of truncated values by label, and what lies above the two single thresholds."""
-    number = table.sum(axis=1).astype(np.float64)
-    total = table @ values
-    means = total / np.maximum(number, 1)
-    squares = (table * (values - means[:, np.newaxis]) ** 2).sum(axis=1)
-    moments = Moments(*(part.reshape(4, 2) for part in (number, total, squares)))
-    by_label = table.reshape(4, 2, LEVELS).sum(axis=0)
-    histogram = np.zeros((2, LEVELS), np.int64)
-    truncated = (values * 255).astype(np.int64)
-    for label in range(2):
-        histogram[label] = np.bincount(truncated, by_label[label], LEVELS)
-    reached = np.stack([values >= adaptive_threshold(moments.mean), values >= 0.5])
-    return moments, histogram, reached @ by_label[::-1].T
-
-
 def _centroid(places: int, positives: int, size: int) -> int:
     """Give how many rows (columns) lie before the centroid and at it; half of the image without positives."""
     if not positives:
@@ -216,6 +194,7 @@ def _centroid(places: int, positives: int, size: int) -> int:
 @cache
 def _weights() -> tuple[FloatArray, FloatArray]:
     """Give the weights of negatives by squared distance, and the Gaussian of weighted F along one axis."""
-    distances = np.sqrt(np.arange(_SQUARED_DISTANCES))
+    weights = 2 - np.exp(np.log(0.5) / 5 * np.sqrt(np.arange(_SQUARED_DISTANCES)))
+    weights[0] = 0  # of positives, which are measured apart
     gauss = np.exp(-(np.arange(-_REACH, _REACH + 1) ** 2) / (2 * _SIGMA**2))
-    return 2 - np.exp(np.log(0.5) / 5 * distances), gauss / gauss.sum()
+    return weights, gauss / gauss.sum()

@@ -17,15 +17,20 @@ _REACH = 3  # of the 7x7 Gaussian
 def centroid_sums(labels: NDArray[np.uint8]) -> tuple[int, int, int]:
     """Count the positives, and add up their rows and columns."""
     height, width = labels.shape
-    positives = rows = columns = 0
+    of_columns = np.zeros(width, np.int64)
+    positives = rows = 0
     for r in range(height):
-        in_row = of_columns = 0
+        in_row = 0
         for c in range(width):
             in_row += labels[r, c]
-            of_columns += c * labels[r, c]
         positives += in_row
         rows += r * in_row
-        columns += of_columns
+        if in_row:
+            for c in range(width):
+                of_columns[c] += labels[r, c]
+    columns = 0
+    for c in range(width):
+        columns += c * of_columns[c]
     return positives, rows, columns
 
 
@@ -43,8 +48,46 @@ def count_levels(labels: NDArray[np.uint8], levels: NDArray[np.uint8], top: int,
             for c in range(start, end):
                 table = np.uintp((c & 3) << 11)
                 tables[table + first + (np.uintp(labels[r, c]) << np.uintp(8)) + np.uintp(levels[r, c])] += 1
-    counts: NDArray[np.int64] = tables.reshape(4, 8, 256).sum(axis=0)
+    counts = np.zeros((8, 256), np.int64)
+    for k in range(2048):
+        counts[k >> 8, k & 255] = tables[k] + tables[k + 2048] + tables[k + 4096] + tables[k + 6144]
     return counts
+
+
+@compiled()
+def moments_of_levels(
+    table: NDArray[np.int64], values: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Give what `count_values` gives, from counts by quadrant, label and level and the value of each level."""
+    moments = np.zeros((3, 4, 2))
+    histogram = np.zeros((2, 256), np.int64)
+    for group in range(8):
+        part, label = group >> 1, group & 1
+        number = 0
+        total = squares = 0.0
+        for level in range(256):
+            number += table[group, level]
+            total += table[group, level] * values[level]
+            histogram[label, int(255 * values[level])] += table[group, level]
+        mean = total / max(number, 1)
+        for level in range(256):
+            squares += table[group, level] * (values[level] - mean) ** 2
+        moments[0, part, label], moments[1, part, label], moments[2, part, label] = number, total, squares
+    return moments, histogram
+
+
+@compiled()
+def levels_above(
+    table: NDArray[np.int64], values: NDArray[np.float64], thresholds: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Count negatives and positives with values of at least each threshold."""
+    above = np.zeros((2, thresholds.size), np.int64)
+    for group in range(8):
+        for level in range(256):
+            for k in range(thresholds.size):
+                if values[level] >= thresholds[k]:
+                    above[group & 1, k] += table[group, level]
+    return above
 
 
 @compiled()
@@ -53,31 +96,37 @@ def count_values(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Give moments by quadrant and label: number, sum, squares around the mean; and 256 levels by label."""
     height, width = labels.shape
-    moments = np.zeros((3, 8))
+    moments = np.zeros((3, 4, 2))
     histogram = np.zeros((2, 256), np.int64)
     for r in range(height):
         of_row = np.zeros((2, 4))
-        below = 4 if r >= top else 0
+        below = 2 if r >= top else 0
         for c in range(width):
             group = (2 if c >= left else 0) + labels[r, c]
             of_row[0, group] += 1
             of_row[1, group] += values[r, c]
             histogram[labels[r, c], int(255 * values[r, c])] += 1
-        moments[:2, below : below + 4] += of_row
-    means = moments[1] / np.maximum(moments[0], 1)
+        for group in range(4):
+            for k in range(2):
+                moments[k, below + (group >> 1), group & 1] += of_row[k, group]
+    means = np.zeros((4, 2))
+    for part in range(4):
+        for label in range(2):
+            means[part, label] = moments[1, part, label] / max(moments[0, part, label], 1)
     for r in range(height):
         squares = np.zeros(4)
-        below = 4 if r >= top else 0
+        below = 2 if r >= top else 0
         for c in range(width):
             group = (2 if c >= left else 0) + labels[r, c]
-            squares[group] += (values[r, c] - means[below + group]) ** 2
-        moments[2, below : below + 4] += squares
+            squares[group] += (values[r, c] - means[below + (group >> 1), group & 1]) ** 2
+        for group in range(4):
+            moments[2, below + (group >> 1), group & 1] += squares[group]
     return moments, histogram
 
 
 @compiled()
 def count_above(labels: NDArray[np.uint8], values: NDArray[np.float64], threshold: float) -> tuple[int, int]:
-    """Count positives and negatives with values of at least `threshold`."""
+    """Count negatives and positives with values of at least `threshold`."""
     height, width = labels.shape
     true = false = 0
     for r in range(height):
@@ -85,7 +134,7 @@ def count_above(labels: NDArray[np.uint8], values: NDArray[np.float64], threshol
             above = np.int64(values[r, c] >= threshold)
             true += above * labels[r, c]
             false += above * (1 - labels[r, c])
-    return true, false
+    return false, true
 
 
 @compiled()
@@ -102,7 +151,7 @@ def values_of(levels: NDArray[np.uint8], of_level: NDArray[np.float64]) -> NDArr
 def nearest_rows(labels: NDArray[np.uint8]) -> NDArray[np.int32]:
     """Give the row of the nearest positive in each pixel's column, of two the upper one; -1 in columns without."""
     height, width = labels.shape
-    nearest = np.full((height, width), -1, np.int32)
+    nearest = np.empty((height, width), np.int32)
     for c in range(width):
         nearest[0, c] = 0 if labels[0, c] else -1
     for r in range(1, height):
@@ -117,65 +166,54 @@ def nearest_rows(labels: NDArray[np.uint8]) -> NDArray[np.int32]:
 
 
 @compiled()
-def cells_of_row(rows: NDArray[np.int32], r: int, cells: NDArray[np.int32]) -> int:
-    """Find the columns with a positive that is nearest to some place of row `r`, and give how many there are.
+def squared_distances(rows: NDArray[np.int32], r: int, squares: NDArray[np.int64]) -> None:
+    """Square the distances from row `r` to the positives in `rows`, that row of `nearest_rows`."""
+    for c in range(rows.size):
+        squares[c] = np.int64(rows[c] - r) ** 2
 
-    `rows` is that row of `nearest_rows`, `cells` has room for as many as there are columns. The columns are those of
+
+@compiled()
+def cells_of_row(rows: NDArray[np.int32], squares: NDArray[np.int64], cells: NDArray[np.int32]) -> int:
+    """Find the columns with a positive that is nearest to some place of a row, and give how many there are.
+
+    `rows` and `squares` are of that row, `cells` has room for as many as there are columns. The columns are those of
     the cells of the Voronoi diagram on the line, in order (the algorithm of Maurer, Qi and Raghavan, PAMI 2003, with
     the ties of SciPy's ``distance_transform_edt``).
     """
     number = 0
+    before = middle = np.int64(0)
+    of_before = of_middle = np.int64(0)
     for c in range(rows.size):
         if rows[c] < 0:
             continue
-        here = np.int64(rows[c] - r) ** 2
+        here = squares[c]
         while number >= 2:
-            middle, before = cells[number - 1], cells[number - 2]
-            a, b = np.int64(middle - before), np.int64(c - middle)
-            of_middle, of_before = np.int64(rows[middle] - r) ** 2, np.int64(rows[before] - r) ** 2
+            a, b = middle - before, c - middle
             if (a + b) * (of_middle - a * b) <= b * of_before + a * here:
                 break
             number -= 1
+            middle, of_middle = before, of_before
+            if number >= 2:
+                before = np.int64(cells[number - 2])
+                of_before = squares[before]
         cells[number] = c
         number += 1
+        before, of_before = middle, of_middle
+        middle, of_middle = np.int64(c), here
     return number
 
 
 @compiled()
-def nearest_cell(rows: NDArray[np.int32], r: int, c: int, cells: NDArray[np.int32], start: int) -> int:
-    """Give the place in `cells`, `start` or a later one, of the positive nearest to row `r`, column `c`."""
-    at = start
-    distance = np.int64(rows[cells[at]] - r) ** 2 + np.int64(cells[at] - c) ** 2
-    while at + 1 < cells.size:
-        beyond = np.int64(rows[cells[at + 1]] - r) ** 2 + np.int64(cells[at + 1] - c) ** 2
-        if distance <= beyond:
-            break
-        distance = beyond
-        at += 1
-    return at
-
-
-@compiled()
-def search_row(rows: NDArray[np.int32], r: int, c: int, start: int) -> tuple[int, int]:
-    """Give the column of the positive nearest to row `r`, column `c`, the first of several, and the columns tried.
-
-    `start` is any column with a positive; the nearer it lies to the result, the fewer are tried.
-    """
-    best = start
-    nearest = np.int64(rows[start] - r) ** 2 + np.int64(start - c) ** 2
-    away = 0
-    while away * away <= nearest:
-        before, after = c - away, c + away
-        if before >= 0 and rows[before] >= 0:
-            distance = np.int64(rows[before] - r) ** 2 + away * away
-            if distance < nearest or (distance == nearest and before < best):
-                best, nearest = before, distance
-        if after < rows.size and rows[after] >= 0:
-            distance = np.int64(rows[after] - r) ** 2 + away * away
-            if distance < nearest or (distance == nearest and after < best):
-                best, nearest = after, distance
-        away += 1
-    return best, away
+def ends_of_cells(squares: NDArray[np.int64], cells: NDArray[np.int32], ends: NDArray[np.int32]) -> None:
+    """Find where in a row each of the cells ends; of two as near a positive the left one has the place."""
+    last = cells.size - 1
+    for k in range(last):
+        a, b = np.int64(cells[k]), np.int64(cells[k + 1])
+        # The distance to a is at most that to b where 2 c (b - a) is at most this.
+        most = squares[b] + b * b - squares[a] - a * a
+        end = (most >> 1 if b - a == 1 else most // (2 * (b - a))) + 1  # most are neighbours, and division is slow
+        ends[k] = min(max(end, 0), squares.size)
+    ends[last] = squares.size
 
 
 @compiled()
@@ -192,93 +230,85 @@ def mark_near(rows: NDArray[np.int32], r: int, padded: NDArray[np.uint8], near: 
 
 
 @compiled()
-def errors_of_negatives(
-    labels: NDArray[np.uint8], values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
-    """Add up the weighted errors of negatives, and give the errors that the Gaussian sees.
-
-    Those are the errors of positives; negatives within its reach have the error of the nearest positive.
-    """
-    height, width = labels.shape
-    rows = nearest_rows(labels)
-    cells, near = np.empty(width, np.int32), np.empty(width, np.uint8)
-    padded = np.zeros(width + 2 * _REACH, np.uint8)
-    column = int(np.argmax(rows[0] >= 0))  # a column with a positive, where searches start
-    errors = np.zeros((height, width))
-    farthest = np.int64(weights.size - 1)
-    total = 0.0
-    for r in range(height):
-        mark_near(rows[r], r, padded, near)
-        number = at = 0
-        tried = 0
-        subtotal = 0.0
-        for c in range(width):
-            if labels[r, c]:
-                errors[r, c] = 1.0 - values[r, c]
-            elif near[c] or values[r, c] > 0:
-                if tried <= 2 * width:  # few pixels, or near ones: faster than all cells of the row
-                    column, more = search_row(rows[r], r, c, column)
-                    tried += more
-                else:
-                    if not number:
-                        number = cells_of_row(rows[r], r, cells)
-                    at = nearest_cell(rows[r], r, c, cells[:number], at)
-                    column = cells[at]
-                row = rows[r, column]
-                distance = np.int64(row - r) ** 2 + np.int64(column - c) ** 2
-                subtotal += values[r, c] * weights[np.minimum(distance, farthest)]
-                if near[c]:
-                    errors[r, c] = 1.0 - values[row, column]
-        total += subtotal
-    return total, errors
+def blur_row(errors: NDArray[np.float64], gauss: NDArray[np.float64], blurred: NDArray[np.float64]) -> None:
+    """Filter a row, which has the reach of the filter more at each end."""
+    for c in range(blurred.size):
+        outer = gauss[0] * (errors[c] + errors[c + 6]) + gauss[1] * (errors[c + 1] + errors[c + 5])
+        blurred[c] = outer + (gauss[2] * (errors[c + 2] + errors[c + 4]) + gauss[3] * errors[c + 3])
 
 
 @compiled()
-def errors_of_positives(
-    labels: NDArray[np.uint8], errors: NDArray[np.float64], gauss: NDArray[np.float64], first: int, last: int
-) -> float:
-    """Add up the errors of positives, each the lower of its own and of the blurred ones.
+def blur_column(window: NDArray[np.float64], r: int, gauss: NDArray[np.float64], blurred: NDArray[np.float64]) -> None:
+    """Filter row `r` across rows; `window` holds those that the filter reaches, row `k` at place ``k % 7``."""
+    for c in range(blurred.size):
+        blurred[c] = 0.0
+    for k in range(2 * _REACH + 1):
+        weight, row = gauss[k], window[(r + k - _REACH) % 7]
+        for c in range(blurred.size):
+            blurred[c] += weight * row[c]
 
-    `errors` is that of `errors_of_negatives`, `gauss` the filter along one axis; positives lie in the rows from `first`
-    to `last`. What lies outside the image is 0.
-    """
-    height, width = labels.shape
-    blurred = np.zeros((height + 2 * _REACH, width))
-    padded = np.zeros(width + 2 * _REACH)
-    for r in range(max(first - _REACH, 0), min(last + _REACH + 1, height)):
-        padded[_REACH : _REACH + width] = errors[r]
-        for c in range(width):
-            value = 0.0
-            for k in range(2 * _REACH + 1):
-                value += gauss[k] * padded[c + k]
-            blurred[r + _REACH, c] = value
+
+@compiled()
+def errors_of_positives(labels: NDArray[np.uint8], values: NDArray[np.float64], blurred: NDArray[np.float64]) -> float:
+    """Add up the errors of the positives of a row, each the lower of its own and of the filtered one."""
     total = 0.0
-    for r in range(first, last + 1):
-        subtotal = 0.0
-        for c in range(width):
-            if labels[r, c]:
-                value = 0.0
-                for k in range(2 * _REACH + 1):
-                    value += gauss[k] * blurred[r + k, c]
-                subtotal += min(errors[r, c], value)
-        total += subtotal
+    for c in range(labels.size):
+        if labels[c]:
+            total += min(1.0 - values[c], blurred[c])
     return total
 
 
+@compiled()
 def weighted_errors(
     labels: NDArray[np.uint8], values: NDArray[np.float64], weights: NDArray[np.float64], gauss: NDArray[np.float64]
 ) -> tuple[float, float]:
     """Add up the weighted errors of positives and of negatives; there must be a positive.
+
+    The error of a negative is weighed by its distance to the nearest positive. Positives have the lower of their error
+    and of the filtered one, for which a negative has the error of its nearest positive; outside the image it is 0.
 
     Parameters
     ----------
     labels, values : array, shape (H, W)
         Labels 0 and 1, values in [0, 1].
     weights : array of float64
-        Of negatives, by squared distance to the nearest positive; the last for all farther ones.
+        Of negatives, by squared distance to the nearest positive; the last for all farther ones. The first is 0.
     gauss : array of float64, shape (7,)
-        The filter along one axis.
+        The symmetric filter along one axis.
     """
-    of_negatives, errors = errors_of_negatives(labels, values, weights)
-    held = np.flatnonzero(labels.any(axis=1))
-    return errors_of_positives(labels, errors, gauss, int(held[0]), int(held[-1])), of_negatives
+    height, width = labels.shape
+    nearest = nearest_rows(labels)
+    squares, cells, ends = np.empty(width, np.int64), np.empty(width, np.int32), np.empty(width, np.int32)
+    padded, near = np.zeros(width + 2 * _REACH, np.uint8), np.empty(width, np.uint8)
+    errors, blurred = np.zeros(width + 2 * _REACH), np.empty(width)
+    window = np.zeros((7, width))
+    farthest = np.int64(weights.size - 1)
+    of_positives = of_negatives = 0.0
+    for r in range(height + _REACH):
+        if r < height:
+            rows = nearest[r]
+            mark_near(rows, r, padded, near)
+            squared_distances(rows, r, squares)
+            number = cells_of_row(rows, squares, cells)
+            ends_of_cells(squares, cells[:number], ends)
+            subtotal = 0.0
+            start = 0
+            for k in range(number):
+                column = np.int64(cells[k])
+                error = 1.0 - values[rows[column], column]
+                for c in range(start, ends[k]):
+                    if values[r, c] > 0:
+                        distance = squares[column] + (c - column) ** 2
+                        subtotal += values[r, c] * weights[min(distance, farthest)]
+                    errors[c + _REACH] = error if near[c] else 0.0
+                start = max(start, ends[k])
+            of_negatives += subtotal
+            blur_row(errors, gauss, window[r % 7])
+        else:
+            for c in range(width):
+                window[r % 7, c] = 0.0
+        middle = r - _REACH
+        if middle >= 0:
+            blur_column(window, middle, gauss, blurred)
+            of_positives += errors_of_positives(labels[middle], values[middle], blurred)
+    return of_positives, of_negatives

@@ -1,163 +1,119 @@
-"""The metrics of one image, from counts and moments of its pixels; conventions as in `segbench.protocols.saliency`."""
+"""The metrics of one image, from counts and moments of its pixels; conventions as in `segbench.protocols.saliency`.
+
+Compiled, since an image has many thresholds and few pixels. Moments are of the values in each quadrant, negatives and
+positives in turn: number, sum, and squares around the mean of the group, of shape (3, 4, 2).
+"""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.compiling import compiled
 from segbench.core.integers import IntArray
+from segbench.protocols.saliency.metrics import f_measure
 
 FloatArray = NDArray[np.float64]
 
 EPS = float(np.spacing(1.0))
 
-
-class Moments(NamedTuple):
-    """Of the values in each quadrant, negatives and positives in turn; each of shape (4, 2)."""
-
-    number: FloatArray
-    sum: FloatArray
-    squares: FloatArray
-    """Squares around the mean of the group."""
-
-    @property
-    def mean(self) -> float:
-        """The mean of all values."""
-        return float(self.sum.sum() / self.number.sum())
-
-    @property
-    def mae(self) -> float:
-        """Mean absolute error: values of negatives, and what positives lack of 1."""
-        of_negatives, of_positives = map(float, self.sum.sum(axis=0))
-        positives, pixels = float(self.number[:, 1].sum()), float(self.number.sum())
-        return (of_negatives + (positives - of_positives)) / pixels
+_f_measure = compiled()(f_measure)
 
 
-def s_measure(moments: Moments) -> float:
+@compiled()
+def s_measure(moments: FloatArray, positives: int, negatives: int) -> float:
     """S of an image: half of objects, half of regions."""
-    negatives, positives = moments.number.sum(axis=0).tolist()
-    if not positives:
-        return 1 - moments.mean
-    if not negatives:
-        return moments.mean
-    share = positives / (positives + negatives)
-    of_objects = share * _object(*_merged(moments, 1)) + (1 - share) * _object(*_merged(moments, 0), inverted=True)
-    return float(max(0.0, 0.5 * of_objects + 0.5 * _regions(moments)))
+    pixels = positives + negatives
+    total = objects = regions = 0.0
+    for part in range(4):
+        total += moments[1, part, 0] + moments[1, part, 1]
+    if positives == 0:
+        return 1 - total / pixels
+    if negatives == 0:
+        return total / pixels
+    objects = (positives * _object(moments, 1) + negatives * _object(moments, 0)) / pixels
+    for part in range(4):
+        number = moments[0, part, 0] + moments[0, part, 1]
+        if number > 0:
+            regions += number * _similarity(moments[:, part])
+    return max(0.0, 0.5 * objects + 0.5 * regions / pixels)
 
 
-def _merged(moments: Moments, label: int) -> tuple[float, float, float]:
-    """Give number, mean and squares around the mean of all values of a label."""
-    number, total, squares = (part[:, label] for part in moments)
-    mean = total.sum() / number.sum()
-    own = total / np.maximum(number, 1)
-    return float(number.sum()), float(mean), float(squares.sum() + (number * (own - mean) ** 2).sum())
-
-
-def _object(number: float, mean: float, squares: float, *, inverted: bool = False) -> float:
-    mean = 1 - mean if inverted else mean
+@compiled()
+def _object(moments: FloatArray, label: int) -> float:
+    """Compare the values of a label in all quadrants with the label."""
+    number = total = squares = 0.0
+    for part in range(4):
+        number += moments[0, part, label]
+        total += moments[1, part, label]
+    mean = total / number
+    for part in range(4):
+        own = moments[0, part, label]
+        squares += moments[2, part, label] + own * (moments[1, part, label] / max(own, 1) - mean) ** 2
     deviation = np.sqrt(squares / (number - 1)) if number > 1 else 0.0
-    return float(2 * mean / (mean * mean + 1 + deviation + EPS))
+    mean = mean if label else 1 - mean
+    similarity: float = 2 * mean / (mean * mean + 1 + deviation + EPS)
+    return similarity
 
 
-def _regions(moments: Moments) -> float:
-    """Weigh the similarity of each quadrant by its area."""
-    total = 0.0
-    for (out, inside), (sum_out, sum_in), (squares_out, squares_in) in zip(
-        *(part.tolist() for part in moments), strict=True
-    ):
-        number = out + inside
-        if number:
-            total += number * _similarity(out, inside, sum_out, sum_in, squares_out + squares_in)
-    return float(total / moments.number.sum())
-
-
-def _similarity(out: float, inside: float, sum_out: float, sum_in: float, squares: float) -> float:
+@compiled()
+def _similarity(moments: FloatArray) -> float:
     """Compare means and variances of values and labels of a quadrant, as SSIM without constants."""
-    number = out + inside
+    out, inside = moments[0, 0], moments[0, 1]
+    sum_out, sum_in = moments[1, 0], moments[1, 1]
+    number, squares = out + inside, moments[2, 0] + moments[2, 1]
     x, y = (sum_out + sum_in) / number, inside / number
-    if out and inside:
-        squares += out * inside / number * (sum_in / inside - sum_out / out) ** 2
-        together = out * inside / number * (sum_in / inside - sum_out / out)
-    else:
-        together = 0.0
+    together = 0.0
+    if out > 0 and inside > 0:
+        apart = sum_in / inside - sum_out / out
+        together = out * inside / number * apart
+        squares += together * apart
     free = max(number - 1, 1)
     variance_x, variance_y, covariance = squares / free, number * y * (1 - y) / free, together / free
     above, below = 4 * x * y * covariance, (x * x + y * y) * (variance_x + variance_y)
-    if above:
+    if above != 0:
         return float(above / (below + EPS))
-    return 0.0 if below else 1.0
+    return 0.0 if below != 0 else 1.0
 
 
-class Found(NamedTuple):
-    """True and false positives at one or more thresholds, and how many pixels there are of either label."""
-
-    true: IntArray
-    false: IntArray
-    positives: int
-    negatives: int
-
-    @property
-    def precision(self) -> FloatArray:
-        """True ones of all that are predicted, 0 of none."""
-        precision: FloatArray = self.true / np.maximum(self.true + self.false, 1)
-        return precision
-
-    @property
-    def recall(self) -> FloatArray:
-        """True ones of all positives, 0 of none."""
-        return self.true / max(self.positives, 1)
-
-    @property
-    def iou(self) -> FloatArray:
-        """Intersection over union, 0 of nothing."""
-        iou: FloatArray = self.true / np.maximum(self.positives + self.false, 1)
-        return iou
-
-    @property
-    def dice(self) -> FloatArray:
-        """Dice coefficient, 0 of nothing."""
-        dice: FloatArray = 2 * self.true / np.maximum(self.positives + self.true + self.false, 1)
-        return dice
-
-    @property
-    def balanced_error(self) -> FloatArray:
-        """Mean of the error rates of both labels, or that of the label that is there."""
-        errors = [self.false / self.negatives] if self.negatives else []
-        errors += [1 - self.recall] if self.positives else []
-        mean: FloatArray = np.mean(errors, axis=0)
-        return mean
-
-    @property
-    def e_measure(self) -> FloatArray:
-        """Enhanced alignment: how labels and predictions, each less its mean, agree."""
-        size = self.positives + self.negatives
-        predicted = self.true + self.false
-        if not self.positives:
-            aligned = (size - predicted).astype(np.float64)
-        elif not self.negatives:
-            aligned = predicted.astype(np.float64)
-        else:
-            prediction, truth = predicted / size, self.positives / size
-            missed = self.positives - self.true
-            aligned = np.zeros(predicted.shape)
-            for number, p, t in (
-                (self.true, 1 - prediction, 1 - truth),
-                (self.false, 1 - prediction, -truth),
-                (missed, -prediction, 1 - truth),
-                (size - predicted - missed, -prediction, -truth),
-            ):
-                aligned += number * ((2 * p * t / (p * p + t * t + EPS) + 1) ** 2 / 4)
-        e: FloatArray = aligned / max(size - 1, 1)
-        return e
+@compiled()
+def e_measure(true: int, false: int, positives: int, negatives: int) -> float:
+    """Enhanced alignment: how labels and predictions, each less its mean, agree."""
+    size, predicted = positives + negatives, true + false
+    if positives == 0:
+        aligned = float(size - predicted)
+    elif negatives == 0:
+        aligned = float(predicted)
+    else:
+        p, t = predicted / size, positives / size
+        missed = positives - true
+        aligned = true * _aligned(1 - p, 1 - t) + false * _aligned(1 - p, -t)
+        aligned += missed * _aligned(-p, 1 - t) + (size - predicted - missed) * _aligned(-p, -t)
+    return aligned / max(size - 1, 1)
 
 
-def f_measure(precision: FloatArray, recall: FloatArray, beta2: float) -> FloatArray:
-    """F of precision and recall, 0 where either is."""
-    above = (1 + beta2) * precision * recall
-    f: FloatArray = above / np.where(above > 0, beta2 * precision + recall, 1)
-    return f
+@compiled()
+def _aligned(p: float, t: float) -> float:
+    return (2 * p * t / (p * p + t * t + EPS) + 1) ** 2 / 4
+
+
+@compiled()
+def at_thresholds(
+    true: IntArray, false: IntArray, positives: int, negatives: int, beta2: float
+) -> tuple[FloatArray, FloatArray]:
+    """Measure true and false positives: precision, recall, F and E; IoU, Dice and balanced error. 0 of nothing."""
+    curves, others = np.empty((4, true.size)), np.empty((3, true.size))
+    for k in range(true.size):
+        precision, recall = true[k] / max(true[k] + false[k], 1), true[k] / max(positives, 1)
+        curves[0, k], curves[1, k] = precision, recall
+        curves[2, k] = _f_measure(precision, recall, beta2)
+        curves[3, k] = e_measure(true[k], false[k], positives, negatives)
+        others[0, k] = true[k] / max(positives + false[k], 1)
+        others[1, k] = 2 * true[k] / max(positives + true[k] + false[k], 1)
+        wrong, missed = false[k] / max(negatives, 1), (positives - true[k]) / max(positives, 1)
+        # The mean over the labels that are there: where one is not, its error is 0.
+        others[2, k] = (wrong + missed) / (min(negatives, 1) + min(positives, 1))
+    return curves, others
 
 
 def weighted_f(of_positives: float, of_negatives: float, positives: int) -> float:

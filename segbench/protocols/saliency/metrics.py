@@ -4,55 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray, Space
-from segbench.core.table import Table
+from segbench.core.table import CountsTable
 from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
 from segbench.protocols.saliency.curve import SaliencyCurve, saliency_curve
-from segbench.protocols.saliency.measures import f_measure
 
 _E = (0.0, 2.0)  # N / (N - 1) of a perfect map of N pixels
 
 WEIGHTED = "weighted_f"
 
+Values = TypeVar("Values", float, FloatArray)
+
 METRICS = shares(
     Metric(
-        key="s_measure", title="S", better="higher", image_key="s_measure", headline=True, compared=True,
-        note="structure",
+        key="s_measure", title="S", symbol=r"S_\alpha", better="higher", image_key="s_measure", headline=True,
+        compared=True, note="structure",
     ),
     Metric(
-        key="e_max", title="E max", better="higher", range=_E, image_key="e_max", compared=True, chosen=True,
-        priority=1, group="E", note="enhanced alignment",
+        key="e_max", title="max", symbol=r"E_\phi^{\max}", better="higher", range=_E, image_key="e_max",
+        image_title="E max", compared=True, chosen=True, priority=1, group="E", note="enhanced alignment",
     ),
     Metric(
-        key="e_mean", title="mean", better="higher", range=_E, image_key="e_mean", image_title="E mean", compared=True,
-        group="E", note="enhanced alignment",
+        key="e_mean", title="mean", symbol=r"E_\phi^{\mathrm{mean}}", better="higher", range=_E, image_key="e_mean",
+        image_title="E mean", compared=True, group="E", note="enhanced alignment",
     ),
     Metric(
-        key="e_adaptive", title="adp", better="higher", range=_E, image_key="e_adaptive", image_title="E adp",
-        compared=True, priority=2, group="E", note="enhanced alignment",
+        key="e_adaptive", title="adp", symbol=r"E_\phi^{\mathrm{adp}}", better="higher", range=_E,
+        image_key="e_adaptive", image_title="E adp", compared=True, priority=2, group="E", note="enhanced alignment",
     ),
     Metric(
-        key="f_max", title="F max", better="higher", image_key="f_max", compared=True, chosen=True,
-        note="maximum of the mean F curve, at one threshold tuned on these images",
+        key="f_max", title="max", symbol=r"F_\beta^{\max}", better="higher", image_key="f_max", image_title="F max",
+        compared=True, chosen=True, group="F", note="max of the mean F curve, at one threshold tuned on these images",
     ),
     Metric(
-        key="f_mean", title="mean", better="higher", image_key="f_mean", image_title="F mean", compared=True,
-        priority=4,
+        key="f_mean", title="mean", symbol=r"F_\beta^{\mathrm{mean}}", better="higher", image_key="f_mean",
+        image_title="F mean", compared=True, priority=4, group="F",
     ),
     Metric(
-        key="f_adaptive", title="adp", better="higher", image_key="f_adaptive", image_title="F adp", compared=True,
-        priority=3,
+        key="f_adaptive", title="adp", symbol=r"F_\beta^{\mathrm{adp}}", better="higher", image_key="f_adaptive",
+        image_title="F adp", compared=True, priority=3, group="F",
     ),
     Metric(
-        key=WEIGHTED, title="Fw", better="higher", image_key=WEIGHTED, image_title="Fw", compared=True,
-        note="weighted F",
+        key=WEIGHTED, title="Fw", symbol=r"F_\beta^w", better="higher", image_key=WEIGHTED, image_title="Fw",
+        compared=True, note="weighted F",
     ),
-    Metric(key="mae", title="MAE", better="lower", image_key="mae", compared=True),
+    Metric(key="mae", title="MAE", symbol=r"\mathcal{M}", better="lower", image_key="mae", compared=True),
+    Metric(key="f_max_threshold", kind="threshold", chosen=True),
     Metric(key="f_max_of_image", better="higher"),
     Metric(key="f_max_of_mean_pr", better="higher", chosen=True),
     Metric(key="mean_iou", better="higher", image_key="mean_iou", image_title="mean IoU"),
@@ -61,26 +64,22 @@ METRICS = shares(
 )  # fmt: skip
 
 
-class SaliencyTable(Table):
+class SaliencyTable(CountsTable[SaliencyCounts]):
     """Sums of many images in sorted order of their names, those of several methods one after the other."""
+
+    counts = SaliencyCounts
 
     def __init__(self, metrics: Sequence[Metric], beta2: float, sets: Sequence[Mapping[str, SaliencyCounts]]) -> None:
         self.metrics = tuple(metrics)
         self._beta2 = beta2
-        self._sets = sets
-
-    @property
-    def images(self) -> int:
-        """Number of images."""
-        return sum(map(len, self._sets))
+        super().__init__(sets)
 
     @cached_property
     def rows(self) -> FloatArray:
         """The curves, the other metrics, and 1 for the image; in units of 1."""
         width = len(CURVES) * LEVELS + len(SCALARS) + 1
         rows = np.empty((self.images, width))
-        named = (images[name] for images in self._sets for name in sorted(images))
-        for row, counts in zip(rows, named, strict=True):
+        for row, counts in zip(rows, self.ordered, strict=True):
             row[:] = _in_ones(counts)
         return rows
 
@@ -103,6 +102,7 @@ class SaliencyTable(Table):
             "e_max": e.max(axis=1),
             "e_mean": e.mean(axis=1),
             "f_max": f.max(axis=1),
+            "f_max_threshold": np.where(np.isnan(f[:, 0]), np.nan, f.argmax(axis=1) / (LEVELS - 1)),
             "f_mean": f.mean(axis=1),
             "f_max_of_mean_pr": f_measure(precision, recall, self._beta2).max(axis=1),
         }
@@ -112,11 +112,6 @@ class SaliencyTable(Table):
         """Say why an estimate is nan."""
         del metric  # the reason is the same for all
         return "no image was counted"
-
-    @property
-    def pooled(self) -> SaliencyCounts:
-        """The counts of all images added up."""
-        return SaliencyCounts.sum(images[name] for images in self._sets for name in sorted(images))
 
     @property
     def curve(self) -> SaliencyCurve:
@@ -134,6 +129,13 @@ class SaliencyTable(Table):
                 reached, first = np.unique(recall, return_index=True)
                 heights[row] = np.interp(at, reached, precision[first], left=np.nan, right=np.nan)
         return heights
+
+
+def f_measure(precision: Values, recall: Values, beta2: float) -> Values:
+    """F of precision and recall, 0 where either is; of arrays, or compiled for numbers."""
+    above = (1 + beta2) * precision * recall
+    f: Values = above / (beta2 * precision + recall + (above == 0))
+    return f
 
 
 def _in_ones(counts: SaliencyCounts) -> FloatArray:

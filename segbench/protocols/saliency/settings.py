@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -16,6 +16,7 @@ from segbench.core.protocol import Counted, Expected, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import TAKE_ONE
 from segbench.protocols.label_rules import LabelRule, Positive, rule_text
+from segbench.protocols.saliency.masks import HALF, MaskRule
 from segbench.protocols.states import State, states_of_labels
 
 if TYPE_CHECKING:
@@ -25,15 +26,6 @@ if TYPE_CHECKING:
     from segbench.core.pictures import Pictures
     from segbench.protocols.saliency.counts import SaliencyCounts
     from segbench.protocols.saliency.metrics import SaliencyTable
-
-
-@dataclass(frozen=True)
-class MaskRule(LabelRule):
-    """A rule for levels; masks of one bit are taken as they are."""
-
-    def positive(self, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say which pixels are positive."""
-        return ground_truth if ground_truth.dtype.kind == "b" else super().positive(ground_truth)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +71,7 @@ class Saliency(Protocol):
     )
 
     positive: Positive = field(
-        default=">128",
+        default=HALF,
         metadata=option(
             "Name the ground-truth values that are salient: '>128', 255 or 1.",
             metavar="VALUES",
@@ -145,29 +137,35 @@ class Saliency(Protocol):
     @property
     def expected(self) -> Expected:
         """What files may hold under these settings."""
-        return Expected(reads=self.reads, rule=MaskRule.parse(self.positive), one_annotator=True)
+        return Expected(
+            reads=self.reads,
+            rule=MaskRule.parse(self.positive),
+            one_annotator=True,
+            unit_range=not self.stretch,
+            stretched=self.stretch,
+            pooled=False,
+            takes_field=False,
+        )
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
         from segbench.protocols.saliency.counting import count_map
 
-        file = sample.prediction_file or sample.name
+        labels = self._labels(sample)
         counts = count_map(
-            file,
-            self._labels(sample),
+            sample.prediction_file or sample.name,
+            labels,
             sample.predictions[0],
             stretch=self.stretch,
             beta2=self.beta2,
             weighted=self.weighted,
         )
-        return Counted(counts)
+        return Counted(counts, notes=MaskRule.parse(self.positive).note(sample.ground_truths[0], labels))
 
     def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:
         """Mark true, false and missed pixels at a threshold of the stretched map, truncated to 256 levels."""
-        import numpy as np
-
         del counts
-        return states_of_labels(self._labels(sample), self._levels(sample) >= np.rint(threshold * 255))
+        return self._pictures(sample, [threshold])[1][0]
 
     def pictures(self, sample: Sample, counts: SaliencyCounts, thresholds: NDArray[np.float64]) -> Pictures:
         """Draw an image for the report page: states, F and E at each threshold."""
@@ -176,25 +174,27 @@ class Saliency(Protocol):
         from segbench.core.pictures import Pictures
         from segbench.protocols.saliency.counts import UNITS
 
-        truth = np.where(self._labels(sample), 255, 0).astype(np.uint8)
-        states = [self.states(sample, threshold) for threshold in thresholds.tolist()]
         places = np.rint(thresholds * 255).astype(np.int64)
+        labels, states = self._pictures(sample, thresholds.tolist())
+        truth = np.where(labels, 255, 0).astype(np.uint8)
         curves = {"F": counts.f, "E": counts.e}
         return Pictures(
             truth, truth, states=states, metrics={name: curve[places] / UNITS for name, curve in curves.items()}
         )
 
-    def _levels(self, sample: Sample) -> NDArray[np.int64]:
-        """Give the truncated levels that thresholds of curves are compared with."""
+    def _pictures(self, sample: Sample, cuts: Sequence[float]) -> tuple[NDArray[np.bool_], list[NDArray[np.uint8]]]:
+        """Give the labels, and the states at thresholds of the stretched map, truncated to 256 levels."""
         import numpy as np
 
         from segbench.protocols.saliency.counting import stretched
 
+        labels = self._labels(sample)
         values = stretched(sample.prediction_file or sample.name, sample.predictions[0], stretch=self.stretch)
-        return (values * 255).astype(np.int64)
+        levels = (values * 255).astype(np.int64)
+        return labels, [states_of_labels(labels, levels >= np.rint(cut * 255)) for cut in cuts]
 
     def _labels(self, sample: Sample) -> NDArray[np.bool_]:
-        """Say which pixels are salient."""
+        """Mark which pixels are salient."""
         import numpy as np
 
         truth: NDArray[Any] = sample.ground_truths[0]
@@ -209,11 +209,4 @@ class Saliency(Protocol):
             )
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_)
-        labels = MaskRule.parse(self.positive).positive(truth)
-        if not labels.any() and truth.any() and truth.max() <= 1:
-            raise DataError(
-                file,
-                f"no value up to {truth.max():g} is salient by the rule {self.positive}",
-                "say which values are: --positive '>0.5' (Saliency(positive='>0.5'))",
-            )
-        return labels
+        return MaskRule.parse(self.positive).labels(file, truth)

@@ -1,24 +1,28 @@
-"""Curves and distributions of the page, as plain data for its scripts.
+"""Charts of the page: curves, measures against the threshold, images, classes, as SVG that needs no script.
 
-Everything is rounded to what a screen can show; the point of best F is exact. Undefined numbers are None.
+Lines come from `Series` and bands from `segbench.statistics.bands`, as those of the plots. The page's script reads
+values off the points that `points` gives. What is undefined is not drawn.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
-from segbench.core.series import RATES, Series, Space
-from segbench.drawing.palette import COLOURS, DASHES, Dashes, class_colours, line_style
-from segbench.protocols.states import State
+from segbench.core.series import AXES, RATES, Series, Space
+from segbench.drawing.palette import COLOURS, DASHES, LineStyle
+from segbench.drawing.series import thinned
+from segbench.report.page.svg import WIDTH, Axis, axes, between, drawing, element, fitting, grid, line, shape, words
 from segbench.report.plots.methods import classes_add_up
 from segbench.statistics.bands import curve_band
 from segbench.statistics.intervals import Intervals
@@ -26,132 +30,380 @@ from segbench.statistics.intervals import Intervals
 FloatArray = NDArray[np.float64]
 
 _PROBED = 600
-_IMAGES_AS_POINTS = 2_000
-_PLOTLY_DASHES: dict[Dashes, str] = dict(zip(DASHES, ("solid", "dash", "dashdot", "dot", "longdashdot"), strict=True))
+_MOST_DOTS = 2_000
+_MOST_MATRICES = 4
+_SMALL_MATRIX = 12
 _DIGITS = 4
+_DASH_NAMES = ("", "dash", "dashdot", "dot-line", "longdash")
+_CAPTIONS = {
+    "pr": "Precision and recall",
+    "roc": "ROC",
+    "PRI": "Probabilistic Rand index",
+    "VOI": "Variation of information, in bits",
+}
+_HEIGHT = 440.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, WIDTH - 34.0, 10.0, _HEIGHT - 42.0
 
 
-def charts(results: Sequence[Result], names: Sequence[str], intervals: Sequence[Intervals]) -> dict[str, Any]:
-    """Give what the charts of one protocol show."""
-    classes = [] if classes_add_up(results[0]) else list(results[0].classes)
-    methods = []
-    for place, (result, name) in enumerate(zip(results, names, strict=True)):
-        drawn = intervals[place] if intervals else None
-        methods.append(
-            {
-                "name": name,
-                **style(place),
-                **_curves(result, drawn),
-                **_by_class(result, classes),
-                "images": _images(result),
-            },
-        )
-    rules = results[0].rules
-    words = [rules.states_called.get(state, "") for state in State]
-    headline = rules.image_headline.image_key
-    return {
-        "protocol": rules.name,
-        "headline": headline,
-        "states": words,
-        "methods": methods,
-        "classes": {"names": classes, "colours": class_colours(len(classes))},
+@dataclass(frozen=True)
+class Method:
+    """A method as the page shows it.
+
+    Parameters
+    ----------
+    name : str
+    result : Result
+    css : str
+        Classes of the style sheet that say its colour and dashes.
+    intervals : Intervals, optional
+    values : mapping of str to float
+        The metric that ranks images, of those where it is defined.
+    """
+
+    name: str
+    result: Result
+    css: str
+    intervals: Intervals | None
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart: its kind, its caption, the drawing, and what has to be said below."""
+
+    kind: str
+    caption: str
+    svg: Markup
+    note: str = ""
+
+    @property
+    def readable(self) -> bool:
+        """Whether the script reads values off it."""
+        return "data-x" in self.svg
+
+
+def css_of(style: LineStyle) -> str:
+    """Name the classes of the style sheet for a line."""
+    colour = COLOURS.index(style.colour) if style.colour in COLOURS else len(COLOURS)
+    return f"c{colour} {_DASH_NAMES[DASHES.index(style.dashes)]}".rstrip()
+
+
+def charts(methods: Sequence[Method]) -> list[Chart]:
+    """Draw the charts of one protocol, as many as have something to show."""
+    drawn = [_in_space(methods, "pr"), _in_space(methods, "roc"), *_against_thresholds(methods)]
+    return [chart for chart in (*drawn, _scatter(methods), _by_image(methods), *_by_class(methods)) if chart]
+
+
+def curve_of(method: Method) -> Series | None:
+    """Give the curve of a method if it can be drawn: it has thresholds, and its headline is defined."""
+    result = method.result
+    if not result.published and not result.counts:
+        return None
+    curve = result.drawn
+    if curve is None or not curve.columns["threshold"].size or math.isnan(result.summary[result.rules.headline.key]):
+        return None
+    return curve
+
+
+def points(method: Method) -> dict[str, list[float | None]] | None:
+    """Give measured points to be read off: columns of the curve, evenly along it if there are many."""
+    curve = curve_of(method)
+    if curve is None:
+        return None
+    names = [name for space in sorted(curve.spaces) for name in RATES[space]] or list(curve.levels)
+    columns = {name: np.asarray(curve.columns[name], np.float64) for name in names if name in curve.columns}
+    columns |= {name: np.asarray(values, np.float64) for name, values in curve.levels.items()}
+    cuts = np.asarray(curve.columns["threshold"], np.float64)
+    kept = np.flatnonzero(np.all([~np.isinf(cuts), *map(np.isfinite, columns.values())], axis=0))
+    if kept.size > _PROBED:
+        steps = np.hypot.reduce([np.diff(values[kept]) for values in columns.values()])
+        way = np.append(0, np.cumsum(steps))
+        some = kept[np.unique(np.searchsorted(way, np.linspace(0, way[-1], _PROBED)))]
+        kept = np.union1d(some, np.flatnonzero(cuts == method.result.summary.get("ods_threshold", math.nan)))
+    return {"threshold": [_plain(value) for value in cuts[kept]]} | {
+        name: [_plain(value) for value in values[kept]] for name, values in columns.items()
     }
 
 
-def style(place: int) -> dict[str, Any]:
-    """Give the line of the method at that place, as plotly names it."""
-    line = line_style(place)
-    return {"colour": COLOURS.index(line.colour), "dash": _PLOTLY_DASHES[line.dashes]}
+def _in_space(methods: Sequence[Method], space: Space) -> Chart | None:
+    """Draw the curves in a space: bands below, the best on top."""
+    curves = [(k, curve) for k, method in enumerate(methods) if (curve := curve_of(method)) and space in curve.spaces]
+    if not curves:
+        return None
+    x, y = Axis(0, 1, _LEFT, _RIGHT), Axis(0, 1, _BOTTOM, _TOP)
+    x_title, y_title = (title[0].upper() + title[1:] for title in AXES[space])
+    parts = [axes(x, y, x_title, y_title)]
+    if space == "pr":
+        parts += _equal_f(x, y)
+        rates = {round(curve.prevalence, _DIGITS) for _, curve in curves if not math.isnan(curve.prevalence)}
+        parts += [line(x.start, at, x.end, at, css="chance") for at in y.at(sorted(rates)).tolist()]
+    else:
+        parts.append(line(x.start, y.start, x.end, y.end, css="chance"))
+    shaded = False
+    for k, curve in reversed(curves):
+        areas = _areas(curve, space, methods[k], x, y)
+        shaded |= bool(areas)
+        dots = _best_points(methods[k], x, y) if space == "pr" else []
+        parts.append(_layer(methods, k, [*areas, *_line(*curve.line(space), x, y), *dots]))
+    note = "Shaded: where the curve lies in the resamples, of the best method or the one chosen" if shaded else ""
+    return Chart(space, _CAPTIONS[space], _readable(parts, methods, _CAPTIONS[space], x, y, columns=RATES[space]), note)
 
 
-def _by_class(result: Result, classes: Sequence[str]) -> dict[str, Any]:
-    """Give the headline of each class, and the confusion matrix as shares of the pixels of the true class."""
-    if not classes or list(result.classes) != list(classes):
-        return {}
-    of_classes = [result.classes[name] for name in classes]
-    by_class = {"by_class": rounded([one.summary[one.rules.headline.key] for one in of_classes])}
-    matrix = getattr(result.pooled, "matrix", None)
-    if matrix is None:
-        return by_class
-    matrix = matrix if matrix[:, -1].any() else matrix[:, :-1]
-    with np.errstate(invalid="ignore"):  # a class without pixels has an empty row
-        shares = matrix / matrix.sum(axis=1, keepdims=True)
-    return {**by_class, "confusion": [rounded(row) for row in shares]}
+def _equal_f(x: Axis, y: Axis) -> list[Markup]:
+    parts = []
+    for f in np.arange(1, 10) / 10:
+        least = f / (2 - f)
+        recall = least + (1 - least) * np.linspace(0, 1, 40) ** 3  # where the line is steep it needs more points
+        parts.append(shape(x.at(recall), y.at(f * recall / (2 * recall - f)), css="iso"))
+        label = f"F{f:.1f}".replace("0.", " .")
+        parts.append(words(x.end + 4.0, float(y.at(f / (2 - f))) + 4.0, label, css="iso-text"))
+    return parts
 
 
-def _curves(result: Result, drawn: Intervals | None) -> dict[str, Any]:
-    if not result.published and not result.counts:
-        return {}
-    curve = result.drawn
-    if curve is None or not curve.columns["threshold"].size:
-        return {}
-    if not curve.spaces:
-        levels = {"thresholds": curve.columns["threshold"], **curve.levels}
-        return {"levels": {name: rounded(values) for name, values in levels.items()}}
-    key = result.rules.headline.key
-    if math.isnan(result.summary[key]):
-        return {}
-    known: dict[str, Any] = {space: _in_space(curve, space, result, drawn) for space in sorted(curve.spaces)}
-    if "pr" in known:
-        best = [result.summary.get(name, math.nan) for name in ("ods_recall", "ods_precision", "ods_threshold", key)]
-        known["pr"]["best"] = [_plain(value) for value in best]
-        known["pr"] |= {"open": _open(result, key)} if key in result.summary.bounds else {}
-        known["pr"] |= {} if math.isnan(curve.prevalence) else {"prevalence": _plain(curve.prevalence)}
-    return known
+def _line(across: FloatArray, up: FloatArray, x: Axis, y: Axis) -> list[Markup]:
+    if across.size == 1:
+        return [element("circle", css="dot", cx=float(x.at(across[0])), cy=float(y.at(up[0])), r=5.5)]
+    if not across.size:
+        return []
+    across, up = thinned(across, up)
+    return [shape(x.at(across), y.at(up), css="line")]
 
 
-def _in_space(curve: Series, space: Space, result: Result, drawn: Intervals | None) -> dict[str, Any]:
-    x, y = curve.line(space)
-    probes = _probes(curve, space, keep=result.summary.get("ods_threshold", math.nan))
-    return {"x": rounded(x), "y": rounded(y), "points": probes, "areas": _areas(curve, space, result, drawn)}
+def _best_points(method: Method, x: Axis, y: Axis) -> list[Markup]:
+    """Mark the best F of a curve."""
+    summary = method.result.summary
+    best = [summary.get(name, math.nan) for name in ("ods_recall", "ods_precision")]
+    if not np.isfinite(best).all():
+        return []
+    return [element("circle", css="dot", cx=float(x.at(best[0])), cy=float(y.at(best[1])), r=4.5)]
 
 
-def _open(result: Result, key: str) -> str:
-    """Write what bins leave open of the best F."""
-    return f"best F {number(result.summary[key], result.summary.bounds[key])} by bounds of bins"
-
-
-def _probes(curve: Series, space: Space, *, keep: float) -> list[list[float | None]]:
-    """Give measured points to be read off by hovering: x, y, threshold; at most `_PROBED`, evenly along the curve."""
-    x, y, cuts = (np.asarray(curve.columns[name], np.float64) for name in (*RATES[space], "threshold"))
-    known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    if known.size > _PROBED:
-        way = np.append(0, np.cumsum(np.hypot(np.diff(x[known]), np.diff(y[known]))))
-        kept = known[np.unique(np.searchsorted(way, np.linspace(0, way[-1], _PROBED)))]
-        known = np.union1d(kept, np.flatnonzero(cuts == keep))
-    return [[_plain(x[k]), _plain(y[k]), _plain(cuts[k])] for k in known]
-
-
-def _areas(curve: Series, space: Space, result: Result, drawn: Intervals | None) -> list[list[list[float | None]]]:
-    """Give areas around a curve as closed outlines: what bins leave open, and the band over images."""
-    bounds = curve.envelope(space)
-    outlines = [] if bounds is None else [(bounds.at, bounds.low, bounds.high)]
-    if drawn and len(result.counts) > 1:
+def _areas(curve: Series, space: Space, method: Method, x: Axis, y: Axis) -> list[Markup]:
+    """Draw what bins leave open around a curve, and the band over images."""
+    bounds, drawn = curve.envelope(space), method.intervals
+    outlines = [] if bounds is None else [("bins", bounds.at, bounds.low, bounds.high)]
+    if drawn and len(method.result.counts) > 1:
         level, replicates, seed = drawn.level, drawn.replicates, drawn.seed
         with suppress(ArgumentError):  # of a table without `heights`
-            band = curve_band(result.table, space=space, level=level, replicates=replicates, seed=seed)
-            outlines.append((band.at, band.low, band.high))
-    return [_outline(*ends) for ends in outlines if np.isfinite(ends[1]).any()]
+            band = curve_band(method.result.table, space=space, level=level, replicates=replicates, seed=seed)
+            outlines.append(("band", band.at, band.low, band.high))
+    areas = []
+    for css, at, low, high in outlines:
+        known = np.isfinite(low) & np.isfinite(high)
+        if known.any():
+            areas.append(between(x.at(at[known]), y.at(low[known]), y.at(high[known]), css=css))
+    return areas
 
 
-def _outline(at: FloatArray, low: FloatArray, high: FloatArray) -> list[list[float | None]]:
-    known = np.isfinite(low) & np.isfinite(high)
-    at, low, high = at[known], low[known], high[known]
-    return [rounded(np.append(at, at[::-1])), rounded(np.append(high, low[::-1]))]
+def _against_thresholds(methods: Sequence[Method]) -> list[Chart]:
+    """Draw each measure against the threshold; nothing where every method has a single one."""
+    curves = [(k, curve) for k, method in enumerate(methods) if (curve := curve_of(method))]
+    several = [(k, curve) for k, curve in curves if curve.against_threshold()[0].size > 1]
+    if not several:
+        return []
+    x = fitting(np.concatenate([curve.against_threshold()[0] for _, curve in several]), _LEFT, _RIGHT)
+    if x.low > -0.2 and x.high < 1.2:
+        x = Axis(0, 1, _LEFT, _RIGHT)
+    names = dict.fromkeys(name for _, curve in several for name in curve.levels)
+    return [_against_threshold(methods, several, name, x) for name in names]
 
 
-def _images(result: Result) -> dict[str, Any]:
-    """Give the metric of each image; of very many, their quartiles and the ends of the whiskers instead."""
+def _against_threshold(methods: Sequence[Method], curves: Sequence[tuple[int, Series]], name: str, x: Axis) -> Chart:
+    lines = []
+    for k, curve in curves:
+        at, up = (np.asarray(values, np.float64) for values in (curve.columns["threshold"], curve.levels[name]))
+        known = np.isfinite(at) & np.isfinite(up)
+        order = np.argsort(at[known], kind="stable")
+        # At any threshold up to a score, and above the next lower one, the same pixels are predicted.
+        times = 2 if curve.steps else 1
+        if not known.any():
+            continue
+        steps = np.repeat(at[known][order], times), np.repeat(up[known][order], times)
+        lines.append((k, (steps[0][: 1 - times or None], steps[1][times - 1 :])))
+    highest = max((float(up.max()) for _, (_, up) in lines), default=0.0)
+    y = Axis(0, 1 if highest <= 1 else 1.04 * highest, _BOTTOM, _TOP)
+    title = name[:1].upper() + name[1:]
+    parts = [axes(x, y, "Threshold", title)]
+    for k, (at, up) in reversed(lines):
+        unit = thinned((at - x.low) / (x.high - x.low), up / y.high)
+        places = Axis(0, 1, x.start, x.end).at(unit[0]), Axis(0, 1, y.start, y.end).at(unit[1])
+        parts.append(_layer(methods, k, [shape(*places, css="line")]))
+    caption = f"{_CAPTIONS.get(name, title)} at each threshold"
+    return Chart(f"threshold-{name}", caption, _readable(parts, methods, caption, x, y, columns=("threshold", name)))
+
+
+def _layer(methods: Sequence[Method], k: int, parts: Sequence[Markup]) -> Markup:
+    """Group what belongs to a method, so that it can be brought out."""
+    leader = next((place for place, method in enumerate(methods) if method.result.competes), 0)
+    return element("g", *parts, css=f"method {methods[k].css}{' leader' * (k == leader)}", data_method=k)
+
+
+def _readable(
+    parts: list[Markup], methods: Sequence[Method], caption: str, x: Axis, y: Axis, *, columns: tuple[str, str]
+) -> Markup:
+    """Give a drawing that a script can read values off."""
+    named = f"{caption}: {', '.join(method.name for method in methods)}; the values are in the table of methods"
+    ends = {"data_x": f"{columns[0]} {x.low:.9g} {x.high:.9g} {x.start:g} {x.end:g}"}
+    ends["data_y"] = f"{columns[1]} {y.low:.9g} {y.high:.9g} {y.start:g} {y.end:g}"
+    return drawing(parts, _HEIGHT, named, css="readable", tabindex=0, **ends)
+
+
+def _by_image(methods: Sequence[Method]) -> Chart | None:
+    """Draw a dot for each image in a row for each method; dots of equal values lie side by side."""
+    metric = methods[0].result.rules.image_headline
+    rows = [k for k, method in enumerate(methods) if method.values]
+    if not rows:
+        return None
+    x = fitting([value for k in rows for value in methods[k].values.values()], 14.0, WIDTH - 14.0)
+    high = 58.0
+    parts = [grid(x, 8.0, 14.0 + high * len(rows), f"{metric.name_for_images} of each image")]
+    for row, k in enumerate(rows):
+        top = 14.0 + high * row
+        parts.append(_layer(methods, k, _row_of_images(methods[k].name, methods[k].values, x, top)))
+    caption = f"{metric.name_for_images} of each image"
+    named = f"{caption}: a row for each of {', '.join(methods[k].name for k in rows)}; the values are in the table"
+    note = "The bar goes from quartile to quartile, the tall mark is the median"
+    return Chart("images", caption, drawing(parts, 14.0 + high * len(rows) + 42.0, named), note)
+
+
+def values_of_images(result: Result) -> dict[str, float]:
+    """Give the metric that ranks images, of those where it is defined."""
     key = result.rules.image_headline.image_key
-    values_of = {name: float(summary[key]) for name, summary in result.per_image.items()}
-    known = {name: value for name, value in values_of.items() if not np.isnan(value)}
-    if len(known) <= _IMAGES_AS_POINTS:
-        return {"names": list(known), "values": rounded(list(known.values()))}
-    values = np.array(list(known.values()))
-    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
-    reach = 1.5 * (high - low)
-    inner = values[(values >= low - reach) & (values <= high + reach)]
-    return {"box": [_plain(end) for end in (inner.min(), low, middle, high, inner.max())]}
+    values = {name: float(summary[key]) for name, summary in result.per_image.items()}
+    return {name: value for name, value in values.items() if not math.isnan(value)}
+
+
+def _row_of_images(name: str, values: Mapping[str, float], x: Axis, top: float) -> list[Markup]:
+    numbers = np.array(list(values.values()))
+    low, median, high = np.quantile(numbers, [0.25, 0.5, 0.75])
+    middle, (left, centre, right) = top + 36.0, x.at([low, median, high]).tolist()
+    parts = [
+        words(x.start, top + 13.0, name, css="name"),
+        words(x.end, top + 13.0, f"median {number(median)}", text_anchor="end"),
+        element("rect", css="box", x=left, y=middle - 15, width=right - left, height=30),
+        element("rect", css="fill", x=centre - 1.25, y=middle - 18, width=2.5, height=36),
+    ]
+    if len(values) > _MOST_DOTS:
+        ends = x.at([numbers.min(), numbers.max()]).tolist()
+        return [*parts, line(ends[0], middle, ends[1], middle, css="whisker")]
+    across = np.round(x.at(numbers) / 5)
+    places, counts = np.unique(across, return_counts=True)
+    apart, nth = min(5.2, 32 / int(counts.max())), dict.fromkeys(places.tolist(), 0)
+    for (image, value), place in sorted(zip(values.items(), across.tolist(), strict=True), key=lambda one: one[0]):
+        nth[place] += 1
+        side = (-1) ** nth[place] * (nth[place] // 2)
+        title = element("title", f"{image}: {number(value)}")
+        at = {"cx": float(x.at(value)), "cy": middle + apart * side}
+        parts.append(element("circle", title, css="image", r=2.7, data_image=image, **at))
+    return parts
+
+
+def _scatter(methods: Sequence[Method]) -> Chart | None:
+    """Draw each image by one method against another, at first the best two; the script moves dots for other pairs."""
+    counted = [k for k, method in enumerate(methods) if method.values and method.result.rules.competes]
+    if len(counted) < 2:
+        return None
+    a, b = (methods[k] for k in counted[:2])
+    every = [value for k in counted for value in methods[k].values.values()]
+    x, y = fitting(every, _LEFT, _RIGHT), fitting(every, _BOTTOM, _TOP)
+    images = sorted({name for k in counted for name in methods[k].values})
+    if len(images) > _MOST_DOTS:
+        return None
+    dots = []
+    for name in images:
+        known = name in a.values and name in b.values
+        place = {"cx": float(x.at(a.values[name])), "cy": float(y.at(b.values[name]))} if known else {"display": "none"}
+        said = f"{name}: {number(a.values[name])}, {number(b.values[name])}" if known else name
+        dots.append(element("circle", element("title", said), css="image", r=3.5, data_image=name, **place))
+    ends = line(x.start, y.start, x.end, y.end, css="chance")
+    title = methods[counted[0]].result.rules.image_headline.name_for_images
+    caption = f"{title} of each image, one method against another"
+    parts = [axes(x, y, a.name, b.name), ends, element("g", *dots, css="pair")]
+    svg = drawing(
+        parts, _HEIGHT, f"{caption}: {a.name} across, {b.name} up", data_low=f"{x.low:.9g}", data_high=f"{x.high:.9g}"
+    )
+    won = _tally(a, b)
+    return Chart("against", caption, svg, won)
+
+
+def _tally(a: Method, b: Method) -> str:
+    both = a.values.keys() & b.values.keys()
+    lower = a.result.rules.image_headline.better == "lower"
+    signs = [np.sign(a.values[name] - b.values[name]) * (-1 if lower else 1) for name in both]
+    return f"{a.name} is better on {signs.count(1)} images, {b.name} on {signs.count(-1)}"
+
+
+def _by_class(methods: Sequence[Method]) -> list[Chart]:
+    """Draw a bar for each class and method, and confusion matrices."""
+    first = methods[0].result
+    names = [] if classes_add_up(first) else list(first.classes)
+    if not names:
+        return []
+    alike = [k for k, method in enumerate(methods) if list(method.result.classes) == names]
+    matrices = [chart for k in alike[:_MOST_MATRICES] if (chart := _confusion(methods[k], names))]
+    return [_bars(methods, alike, names), *matrices]
+
+
+def _bars(methods: Sequence[Method], alike: Sequence[int], names: Sequence[str]) -> Chart:
+    metric = next(iter(methods[0].result.classes.values())).rules.headline
+    thick = 9.0 if len(alike) < 5 else 5.0
+    high, top = 22.0 + thick * len(alike), 12.0
+    x = Axis(0, 1, 14.0, WIDTH - 14.0)
+    bottom = top + high * len(names)
+    parts = [grid(x, top, bottom, metric.name)]
+    parts += [words(x.start, top + high * row + 14.0, name, css="name") for row, name in enumerate(names)]
+    for nth, k in enumerate(alike):
+        bars = []
+        for row, name in enumerate(names):
+            value = float(methods[k].result.classes[name].summary[metric.key])
+            if not math.isnan(value):
+                title = element("title", f"{name}, {methods[k].name}: {number(value)}")
+                place = {"x": x.start, "y": top + high * row + 18.0 + thick * nth, "height": thick - 1}
+                bars.append(element("rect", title, css="fill", width=float(x.at(value)) - x.start, **place))
+        parts.append(_layer(methods, k, bars))
+    caption = f"{metric.name} of each class"
+    return Chart("classes", caption, drawing(parts, bottom + 42.0, f"{caption}: {', '.join(names)}"))
+
+
+def _confusion(method: Method, names: Sequence[str]) -> Chart | None:
+    """Draw a confusion matrix, as shares of the pixels of the true class."""
+    matrix = getattr(method.result.pooled, "matrix", None)
+    if matrix is None:
+        return None
+    matrix = matrix if matrix[:, -1].any() else matrix[:, :-1]
+    with np.errstate(invalid="ignore"):  # a class without pixels has an empty row
+        shares = np.nan_to_num(matrix / matrix.sum(axis=1, keepdims=True))
+    columns = [*names, "outside"][: shares.shape[1]]
+    left, top = 110.0, 14.0
+    longest = max(len(_short(name)) for name in columns)
+    side = min((WIDTH - left - 10.0) / len(columns), 40.0)
+    letters = max(3.0, min(12.0, 0.8 * side))
+    parts, bottom = [], top + side * len(names)
+    for row, name in enumerate(names):
+        parts.append(words(left - 6, top + side * (row + 0.5) + 4, _short(name), text_anchor="end", font_size=letters))
+    for column, name in enumerate(columns):
+        turned = f"translate({left + side * (column + 0.5) + 4:.1f} {bottom + 6:.1f}) rotate(-90)"
+        parts.append(element("text", _short(name), transform=turned, text_anchor="end", font_size=letters))
+    for row, column in zip(*np.nonzero(shares >= 0.005), strict=True):  # what rounds to 0 % is left out
+        share = float(shares[row, column])
+        place = {"x": left + side * column, "y": top + side * row}
+        title = element("title", f"{names[row]}, predicted as {columns[column]}: {share:.2%}")
+        cell = {"width": side - 0.5, "height": side - 0.5, "fill_opacity": f"{share:.2f}"}
+        parts.append(element("rect", title, css="fill", **place, **cell))
+        if len(names) <= _SMALL_MATRIX:
+            shade = "cell dark" if share > 0.5 else "cell"
+            middle = {"x": place["x"] + side / 2, "y": place["y"] + side / 2 + 4}
+            parts.append(element("text", f"{100 * share:.0f}", css=shade, text_anchor="middle", **middle))
+    parts.append(element("rect", css="frame", x=left, y=top, width=side * len(columns), height=side * len(names)))
+    caption = f"Confusion matrix of {method.name}"
+    layer = element("g", *parts, css=method.css)
+    named = f"{caption}: the true class in rows, the predicted one in columns"
+    note = "Percent of the pixels of the true class (rows) by predicted class (columns)"
+    return Chart("confusion", caption, drawing([layer], bottom + 12.0 + 0.6 * letters * longest, named), note)
+
+
+def _short(name: str, most: int = 16) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def rounded(values: ArrayLike) -> list[float | None]:
@@ -160,6 +412,6 @@ def rounded(values: ArrayLike) -> list[float | None]:
     return [value if np.isfinite(value) else None for value in numbers.tolist()]
 
 
-def _plain(value: float) -> float | None:
-    """Give a number with seven digits, None for what is not a number."""
-    return float(f"{float(value):.7g}") if np.isfinite(value) else None
+def _plain(value: Any) -> float | None:  # noqa: ANN401  a NumPy number
+    """Give a number with six digits, None for what is not a number."""
+    return float(f"{float(value):.6g}") if np.isfinite(value) else None

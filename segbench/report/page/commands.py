@@ -11,6 +11,7 @@ from segbench._version import __version__
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import SELECTION, without_selection
 from segbench.core.options import typed_options
+from segbench.report.page.places import Places
 
 _LONGEST_LIST = 200
 _REPAIRS: Mapping[str, Callable[[str], list[str]]] = {
@@ -39,8 +40,9 @@ class Repetition:
     remarks: tuple[str, ...] = ()
 
 
-def repetitions(results: Sequence[Result]) -> list[Repetition]:
+def repetitions(results: Sequence[Result], places: Places) -> list[Repetition]:
     """Give one command for all methods that were counted alike, in the order of the results."""
+    results = [replace(one, inputs=places.inputs(one.inputs)) if one.inputs else one for one in results]
     alike: dict[object, list[Result]] = {}
     human = [result for result in results if not result.rules.competes]
     for result in results:

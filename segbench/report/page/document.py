@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -12,6 +13,9 @@ from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from markupsafe import Markup
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result
@@ -21,14 +25,21 @@ from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, footnotes
 from segbench.core.numbers import exact, number
 from segbench.drawing import palette
+from segbench.drawing.palette import class_colours
 from segbench.loaders.decoded import shown
+from segbench.protocols.states import State
 from segbench.report import overlays
-from segbench.report.page.charts import charts, style
+from segbench.report.documents import latex_table
+from segbench.report.page.answer import Answer, answer
+from segbench.report.page.charts import Method, charts, css_of, points, rounded, values_of_images
 from segbench.report.page.commands import repetitions
 from segbench.report.page.embedding import inline_script, security_policy
+from segbench.report.page.gallery import Row as GalleryRow
+from segbench.report.page.gallery import chosen_rows, gallery
 from segbench.report.page.panels import Panels, panels
-from segbench.report.page.pictures import photographs
-from segbench.report.plots.methods import classes_add_up
+from segbench.report.page.pictures import alphas, photographs
+from segbench.report.page.places import Places
+from segbench.report.plots.methods import classes_add_up, styles_of
 from segbench.report.ranking import by_headline
 from segbench.report.remarks import names_of, remarks
 from segbench.report.tables import Row, Table, by_protocol, image_table, method_table
@@ -44,7 +55,8 @@ PICTURES = 17_000_000
 _IMAGE_ROWS = 3_000
 """Rows of the table of images; a browser sorts this many without a pause."""
 
-_SCRIPTS = ("page.js", "charts.js", "pictures.js", "panels.js")
+_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js", "saving.js")
+_BREAKS = re.compile(r"(?<=[_\-/])")
 
 
 def export_report(
@@ -57,6 +69,7 @@ def export_report(
     seed: int = 0,
     images: str | PathLike[str] | None = None,
     most_panels: int | None = None,
+    paths: bool = False,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[str, ...]:
@@ -77,8 +90,10 @@ def export_report(
     images : path, optional
         Folder, archive or URL of the photographs, named as the images are, shown beside the pictures.
     most_panels : int, optional
-        How many images get pictures, the worst before the best; 0 for none. By default as many as keep the page below
-        25 MB, and as large as that allows.
+        How many images get pictures: those of the gallery, then the worst; 0 for none. By default as many as keep the
+        page below 25 MB, and as large as that allows.
+    paths : bool
+        Whether the page shows where files lie; by default it says ``GT`` and ``PRED``, for blind review.
     executor : concurrent.futures.Executor, optional
         Where to draw pictures; by default here.
     progress : callable, optional
@@ -120,59 +135,142 @@ def export_report(
     if most_panels is not None:
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
-    groups = [by_headline([results[place] for place in places]) for places in by_protocol(results).values()]
+    places = Places(results, None if images is None else os.fspath(images), real=paths)
+    groups = by_protocol(results).values()
     sections: list[dict[str, Any]] = []
     missing: list[str] = []
-    for group in groups:
-        drawn = []
-        if intervals is not None:
-            drawn = [result.intervals(level=intervals, replicates=replicates, seed=seed) for result in group]
+    for group_places in groups:
+        given = [results[place] for place in group_places]
+        styles = dict(zip(map(id, given), styles_of(given), strict=True))
+        group = by_headline(given)
+        methods = [
+            Method(
+                name,
+                result,
+                css_of(styles[id(result)]),
+                None if intervals is None else result.intervals(level=intervals, replicates=replicates, seed=seed),
+                values_of_images(result),
+            )
+            for name, result in zip(names_of(group), group, strict=True)
+        ]
+        rows = chosen_rows(methods)
         pictures = panels(
             group,
+            gallery=[row.image for row in rows],
             photos=photos,
             most=most_panels,
             budget=PICTURES // len(groups),
             executor=executor,
             progress=progress,
         )
-        sections.append(_section(group, drawn, pictures))
+        sections.append(_section(methods, rows, pictures.written(places), places))
         missing += [pictures.missing] if pictures.missing else []
     page = _html(sections, title or _title(results))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
     return tuple(missing)
 
 
-def _section(results: Sequence[Result], drawn: Sequence[Intervals], pictures: Panels) -> dict[str, Any]:
+def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Panels, places: Places) -> dict[str, Any]:
     """Give what the template shows of one protocol."""
-    rules, names = results[0].rules, names_of(results)
-    methods, images = method_table(results, intervals=drawn), image_table(results)
+    results = [method.result for method in methods]
+    drawn = [method.intervals for method in methods if method.intervals is not None]
+    names = [method.name for method in methods]
+    rules = next((result.rules for result in results if result.rules.competes), results[0].rules)
+    table, images = method_table(results, intervals=drawn), image_table(results)
+    text = table.text()
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
-    level = f"{100 * defined[0].level:g} %" if defined else ""
-    loose = any(result.summary.bounds for result in results)
-    bands = f"{level} of {defined[0].replicates} replicates over images, point by point" if defined else ""
-    areas = (bands, "what bins of scores leave open" if loose else "")
-    plotted = charts(results, names, drawn)
+    answered = answer(methods)
+    embedded, cuts = pictures.for_scripts()
+    classes = [] if classes_add_up(results[0]) else list(results[0].classes)
+    threshold = rules.best_threshold
+    at = "Rows are chosen by means over methods" if len(methods) > 1 else "Rows are chosen by the metric"
+    if threshold is not None:
+        at += " of each image at its own best threshold; pictures and the metric below are at the best for all images"
     return {
         "protocol": rules.name,
         "lead": rules.title,
-        "names": names,
-        "styles": [style(place) for place in range(len(results))],
-        "results": results,
+        "facts": _facts(results),
         "methods": methods,
-        "marks": {metric.key: methods.marks(metric.key) for metric in methods.columns},
+        "names": names,
+        "results": results,
+        "answer": answered,
+        "paper": {"Table in LaTeX": latex_table(replace(text, notes=())), "Caption": _caption(methods)},
+        "trust": _trust(methods, answered),
+        "headline": rules.headline.name,
+        "table": table,
+        "heading": text.heading(range(1, len(text.header))),
+        "marks": {metric.key: table.marks(metric.key) for metric in table.columns},
         "images": replace(images, rows=_worst_first(images, rules.image_headline)[:_IMAGE_ROWS]),
         "left_out": max(0, len(images.rows) - _IMAGE_ROWS),
         "footnotes": footnotes(rules.metrics()),
-        "level": f"{level} bootstrap intervals over images, {defined[0].replicates} replicates" if defined else "",
-        "shaded": "; ".join(filter(None, areas)) if any("pr" in method for method in plotted["methods"]) else "",
-        "remarks": sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed"),
-        "charts": plotted,
-        "has_curves": not plotted["classes"]["names"],
-        "best_threshold": rules.best_threshold is not None,
+        "level": _level(defined[0]) if defined else "",
+        "remarks": [
+            replace(remark, text=places.text(remark.text), details=tuple(map(places.text, remark.details)))
+            for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
+        ],
+        "charts": charts(methods),
+        "gallery": gallery(rows, methods, pictures.by_image),
+        "states": [(State(state).name.lower(), words) for state, words in rules.states_called.items()],
+        "at": at,
+        "best_threshold": threshold is not None,
         "panels": pictures,
+        "embedded": embedded,
         "places": {name: place for place, name in enumerate(pictures.by_image)},
-        "repetitions": repetitions(results),
+        "data": {
+            "names": names,
+            "images": list(pictures.by_image),
+            "states": [rules.states_called.get(state, "") for state in State],
+            "alphas": alphas(1),
+            "css": [method.css for method in methods],
+            "values": [dict(zip(one.values, rounded(list(one.values.values())), strict=True)) for one in methods],
+            "lower": rules.image_headline.better == "lower",
+            "cuts": cuts,
+            "classes": {"names": classes, "colours": class_colours(len(classes))},
+            "readings": [points(method) for method in methods],
+        },
+        "repetitions": repetitions(results, places),
     }
+
+
+def _caption(methods: Sequence[Method]) -> str:
+    """Write a caption that says what was measured, on what, and how."""
+    first = next((method for method in methods if method.result.rules.competes), methods[0])
+    rules, drawn = first.result.rules, first.intervals
+    said = [rules.title.rstrip("."), _facts([method.result for method in methods])]
+    said += ["best of each column in bold, second best underlined"] if len(methods) > 1 else []
+    said += [note.rstrip(".") for note in footnotes(rules.metrics())]
+    said += [f"brackets: {_level(drawn)}"] if drawn and drawn.images > 1 else []
+    return f"{'. '.join(one[0].upper() + one[1:] for one in said)}. Computed with segbench ({first.result.signature})."
+
+
+def _trust(methods: Sequence[Method], answered: Answer) -> dict[str, str]:
+    """Say what the numbers rest on: images, the digest of their ground truth, failures, and how it was resampled."""
+    results = [method.result for method in methods]
+    failed = {method.name: len(method.result.failed) for method in methods if method.result.failed}
+    drawn = next((method.intervals for method in methods if method.intervals and method.intervals.images), None)
+    said = {
+        "images": " or ".join(dict.fromkeys(str(len(one.counts)) for one in results if one.counts)),
+        "digest of names and ground truth": " or ".join(dict.fromkeys(one.data for one in results if one.counts)),
+        "left out": ", ".join(f"{count} of {name}" for name, count in failed.items()) or "nothing",
+        "resampling": drawn.signature if drawn else "",
+        "comparison": answered.signature,
+        "segbench": __version__,
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def _level(drawn: Intervals) -> str:
+    return f"{100 * drawn.level:g} % bootstrap intervals over images, {drawn.replicates} resamples"
+
+
+def _facts(results: Sequence[Result]) -> str:
+    """Say how many images there are, and which: by the digest of their ground truth."""
+    said = dict.fromkeys(
+        f"{len(result.counts)} image{'s'[: len(result.counts) != 1]}, data {result.data}"
+        for result in results
+        if result.counts and result.competes
+    )
+    return " or ".join(said) or "published without images"
 
 
 def _worst_first(images: Table, headline: Metric) -> list[Row]:
@@ -187,19 +285,31 @@ def _worst_first(images: Table, headline: Metric) -> list[Row]:
 
 
 def _html(sections: Sequence[Mapping[str, Any]], title: str) -> str:
-    from plotly.offline import get_plotlyjs
+    scripts = [inline_script(_part(name)) for name in _SCRIPTS]
+    styles = _styles(sections)
 
-    scripts = [inline_script(code) for code in (get_plotlyjs(), *map(_part, _SCRIPTS))]
+    def link(section: Mapping[str, Any], image: str, method: int) -> str:
+        fields = {"in": section["protocol"]} if len(sections) > 1 else {}
+        return "#" + urlencode(fields | {"image": image, "method": section["names"][method]}, quote_via=quote)
+
     return _template().render(
         sections=sections,
         title=title,
         version=__version__,
-        policy=security_policy(scripts),
-        css=_part("style.css"),
-        colours=palette.COLOURS,
-        states={state.name.lower(): colour for state, colour in overlays.COLOURS.items()},
+        policy=security_policy(scripts, styles),
+        styles=styles,
+        link=link,
         scripts=scripts,
     )
+
+
+def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
+    """Give the styles of the page, with the colours of methods and states, and how many columns galleries have."""
+    colours = {f"p{place}": colour for place, colour in enumerate((*palette.COLOURS, palette.HUMAN))}
+    colours |= {state.name.lower(): colour for state, colour in overlays.COLOURS.items()}
+    own = "".join(f"--{name}: {colour}; " for name, colour in colours.items())
+    columns = "".join(f"#{one['protocol']} .gallery {{ --n: {len(one['gallery'].places)}; }}\n" for one in sections)
+    return f":root {{ {own}}}\n{columns}{_part('style.css')}"
 
 
 def _title(results: Sequence[Result]) -> str:
@@ -209,6 +319,11 @@ def _title(results: Sequence[Result]) -> str:
     up_to = "" if all(names == counted[0] for names in counted) else "up to "
     said = f"{methods} method{'s'[: methods != 1]}"
     return f"{said} on {up_to}{images} image{'s'[: images != 1]}" if images else said
+
+
+def _breaking(name: str) -> Markup:
+    """Let a name break after ``_ - /``, and nowhere else."""
+    return Markup("<wbr>").join(_BREAKS.split(name))
 
 
 def _part(name: str) -> str:
@@ -221,5 +336,10 @@ def _template() -> Template:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    environment.globals |= {"number": number, "exact": exact, "nan": math.nan}
+    environment.globals |= {
+        "number": number,
+        "exact": exact,
+        "nan": math.nan,
+        "breaking": _breaking,
+    }
     return environment.from_string(_part("template.html"))

@@ -4,6 +4,8 @@ const all = (selector, within = document) => [...within.querySelectorAll(selecto
 const data = (id) => JSON.parse(document.getElementById(id).textContent);
 const root = document.documentElement;
 
+const written = (value) => (value === null ? "–" : value.toFixed(4).replace(/^(-?)0\./, "$1."));
+
 // A custom property may read light-dark(...): only an element that wears it knows the colour.
 const probe = document.body.appendChild(document.createElement("i"));
 probe.hidden = true;
@@ -25,8 +27,7 @@ find("#theme").addEventListener("click", () => {
   rethemed();
 });
 systemDark.addEventListener("change", rethemed);
-for (const element of all("[hidden].curves, [hidden].strip, [hidden].filters, #theme")) element.hidden = false;
-for (const button of all(".open")) button.disabled = false;
+for (const element of all("[hidden].filters, #theme")) element.hidden = false;
 
 function sort(head) {
   const heads = [...head.parentElement.children];

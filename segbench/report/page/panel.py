@@ -19,14 +19,21 @@ from segbench.core.errors import SegbenchError
 from segbench.core.pictures import Pictures
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.source import Source
-from segbench.protocols.states import State
+from segbench.protocols.states import State, states_of_labels
 from segbench.report.page.charts import rounded
-from segbench.report.page.pictures import block_side, photograph, picked, png, read_photograph
+from segbench.report.page.pictures import block_side, photograph, picked, png, read_photograph, tint
 
 FloatArray = NDArray[np.float64]
 MOST_CUTS = 255
 
-_FIRST_SEEN = {State.NOTHING: 0, State.IGNORED: 1, State.PARTNER: 2, State.TRUE: 3, State.MISSED: 4, State.FALSE: 5}
+THUMBNAIL = 300
+"""Longest side of thumbnails in the gallery, in pixels."""
+
+IGNORED_LABEL = 2
+"""The label of pixels left out, in `Pictures.truth` of soft maps."""
+
+_FIRST_SEEN = (State.NOTHING, State.IGNORED, State.PARTNER, State.TRUE, State.MISSED, State.FALSE)
+_RANKS = np.array([_FIRST_SEEN.index(state) for state in State])
 """Which pixel of a block is shown: an error if there is one, then what was found."""
 
 
@@ -57,12 +64,13 @@ class Seen:
 
 @dataclass(frozen=True)
 class Task:
-    """An image to draw: each method on it, its photograph, and the longest side of its pictures."""
+    """An image to draw: each method on it, its photograph, the longest side of its pictures, and if in the gallery."""
 
     name: str
     seen: tuple[Seen, ...]
     photo: Source | None
     longest: int
+    in_gallery: bool = False
 
 
 def with_one_image(result: Result, name: str) -> Result:
@@ -74,16 +82,20 @@ def with_one_image(result: Result, name: str) -> Result:
 def draw(task: Task) -> tuple[str, dict[str, Any]]:
     """Draw an image; what cannot be drawn is said instead."""
     panel: dict[str, Any] = {"name": task.name, "truths": []}
-    panel["methods"] = [_method(seen, task.longest, panel) for seen in task.seen]
+    panel["methods"] = [_method(seen, task, panel) for seen in task.seen]
     if task.photo:
         try:
-            panel["photo"] = photograph(read_photograph(task.photo), task.longest)
+            pixels = read_photograph(task.photo)
         except SegbenchError as error:
             panel["noPhoto"] = str(error)
+        else:
+            panel["photo"] = photograph(pixels, task.longest)
+            if task.in_gallery:
+                panel["backdrop"] = photograph(pixels, THUMBNAIL)
     return task.name, panel
 
 
-def _method(seen: Seen, longest: int, panel: dict[str, Any]) -> dict[str, Any]:
+def _method(seen: Seen, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
     if seen.result is None or seen.files is None:
         return {"problem": seen.problem}
     try:
@@ -92,7 +104,7 @@ def _method(seen: Seen, longest: int, panel: dict[str, Any]) -> dict[str, Any]:
     except SegbenchError as error:
         return {"problem": str(error)}
     height, width = sample.ground_truths[0].shape
-    side = block_side((height, width), longest)
+    side = block_side((height, width), task.longest)
     shown = picked(pictures.truth_ranks, side)
     truth = png(pictures.truth.ravel()[shown])
     if truth not in panel["truths"]:
@@ -100,7 +112,26 @@ def _method(seen: Seen, longest: int, panel: dict[str, Any]) -> dict[str, Any]:
     where = {"truth": panel["truths"].index(truth), "size": [width, height], "side": side}
     # A protocol without thresholds has pictures at one, which is undefined.
     cuts = {"cuts": [None if math.isnan(cut) else float(f"{cut:.7g}") for cut in seen.cuts], "start": seen.start}
-    return _packed(pictures, side, longest) | where | cuts
+    thumbnail = {"thumbnail": _thumbnail(pictures, seen.start)} if task.in_gallery else {}
+    return _packed(pictures, side, task.longest) | where | cuts | thumbnail
+
+
+def _thumbnail(pictures: Pictures, at: int) -> dict[str, Any]:
+    """Tint the states of an image, and say how much of it is tinted and what its metrics are."""
+    if pictures.reached is None:
+        states, metrics = pictures.states[at], {name: float(values[at]) for name, values in pictures.metrics.items()}
+    else:
+        states = states_of_labels(pictures.truth == 1, pictures.reached > at, pictures.truth != IGNORED_LABEL)
+        tp, fp, positives = pictures.counts["tp"][at], pictures.counts["fp"][at], pictures.counts["positives"]
+        metrics = {"F": 2 * tp / (positives + tp + fp) if positives else math.nan}
+    share = float(np.isin(states, (State.NOTHING, State.IGNORED), invert=True).mean())
+    side = block_side(states.shape, THUMBNAIL)
+    return {
+        "tint": tint(states.ravel()[picked(_RANKS[states], side)], share),
+        "size": [side * -(-states.shape[1] // side), side * -(-states.shape[0] // side), *states.shape[::-1]],
+        "share": share,
+        "metrics": metrics,
+    }
 
 
 def _packed(pictures: Pictures, side: int, longest: int) -> dict[str, Any]:
@@ -122,7 +153,4 @@ def _packed(pictures: Pictures, side: int, longest: int) -> dict[str, Any]:
 
 
 def _states(states: NDArray[np.uint8], side: int) -> str:
-    ranks = np.zeros(len(State), np.int64)
-    for state, rank in _FIRST_SEEN.items():
-        ranks[state] = rank
-    return png(states.ravel()[picked(ranks[states], side)])
+    return png(states.ravel()[picked(_RANKS[states], side)])

@@ -21,6 +21,7 @@ from segbench.curves.masks import AT_THE_MASK
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.source import Source
 from segbench.report.page.panel import MOST_CUTS, Seen, Task, draw, with_one_image
+from segbench.report.page.places import Places
 
 FloatArray = NDArray[np.float64]
 
@@ -28,7 +29,7 @@ LONGEST_SIDES = (512, 340, 256, 170)
 """Longest sides of pictures, in pixels; the first that fits is taken."""
 
 _WORST_TO_BEST = 3
-_FEW_CUTS = 5
+_FEW_CUTS, _GALLERY_CUTS = 5, 11
 
 
 @dataclass(frozen=True)
@@ -58,25 +59,56 @@ class Panels:
         problem = self.by_image[without[0]]["methods"][0]["problem"]
         return f"{len(without)} of {len(self.by_image)} images have no pictures; the first: {problem}"
 
+    def written(self, places: Places) -> Panels:
+        """Give them with places in messages as the page writes them."""
+
+        def hidden(panel: Mapping[str, Any]) -> dict[str, Any]:
+            methods = [
+                one | {"problem": places.text(one["problem"])} if "problem" in one else one for one in panel["methods"]
+            ]
+            photo = {"noPhoto": places.text(panel["noPhoto"])} if "noPhoto" in panel else {}
+            return {**panel, "methods": methods, **photo}
+
+        return replace(self, by_image={name: hidden(panel) for name, panel in self.by_image.items()})
+
+    def for_scripts(self) -> tuple[list[dict[str, Any]], list[Sequence[float]]]:
+        """Give panels without thumbnails for the scripts, and the thresholds: ``cuts`` of a panel is a place there."""
+        shared: list[Sequence[float]] = []
+
+        def method(drawn: Mapping[str, Any]) -> dict[str, Any]:
+            kept = {key: value for key, value in drawn.items() if key != "thumbnail"}
+            if "cuts" in kept:
+                if kept["cuts"] not in shared:
+                    shared.append(kept["cuts"])
+                kept["cuts"] = shared.index(kept["cuts"])
+            return kept
+
+        some = [{key: value for key, value in panel.items() if key != "backdrop"} for panel in self.by_image.values()]
+        return [panel | {"methods": [method(drawn) for drawn in panel["methods"]]} for panel in some], shared
+
 
 def panels(
     results: Sequence[Result],
     *,
+    gallery: Sequence[str],
     photos: Mapping[str, Source],
     most: int | None,
     budget: int,
     executor: Executor | None,
     progress: Callable[[int, int], None] | None,
 ) -> Panels:
-    """Draw images of one protocol, those that a method fails on before those that all find easy."""
+    """Draw images of one protocol: those of the gallery, then those that a method fails on before the easy ones."""
     if most == 0:
         return Panels({}, "pictures were switched off")
-    names = _in_order(results)
+    names = list(dict.fromkeys([*gallery, *_in_order(results)]))
     wanted = names[:most]
     if not wanted:
         return Panels({})
-    looks = [_looks(result) for result in results]
-    tasks = [Task(name, tuple(look(name) for look in looks), photos.get(name), LONGEST_SIDES[0]) for name in wanted]
+    looks = [_looks(result, gallery) for result in results]
+    tasks = [
+        Task(name, tuple(look(name) for look in looks), photos.get(name), LONGEST_SIDES[0], in_gallery=name in gallery)
+        for name in wanted
+    ]
     # A few images are drawn smaller and smaller until all would fit.
     some = [tasks[place] for place in sorted({0, len(tasks) // 2, len(tasks) - 1})]
     for longest in LONGEST_SIDES:
@@ -132,27 +164,28 @@ def _in_order(results: Sequence[Result]) -> list[str]:
     return [*ordered, *sorted(worst.keys() - set(ordered))]
 
 
-def _looks(result: Result) -> Callable[[str], Seen]:
+def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
     """Give, for a method, how each image is to be drawn."""
     try:
         files: Mapping[str, SampleFiles] = files_of(result)
         problem = ""
     except SegbenchError as error:
         files, problem = {}, str(error)
-    cuts, start = _cuts(result) if files and result.counts else ((), 0)
+    known = bool(files and result.counts)
+    of_gallery, of_others = (_cuts(result, most) if known else ((), 0) for most in (_GALLERY_CUTS, _FEW_CUTS))
 
     def look(name: str) -> Seen:
         if name in result.failed or name not in result.counts:
             return Seen(problem=result.failed.get(name, "this method has no such image"))
         if name not in files:
             return Seen(problem=problem or f"{name}: its files are gone since it was counted")
-        return Seen(with_one_image(result, name), files[name], cuts, start)
+        return Seen(with_one_image(result, name), files[name], *(of_gallery if name in gallery else of_others))
 
     return look
 
 
-def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
-    """Give thresholds to slide through, and which of them is the best for the pool."""
+def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
+    """Give thresholds to slide through, `matched` where matching takes time, and the place of the best for the pool."""
     if result.rules.counts is ScoreCounts and isinstance(counts := result.reduced, ScoreCounts):
         scores = counts.scores[np.isfinite(counts.scores)][::-1].astype(np.float64)
         if not scores.size:
@@ -169,8 +202,8 @@ def _cuts(result: Result) -> tuple[tuple[float, ...], int]:
     if result.drawn is None:
         return (best,), 0
     every = result.drawn.columns["threshold"]
-    middle, step = _nearest(every, best), max(1, every.size // 10)
-    around = middle + step * (np.arange(_FEW_CUTS) - _FEW_CUTS // 2)
+    middle, step = _nearest(every, best), max(1, every.size // (2 * matched))
+    around = middle + step * (np.arange(matched) - matched // 2)
     places = np.unique(np.clip(around, 0, every.size - 1))
     return tuple(every[places].tolist()), int(np.searchsorted(places, middle))
 

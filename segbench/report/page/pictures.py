@@ -20,10 +20,17 @@ from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.listing import list_place
 from segbench.loaders.raster import PILLOW_NAMES
 from segbench.loaders.source import Source
+from segbench.protocols.states import State
+from segbench.report.overlays import COLOURS
 
 Levels = NDArray[np.uint8]
 
+THIN = 0.12
+"""Where less than this share of an image is tinted, there are lines or small objects."""
+
 _QUALITY = 72
+# Pixels that are right hide less of the photograph than those that are wrong.
+_ALPHAS = {State.TRUE: 110, State.IGNORED: 110}
 
 
 def block_side(shape: tuple[int, ...], longest: int) -> int:
@@ -50,6 +57,21 @@ def png(levels: Levels) -> str:
     file = io.BytesIO()
     Image.fromarray(levels).save(file, "PNG", optimize=True)
     return _base64(file)
+
+
+def tint(states: Levels, share: float) -> str:
+    """Write states in their colours as a PNG in base64, transparent where there is nothing."""
+    from PIL import Image
+
+    image, file = Image.fromarray(states, "P"), io.BytesIO()
+    image.putpalette(bytes.fromhex("".join(COLOURS[state].removeprefix("#") for state in State)))
+    image.save(file, "PNG", optimize=True, transparency=bytes(alphas(share)))
+    return _base64(file)
+
+
+def alphas(share: float) -> list[int]:
+    """Say how opaque each state is over a photograph of which this share is tinted."""
+    return [0 if state is State.NOTHING else 255 if share < THIN else _ALPHAS.get(state, 175) for state in State]
 
 
 def photograph(pixels: NDArray[Any], longest: int) -> str:

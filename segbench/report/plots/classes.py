@@ -13,8 +13,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
 from segbench.drawing.axes import as_text, new_axes, open_frame, short_names
 from segbench.drawing.legends import place_legend
-from segbench.drawing.palette import line_style
-from segbench.report.plots.methods import Kind, of_one_protocol
+from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
 from segbench.report.remarks import names_of
 
 if TYPE_CHECKING:
@@ -67,6 +66,7 @@ def plot_classes(
     values = np.array([[one.summary[metric] for one in each.values()] for each in classes])
     order = np.argsort(-np.nan_to_num(values[0], nan=-1), kind="stable")
     ax = ax or new_axes()
+    styles = styles_of(results)
     thickness = _BAR / len(results)
     for place, (each, method) in enumerate(zip(classes, short_names(names_of(results)), strict=True)):
         heights = np.arange(len(order)) + (place - (len(results) - 1) / 2) * thickness
@@ -77,9 +77,9 @@ def plot_classes(
             low, high = np.array(pairs)[order].T
             ends = np.nan_to_num(np.clip([drawn - low, high - drawn], 0, math.inf))
         mean = number(float(np.nanmean(drawn))) if np.isfinite(drawn).any() else "-"
-        colour = line_style(place).colour
         label = f"{method}, mean {mean}"
-        ax.barh(heights, drawn, thickness, xerr=None if level is None else ends, color=colour, label=label)
+        spread = None if level is None else ends
+        ax.barh(heights, drawn, thickness, xerr=spread, color=styles[place].colour, label=label)
     ax.set_yticks(range(len(order)), [as_text(list(classes[0])[k]) for k in order])
     ax.set(ylim=(len(order) - 0.5, -0.5), xlim=(0, 1), xlabel={"iou": "IoU", "dice": "Dice"}.get(metric, metric))
     ax.tick_params(axis="y", length=0)

@@ -15,8 +15,8 @@ from segbench.core.errors import ArgumentError
 from segbench.core.metric import image_columns
 from segbench.curves.masks import AT_THE_MASK
 from segbench.drawing.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
-from segbench.drawing.palette import GUIDE, line_style
-from segbench.report.plots.methods import Kind, of_one_protocol
+from segbench.drawing.palette import GUIDE
+from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
 from segbench.report.remarks import names_of
 
 if TYPE_CHECKING:
@@ -66,8 +66,9 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     heights = _heights(sorted({name for images in values for name in images}))
     own = ax is None
     ax = ax or new_axes()
+    styles = styles_of(results)
     for row, k in enumerate(order):
-        _draw_row(ax, row, values[k], heights, line_style(k).colour)
+        _draw_row(ax, row, values[k], heights, styles[k].colour)
     if len(heights) <= _LINKED_IMAGES:
         _draw_links(ax, [values[k] for k in order], heights)
     names = short_names(names_of(results))

@@ -13,7 +13,7 @@ from segbench.core.protocol import Protocol
 from segbench.core.series import Series, Space
 from segbench.curves.masks import TWO_VALUED
 from segbench.drawing.axes import guide_width, short_names, three_digits
-from segbench.drawing.palette import GUIDE, LineStyle, line_style
+from segbench.drawing.palette import GUIDE, LineStyle, free_places, line_style
 from segbench.report.ranking import best_first
 from segbench.report.remarks import names_of
 from segbench.statistics.bands import curve_band
@@ -67,7 +67,18 @@ def methods_in(
         masks = taken[place].summary.undefined.get(key) == TWO_VALUED
         return f"[{'mask' if masks else f'{title}={in_legend(taken[place], key)}'}] {names[place]}"
 
-    return [Method(taken[k], curves[k], line_style(k), label(k)) for k in best_first(taken, key)]
+    styles = styles_of(taken)
+    return [Method(taken[k], curves[k], styles[k], label(k)) for k in best_first(taken, key)]
+
+
+def styles_of(results: Sequence[Result]) -> list[LineStyle]:
+    """Give the style of each result: by its place in its results file, else in this list; of annotators a neutral one.
+
+    Every plot, table and page takes colours from here, so that a method has the same one in all of them.
+    """
+    methods = [result for result in results if result.rules.competes]
+    places = iter(free_places(result.place for result in methods))
+    return [line_style(next(places) if result.rules.competes else None) for result in results]
 
 
 def in_legend(result: Result, key: str) -> str:

@@ -1,0 +1,216 @@
+"""The answer first: which method leads, by how much, and how certain that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from segbench.aggregator.comparing import compare
+from segbench.core.errors import ArgumentError
+from segbench.core.metric import Metric
+from segbench.core.numbers import DIGITS, number
+from segbench.report.page.charts import Method
+from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, words
+from segbench.report.ranking import best_first, image_sets
+from segbench.statistics.bootstrap import FEW_IMAGES
+from segbench.statistics.comparison import Comparison, Difference
+
+_ROW = 40.0
+_TIED = 1e-12
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method against another: p corrected for the number of pairs, and ``better``, ``worse`` or nothing."""
+
+    p: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the page says first.
+
+    Parameters
+    ----------
+    said : str
+        Which method leads, and by how much.
+    details : tuple of str
+        How certain it is, sentence by sentence.
+    forest : Markup
+        Every method's headline with its interval; empty where none is defined.
+    names : tuple of str
+        Methods compared, the best first.
+    matrix : tuple of tuple of Cell or None
+        Each of them, in rows, against each other; empty for fewer than three.
+    level : float
+        Confidence level of intervals and tests.
+    signature : str
+        How methods were compared; empty where they were not.
+    """
+
+    said: str
+    details: tuple[str, ...]
+    forest: Markup
+    names: tuple[str, ...] = ()
+    matrix: tuple[tuple[Cell | None, ...], ...] = ()
+    level: float = 0.95
+    signature: str = ""
+
+
+def answer(methods: Sequence[Method]) -> Answer:
+    """Answer from results of one protocol and their intervals; without intervals nothing is compared."""
+    results = [method.result for method in methods]
+    metric = results[0].rules.headline
+    defined = [
+        k
+        for k in image_sets(results)[0]
+        if results[k].competes and not math.isnan(results[k].summary.get(metric.key, math.nan))
+    ]
+    forest = _forest(methods, metric)
+    if not defined:
+        return Answer(f"{metric.name} is not defined for any method", (), forest)
+    leading = [methods[defined[k]] for k in best_first([results[k] for k in defined], metric.key)]
+    said = _who_leads(leading, metric)
+    counted = [method for method in leading if not method.result.published and not method.result.unnamed]
+    drawn = counted[0].intervals if counted else None
+    images = len(counted[0].result.counts) if counted else 0
+    few = (
+        f"Only {images} image{'s'[: images != 1]}: with fewer than {FEW_IMAGES}, intervals and p-values are unreliable"
+    )
+    warnings = [f"{few}."] if 0 < images < FEW_IMAGES else []
+    warnings += [
+        f"{method.name}, not ranked: {metric.name} {_written(method, metric)}."
+        for method in methods
+        if not method.result.competes and not math.isnan(method.result.summary.get(metric.key, math.nan))
+    ]
+    if drawn is None or len(counted) < 2:
+        return Answer(said, (*_of_one(leading[0], metric), *warnings), forest)
+    try:
+        comparison = compare(
+            {method.name: method.result for method in counted},
+            level=drawn.level,
+            replicates=drawn.replicates,
+            seed=drawn.seed,
+        )
+    except ArgumentError as error:
+        return Answer(said, (f"Not compared: {error}.", *warnings), forest)
+    names = tuple(method.name for method in counted)
+    details = (*_certainty(comparison, metric, names), *warnings)
+    matrix = _matrix(comparison, metric, names) if len(names) > 2 else ()
+    return Answer(said, details, forest, names, matrix, comparison.level, comparison.signature)
+
+
+def _written(method: Method, metric: Metric) -> str:
+    summary = method.result.summary
+    return number(summary[metric.key], summary.bounds.get(metric.key))
+
+
+def _who_leads(methods: Sequence[Method], metric: Metric) -> str:
+    """Say who leads, and by how much; what is printed equal is equal."""
+    values = [round(method.result.summary[metric.key], DIGITS) for method in methods]
+    level = [method.name for method, value in zip(methods, values, strict=True) if value == values[0]]
+    first = f"{metric.name} {_written(methods[0], metric)}"
+    if len(methods) == 1:
+        return f"{methods[0].name}: {first}"
+    if len(level) > 1:
+        return f"{', '.join(level[:-1])} and {level[-1]} are level: {first}"
+    ahead = abs(methods[0].result.summary[metric.key] - methods[1].result.summary[metric.key])
+    return f"{methods[0].name} leads: {first}, {number(ahead)} ahead of {methods[1].name}"
+
+
+def _of_one(method: Method, metric: Metric) -> tuple[str, ...]:
+    """Give the interval of a method that is compared with none."""
+    if method.intervals is None:
+        return ()
+    low, high = method.intervals.get(metric.key, (math.nan, math.nan))
+    if math.isnan(low):
+        return ()
+    images = f"{method.intervals.images} images"
+    return (f"{100 * method.intervals.level:g} % interval {number(low)} to {number(high)} over {images}.",)
+
+
+def _certainty(comparison: Comparison, metric: Metric, names: Sequence[str]) -> list[str]:
+    """Say how often the first method is first, and which methods it is significantly better than."""
+    first, others = names[0], names[1:]
+    share = comparison.rank_shares[metric.key][first][0]
+    drawn = next(iter(comparison.intervals.values())).replicates
+    said = [] if math.isnan(share) else [f"{first} is first in {_percent(share)} of {drawn} resamples of the images."]
+    rows = [_row(comparison, metric, first, other) for other in others]
+    open_ = [other for other, row in zip(others, rows, strict=True) if math.isnan(row.p_holm)]
+    known = [(other, row.p_holm) for other, row in zip(others, rows, strict=True) if not math.isnan(row.p_holm)]
+    least, holm = 1 - comparison.level + _TIED, " after Holm" if len(names) > 2 else ""
+    better = [(other, p) for other, p in known if p <= least]
+    not_better = [(other, p) for other, p in known if p > least]
+    if better and not not_better and len(better) == len(others) > 1:
+        worst = max(p for _, p in better)
+        said.append(f"It is significantly better than every other method (p at most {number(worst)}{holm}).")
+    elif better:
+        said.append(f"It is significantly better than {_listed(better, holm)}.")
+    if not_better:
+        said.append(f"It is not significantly better than {_listed(not_better, holm)}.")
+    if open_:
+        said.append(f"Not compared with {', '.join(open_)}: bins of scores leave the order open.")
+    return said
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}".removesuffix(".0") + " %"
+
+
+def _listed(found: Sequence[tuple[str, float]], holm: str) -> str:
+    parts = [f"{name} (p = {number(p)}{holm})" for name, p in found]
+    return " or ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def _row(comparison: Comparison, metric: Metric, a: str, b: str) -> Difference:
+    return next(row for row in comparison.differences if row.metric == metric.key and {row.a, row.b} == {a, b})
+
+
+def _matrix(comparison: Comparison, metric: Metric, names: Sequence[str]) -> tuple[tuple[Cell | None, ...], ...]:
+    """Give each method against each other: which of the two is significantly better."""
+
+    def cell(a: str, b: str) -> Cell | None:
+        if a == b:
+            return None
+        row = _row(comparison, metric, a, b)
+        higher = row.difference > 0 if row.a == a else row.difference < 0
+        found = "better" if higher != (metric.better == "lower") else "worse"
+        return Cell(number(row.p_holm, digits=3), found if row.p_holm <= 1 - comparison.level + _TIED else "")
+
+    return tuple(tuple(cell(a, b) for b in names) for a in names)
+
+
+def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
+    """Draw the headline of each method with its interval, in the order of the table."""
+    rows = []
+    for k, method in enumerate(methods):
+        value = float(method.result.summary.get(metric.key, math.nan))
+        low, high = math.nan, math.nan
+        if method.intervals is not None:
+            low, high = method.intervals.get(metric.key, (low, high))
+        if not math.isnan(value):
+            rows.append((k, value, low, high))
+    if not rows:
+        return Markup("")
+    x = fitting([end for _, *ends in rows for end in ends], 14.0, WIDTH - 14.0)
+    bottom = 8.0 + _ROW * len(rows)
+    parts = [grid(x, 8.0, bottom, metric.name)]
+    for place, (k, value, low, high) in enumerate(rows):
+        top = 8.0 + _ROW * place
+        middle = top + 28.0
+        shown = _written(methods[k], metric)
+        shown += "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
+        layer = [
+            words(x.start, top + 14.0, methods[k].name, css="name"),
+            words(x.end, top + 14.0, shown, text_anchor="end"),
+            element("circle", css="dot", cx=float(x.at(value)), cy=middle, r=5.0),
+        ]
+        if not math.isnan(low):
+            layer.insert(0, line(float(x.at(low)), middle, float(x.at(high)), middle, css="whisker"))
+        parts.append(element("g", *layer, css=f"method {methods[k].css}", data_method=k))
+    named = f"{metric.name} of each method with its interval; the values are in the table of methods"
+    return drawing(parts, bottom + 42.0, named)

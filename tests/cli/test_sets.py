@@ -1,0 +1,90 @@
+"""Several results files in one table: methods as rows, data sets as groups of columns."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from methods import write_methods
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Two data sets of pixels; the second lacks a method, and has a run of saliency."""
+    import segbench
+
+    root = tmp_path_factory.mktemp("sets")
+    for name, methods in (("a", {"good": 3.0, "poor": 1.0}), ("b_2", {"poor": 1.0, "new": 2.0})):
+        truth, *predictions = write_methods(root / name, methods, images=3)
+        for prediction in predictions:
+            segbench.evaluate(truth, prediction, results=root / f"{name}.segbench")
+    segbench.evaluate(truth, predictions[0], "saliency", results=root / "b_2.segbench")
+    return root
+
+
+def words(text):
+    return [line.split() for line in text.splitlines()]
+
+
+def test_methods_are_rows_and_sets_are_groups(segbench, files):
+    answer = segbench("show", files / "a.segbench", files / "b_2.segbench", "--metrics", "ods_f,auc_pr,mae")
+    assert answer.code == 0, answer.err
+    values = {}
+    for name in ("a", "b_2"):
+        alone = segbench("show", files / f"{name}.segbench", "--metrics", "ods_f,auc_pr", "--only", "protocol:pixels")
+        values |= {(name, method): numbers for method, *numbers in words(alone.out)[1:3]}
+    lines = words(answer.out)
+    assert [word for word in lines[0] if word.strip("-")] == ["a", "b_2"]
+    assert lines[1] == ["method", "ODS", "F", "AUC-PR", "ODS", "F", "AUC-PR"]
+    assert lines[2] == ["good", *values["a", "good"], "-", "-"]
+    assert lines[3] == ["poor", *values["a", "poor"], *values["b_2", "poor"]]
+    # A protocol that one set has alone is a table of that set, which is named all the same.
+    assert ["method", "b_2", "MAE"] in lines
+
+
+def test_sets_are_named_in_every_format(segbench, files):
+    chosen = ("A_1=" + str(files / "a.segbench"), files / "b_2.segbench", "--metrics", "ods_f,ods_threshold")
+    only = ("--only", "protocol:pixels")
+
+    def shown(form):
+        return segbench("show", *chosen, *only, "--format", form).out
+
+    latex = re.sub(" +", " ", shown("latex")).splitlines()
+    assert latex[2:5] == [
+        r" & \multicolumn{2}{c}{A\_1} & \multicolumn{2}{c}{b\_2} \\",
+        r"\cmidrule(lr){2-3} \cmidrule(lr){4-5}",
+        r"method & ODS F $\uparrow$ & ODS at & ODS F $\uparrow$ & ODS at \\",
+    ]
+    header, _, *rows = shown("markdown").splitlines()[:5]
+    assert [cell.strip() for cell in header.split("|")[2:6]] == [
+        *(r"A\_1 ODS F", r"A\_1 ODS at"),
+        *(r"b\_2 ODS F", r"b\_2 ODS at"),
+    ]
+    # The best is that of its set.
+    assert [row.count("**") // 2 for row in rows] == [1, 0, 1]
+    read = {row["method"]: row for row in csv.DictReader(io.StringIO(shown("csv")))}
+    assert read["good"]["b_2:ods_f"] == ""
+    runs = json.loads(shown("json"))["runs"]
+    assert [run["set"] for run in runs] == ["A_1", "A_1", "b_2", "b_2"]
+    assert float(read["poor"]["A_1:ods_f"]) == next(run["summary"]["ods_f"] for run in runs if run["method"] == "poor")
+
+
+def test_intervals_and_notes_belong_to_their_set(segbench, files):
+    answer = segbench("show", files / "a.segbench", files / "b_2.segbench", "--metrics", "ods_f", "--intervals", "95",
+                      "--replicates", "50", "--only", "protocol:pixels")  # fmt: skip
+    assert re.search(r"^poor +\.\d{4} \[\.\d{4}, \.\d{4}\] +\.\d{4} \[", answer.out, re.MULTILINE)
+    assert "a: 3 images: intervals over fewer than 10 are unreliable" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("a.segbench", "b_2.segbench", "--per-image"), "--per-image is a table of one data set"),
+        (("a.segbench", "a.segbench"), "two data sets are called 'a'; give one another name: other="),
+    ],
+)
+def test_what_has_no_meaning_is_refused(segbench, files, arguments, words):
+    answer = segbench("show", *(files / text if text.endswith("segbench") else text for text in arguments))
+    assert answer.code == 2
+    assert words in answer.err
