@@ -39,8 +39,6 @@ _COLOUR_NAMES = {
     State.IGNORED: "grey",
     State.PARTNER: "sky blue",
 }
-
-
 _GROUND_TRUTH = "ground truth"
 
 
@@ -137,10 +135,10 @@ def export_overlays(
         (target for one in work for target in (one.target, one.truth) if target),
         (source for one in work if one.files for source in one.files.sources),
     )
-    problems = []
+    problems: list[str] = []
     for done, one in enumerate(work, 1):
         try:
-            problems += one.draw()
+            one.draw()
         except DataError as error:
             problems.append(f"{one.result.method}: {error}")
         if progress:
@@ -158,22 +156,20 @@ class _Work(NamedTuple):
     target: Path
     truth: Path | None
 
-    def draw(self) -> list[str]:
-        """Write the picture; say what is wrong where there is none."""
+    def draw(self) -> None:
+        """Write the picture, or raise a `DataError` that says why there is none."""
         if not self.files:
-            return [f"{self.result.method}: {shown(self.name)}: its files are gone"]
-        sample = reread(self.result, self.files)
+            raise DataError(shown(self.name), "its files are gone")
+        sample, result = reread(self.result, self.files), self.result
         if self.truth is None:
-            _save(states_of(self.result, sample, self.threshold), self.target, _PALETTE)
-            return []
-        counts, protocol = self.result.counts[self.name], full_protocol(self.result)
-        pictures = protocol.pictures(sample, counts, np.array([self.threshold]))
+            _save(states_of(result, sample, self.threshold), self.target, _PALETTE)
+            return
+        pictures = full_protocol(result).pictures(sample, result.counts[self.name], np.array([self.threshold]))
         if pictures.classes is None:
-            return [f"{self.result.method}: {shown(self.name)}: there is no picture of its classes"]
-        colours = _as_bytes([*class_colours(len(self.result.classes)), "#ffffff", GUIDE])
+            raise DataError(shown(self.name), "there is no picture of its classes")
+        colours = _as_bytes([*class_colours(len(result.classes)), "#ffffff", GUIDE])
         _save(pictures.classes, self.target, colours)
         _save(pictures.truth, self.truth, colours)
-        return []
 
 
 def _chosen(result: Result, names: Sequence[str]) -> list[str]:

@@ -113,6 +113,24 @@ def test_very_many_scores_are_exact_in_estimates_and_near_in_resamples():
     assert resampled[3] == pytest.approx(pooled["ace"], abs=2e-3)
 
 
+def test_results_files_that_keep_the_pool_give_exact_differences(tmp_path):
+    for kind, power in (("gt", 0), ("one", 1), ("two", 2)):
+        (tmp_path / kind).mkdir()
+        for image in range(3):
+            labels, scores = random_image(image, 1, 30_000)
+            np.save(tmp_path / kind / f"{image}.npy", (scores**power if power else labels).reshape(200, 150))
+    file = tmp_path / "r.segbench"
+    for kind in ("one", "two"):
+        segbench.evaluate(tmp_path / "gt", tmp_path / kind, CALIBRATED, results=file)
+    results = segbench.load_results(file)
+    assert all(result.kept for result in results)
+    comparison = segbench.compare_results(results, replicates=5, permutations=5)
+    for row in comparison.differences:
+        expected = results[0].summary[row.metric] - results[1].summary[row.metric]
+        assert row.difference == pytest.approx(expected, abs=1e-14), row.metric
+    assert {"brier", "ece", "ace"} <= {row.metric for row in comparison.differences}
+
+
 @pytest.mark.parametrize(
     ("counts", "reason"),
     [

@@ -122,7 +122,8 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     if by_place:
         predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth.shape, len(labels))]
     elif predicted.shape != truth.shape:
-        raise DataError(file, f"shape {predicted.shape}, expected {truth.shape} as the ground truth has")
+        what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
+        raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
     return LabelMaps(
         LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map)),
         LabelMap(file, "the prediction", predicted, _AS_IT_IS if by_place else Remapping.parse(pred_map)),

@@ -150,12 +150,13 @@ class CalibrationTable(FixedThresholdTable):
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself."""
         pool = self._pool
-        whole = pool.scores == pool.counts.scores.size  # else it holds a choice of very many scores
-        sums = _row(pool.counts) if whole else self._bins[: len(self.sets[0])].sum(axis=0)
-        if self._rest is not None and not whole:
-            sums = sums + _row(self._rest)
-        scored = super().estimates[np.newaxis].copy()
-        row: FloatArray = self._calibrated(scored, sums[np.newaxis], _adaptive([pool.counts]))[0]
+        if pool.areas:  # the pool is a choice of very many scores
+            rest = () if self._rest is None else (_row(self._rest),)
+            sums = np.vstack([self._bins[: len(self.sets[0])], *rest]).sum(axis=0)
+        else:
+            sums = _row(pool.counts)
+        adaptive = np.array([pool.areas["ace"]]) if "ace" in pool.areas else _adaptive([pool.counts])
+        row: FloatArray = self._calibrated(super().estimates[np.newaxis].copy(), sums[np.newaxis], adaptive)[0]
         return row
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:

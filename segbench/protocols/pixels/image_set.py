@@ -95,7 +95,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         if self._kept is None:
             return pool_pixels(self, () if self._rest is None else (self._rest,))
         summary, counts = self._kept
-        areas = {key: summary[key] for key in AREAS if key != "auc_pr_achievable"}
+        areas = {key: summary[key] for key in (*AREAS, "ace") if key in summary and key != "auc_pr_achievable"}
         return PooledPixels(counts, counts.scores.size, areas, None, frozenset({summary.threshold_source}))
 
     @cached_property
