@@ -27,7 +27,7 @@ DOT_MARGIN = 0.03
 _LONGEST_NAME = 24
 _LONGEST_LINE = 16
 _PART = re.compile(r"[^_/\-\s]+[_/\-\s]*|[_/\-\s]+")
-_LINES_IN_A_ROW_OF_DOTS = 2.2
+_LINES_IN_A_ROW = 2.2
 _LINES_AROUND = 5
 _LETTER_WIDTH = 0.55
 _AXES_WIDTH = 0.8
@@ -45,7 +45,8 @@ def fit_height(ax: Axes) -> None:
     """Make a figure as high as its rows need, one tick per row."""
     import matplotlib as mpl
 
-    lines = _LINES_AROUND + _LINES_IN_A_ROW_OF_DOTS * len(ax.get_yticks())
+    most = max((label.get_text().count("\n") + 1 for label in ax.get_yticklabels()), default=1)
+    lines = _LINES_AROUND + max(_LINES_IN_A_ROW, 1.4 * most) * len(ax.get_yticks())
     ax.get_figure(root=True).set_figheight(lines * mpl.rcParams["font.size"] / 72)  # type: ignore[union-attr]
 
 

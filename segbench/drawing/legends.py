@@ -31,7 +31,7 @@ def place_legend(ax: Axes, corners: Sequence[str]) -> None:
         return
     if old := ax.get_legend():
         old.remove()
-    ax.get_figure(root=True).draw_without_rendering()  # type: ignore[union-attr]  # lays out the axes
+    _lay_out(ax)
     legend = ax.legend(**_STYLE)
     letters = legend.prop.get_size_in_points()
     curves = [line for line in ax.lines if line.get_zorder() >= CURVE_LAYER]
@@ -47,6 +47,16 @@ def place_legend(ax: Axes, corners: Sequence[str]) -> None:
                     return
     place = _outside(ax, ax.legend(**_STYLE), entries)
     ax.legend(frameon=False, **_STYLE, **place)
+    if ax.get_aspect() != "auto":
+        _lay_out(ax)  # a square first gets less width, and becomes smaller by that only with the next layout
+
+
+def _lay_out(ax: Axes) -> None:
+    """Give the axes the size that they will be drawn in."""
+    figure: Any = ax.get_figure(root=True)
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+    ax.apply_aspect()
 
 
 def _is_free(ax: Axes, legend: Legend, lines: Sequence[Line2D]) -> bool:

@@ -394,8 +394,8 @@ class TestSavePlot:
 
     def test_letters_fit_the_size_unless_chosen(self, results, tmp_path):
         def letters(size):
-            save_plot(results, tmp_path / "a.svg", size=size)
-            found = re.search(r"font-size: ([\d.]+)px[^>]*>Recall<", (tmp_path / "a.svg").read_text())
+            save_plot(results[1:], tmp_path / "a.svg", size=size, kind="images")
+            found = re.search(r"font-size: ([\d.]+)px[^>]*>F of each", (tmp_path / "a.svg").read_text())
             return float(found[1])
 
         assert [letters(size) for size in ((3.5, 3), (7, 4), (13, 7))] == [8, 10, 18]
@@ -408,7 +408,7 @@ class TestSavePlot:
             save_plot(pixel_results(1), tmp_path / "a.png", kind="roc")
 
     def test_leaves_no_figure_behind(self, results, tmp_path):
-        save_plot(results, tmp_path / "a.png")
+        save_plot(results, tmp_path / "a.svg", kind="f")
         assert plt.get_fignums() == []
 
     @pytest.mark.parametrize(("name", "start"), [("a.pdf", b"%PDF"), ("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")])
@@ -426,7 +426,7 @@ class TestSavePlot:
         with pytest.raises(ArgumentError, match=r"\.pdf, \.svg, \.png"):
             save_plot(results, tmp_path / "a.bmp")
         with pytest.raises(DataError, match="cannot be written"):
-            save_plot(results, tmp_path / "no" / "a.png")
+            save_plot(results, tmp_path / "no" / "a.svg", kind="images")
 
 
 class TestPoints:
