@@ -104,8 +104,10 @@ from .report.plots.e import plot_e_threshold as plot_e_threshold
 from .report.plots.f import plot_f_threshold as plot_f_threshold
 from .report.plots.images import plot_images as plot_images
 from .report.plots.pr import plot_pr as plot_pr
+from .report.plots.ranks import plot_ranks as plot_ranks
 from .report.plots.reliability import plot_reliability as plot_reliability
 from .report.plots.roc import plot_roc as plot_roc
+from .report.plots.significance import plot_significance as plot_significance
 from .report.regions import plot_regions as plot_regions
 from .statistics.bands import Band as Band
 from .statistics.bands import curve_band as curve_band

@@ -14,7 +14,6 @@ from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results, com
 from segbench.core.errors import ArgumentError
 from segbench.report.plots.kinds import KINDS
 
-_COMPARISON = "comparison"
 if TYPE_CHECKING:
     PlotKind: TypeAlias = str
 else:
@@ -47,20 +46,21 @@ def plot(
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
     """Draw all methods in a results file."""
-    from segbench.report.plots.saving import save_plot
+    from segbench.report.plots.saving import kind_of, save_plot
     from segbench.statistics.bootstrap import notes_on
 
-    if intervals is None and kind != _COMPARISON:
+    compares = kind is not None and kind_of(kind).compares
+    if intervals is None and not compares:
         refuse_idle(context, "add --intervals 95")
     level = None if intervals is None else interval_settings(intervals)["level"]
     inches = None if size is None else _inches(size)
     loaded = chosen_results(results, only, class_name)
-    if kind == _COMPARISON:
+    if compares:
         loaded = comparable(loaded)
     save_plot(loaded, output, kind=kind, level=level, replicates=replicates, seed=seed, size=inches)
     if level is not None:
         typer.echo(f"intervals: {intervals:g} % of {replicates} replicates over images, point by point", err=True)
-    if level is not None or kind == _COMPARISON:
+    if level is not None or compares:
         for note in dict.fromkeys(note for result in loaded for note in notes_on(len(result.counts))):
             typer.echo(note, err=True)
     typer.echo(f"written: {output}", err=True)

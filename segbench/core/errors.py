@@ -11,6 +11,12 @@ class ArgumentError(SegbenchError, ValueError):
     """A setting or argument is invalid (exit code 2 on the command line)."""
 
 
+class UnknownMetricError(ArgumentError, KeyError):
+    """A metric that is not there was asked for by its key."""
+
+    __str__ = Exception.__str__
+
+
 class DataError(SegbenchError):
     """A file or a folder is invalid (exit code 1 on the command line).
 

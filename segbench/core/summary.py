@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from segbench.core.errors import UnknownMetricError
 from segbench.core.html import table_html
 from segbench.core.numbers import number
 from segbench.core.text_table import TextTable, aligned
@@ -58,7 +59,10 @@ class Summary(Mapping[str, float | int]):
 
     def __getitem__(self, key: str) -> float | int:
         """Give the metric of that key."""
-        return self.metrics[key]
+        try:
+            return self.metrics[key]
+        except KeyError:
+            raise UnknownMetricError(f"no metric {key!r} here; expected one of {', '.join(self.metrics)}") from None
 
     def __iter__(self) -> Iterator[str]:
         """Go through the keys."""

@@ -6,6 +6,9 @@ Sizes, fonts and line widths are Matplotlib's settings (rcParams), or parts of t
 from __future__ import annotations
 
 import math
+import re
+import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,9 +25,14 @@ if TYPE_CHECKING:
 CURVE_LAYER = 3
 DOT_MARGIN = 0.03
 
-_LONGEST_NAME = 32
-_LINES_IN_A_ROW_OF_DOTS = 2.2
+_LONGEST_NAME = 24
+_LONGEST_LINE = 16
+_PART = re.compile(r"[^_/\-\s]+[_/\-\s]*|[_/\-\s]+")
+_LINES_IN_A_ROW = 2.2
 _LINES_AROUND = 5
+_LETTER_WIDTH = 0.55
+_AXES_WIDTH = 0.8
+_MARGIN = 0.04
 
 
 def new_axes() -> Axes:
@@ -38,7 +46,8 @@ def fit_height(ax: Axes) -> None:
     """Make a figure as high as its rows need, one tick per row."""
     import matplotlib as mpl
 
-    lines = _LINES_AROUND + _LINES_IN_A_ROW_OF_DOTS * len(ax.get_yticks())
+    most = max((label.get_text().count("\n") + 1 for label in ax.get_yticklabels()), default=1)
+    lines = _LINES_AROUND + max(_LINES_IN_A_ROW, 1.4 * most) * len(ax.get_yticks())
     ax.get_figure(root=True).set_figheight(lines * mpl.rcParams["font.size"] / 72)  # type: ignore[union-attr]
 
 
@@ -50,20 +59,49 @@ def as_text(name: str) -> str:
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Write names as texts for a plot, long ones without their middle, as far as they stay different."""
-    longest = _LONGEST_NAME
+    """Write names as texts for a plot, long ones without a stretch that others share, as far as they stay different."""
+    return [as_text(name) for name in _shortened(names, _LONGEST_NAME)]
+
+
+def names_in_lines(names: Sequence[str]) -> list[str]:
+    """Write names as `short_names`, those longer than a line in two, broken after ``_``, ``-`` or ``/`` or a blank."""
+    return ["\n".join(as_text(line.strip()) for line in _in_two(name)) for name in _shortened(names, _LONGEST_NAME)]
+
+
+def _in_two(name: str) -> list[str]:
+    ends = [part.end() for part in _PART.finditer(name)][:-1]
+    if len(name) <= _LONGEST_LINE or not ends:
+        return [name]
+    end = min(ends, key=lambda end: max(end, len(name) - end))
+    return [name[:end], name[end:]]
+
+
+def _shortened(names: Sequence[str], longest: int) -> list[str]:
+    clean = [one_line(name) for name in names]
+    shared = Counter(part for name in set(clean) for part in set(_PART.findall(name)))
     while True:
-        short = [_without_middle(one_line(name), longest) for name in names]
-        if len(set(short)) == len(set(names)) or longest > max(map(len, names)):
-            return [as_text(name) for name in short]
-        longest += 16
+        short = [_without_a_stretch(name, longest, shared) for name in clean]
+        if len(set(short)) == len(set(clean)) or longest > max(map(len, clean)):
+            return short
+        longest += 8
 
 
-def _without_middle(name: str, longest: int) -> str:
+def _without_a_stretch(name: str, longest: int, shared: Counter[str]) -> str:
+    """Leave out the parts that most other names have, between the first and the last; else letters of the middle."""
     if len(name) <= longest:
         return name
-    kept = longest // 2 - 1
-    return f"{name[:kept].rstrip()} … {name[-kept:].lstrip()}"
+    parts = _PART.findall(name)
+    choices = [
+        (sum(len(part) / shared[part] for part in parts[start:end]), abs(start + end - len(parts)), start, end)
+        for start in range(1, len(parts))
+        for end in range(start + 1, len(parts))
+        if len(name) - sum(map(len, parts[start:end])) < longest
+    ]
+    if choices:
+        *_, start, end = min(choices)
+        return f"{''.join(parts[:start])}…{''.join(parts[end:])}"
+    kept = longest // 2
+    return f"{name[:kept].rstrip()}…{name[-kept:].lstrip()}"
 
 
 def three_digits(value: float, bounds: tuple[float, float] | None = None) -> str:
@@ -75,6 +113,25 @@ def three_digits(value: float, bounds: tuple[float, float] | None = None) -> str
         spread = max(bounds[1] - float(text), float(text) - bounds[0])
         text += f" ±{math.ceil(round(spread * 1000, 6)) / 1000:.3f}"
     return text.replace("0.", ".")
+
+
+def wrapped(ax: Axes, text: str, *, size: str | None = None) -> str:
+    """Break a text into lines that fit below the axes of a figure, by the size of its letters."""
+    import matplotlib as mpl
+    from matplotlib.font_manager import FontProperties
+
+    letters = FontProperties(size=size or mpl.rcParams["axes.labelsize"]).get_size_in_points()
+    width = _AXES_WIDTH * ax.get_figure(root=True).get_figwidth() * 72  # type: ignore[union-attr]
+    lines = (textwrap.wrap(line, max(16, int(width / (_LETTER_WIDTH * letters)))) for line in text.split("\n"))
+    return "\n".join(line for some in lines for line in some)
+
+
+def fit_data(ax: Axes) -> None:
+    """Let the horizontal axis reach a little beyond its data, and shares not beyond 0 and 1."""
+    low, high = ax.dataLim.intervalx
+    margin = _MARGIN * ((high - low) or 1.0)
+    least, most = (-_MARGIN / 2, 1 + _MARGIN / 2) if low >= 0 and high <= 1 else (-math.inf, math.inf)
+    ax.set_xlim(max(low - margin, least), min(high + margin, most))
 
 
 def open_frame(ax: Axes) -> None:

@@ -15,11 +15,13 @@ from segbench.drawing.axes import CURVE_LAYER
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
 
 _MANY = 12
-_SIZES = (1, 0.85, 0.7, 0.6, 0.5)
-_LEAST_LEFT = 0.45
+_SIZES = (1, 0.85, 0.75, 0.6, 0.5)
+_LEAST_LEFT = 0.75
 _GAP = 0.4
+_STYLE: dict[str, Any] = {"handlelength": 1.5, "handletextpad": 0.6, "columnspacing": 1.2, "labelspacing": 0.35}
 
 
 def place_legend(ax: Axes, corners: Sequence[str]) -> None:
@@ -29,22 +31,38 @@ def place_legend(ax: Axes, corners: Sequence[str]) -> None:
         return
     if old := ax.get_legend():
         old.remove()
-    ax.get_figure(root=True).draw_without_rendering()  # type: ignore[union-attr]  # lays out the axes
-    legend = ax.legend()
-    for corner in corners if entries <= _MANY else ():
-        legend.set_loc(corner)  # type: ignore[arg-type]  # one of Matplotlib's names
-        if _is_free(ax, legend):
-            return
-    place = _outside(ax, legend, entries)
-    legend.remove()
-    ax.legend(frameon=False, labelspacing=0.35, **place)
-
-
-def _is_free(ax: Axes, legend: Legend) -> bool:
-    """Return whether a legend lies within the axes and no curve passes through it."""
-    box, frame = legend.get_window_extent(), ax.get_window_extent()
+    _lay_out(ax)
+    legend = ax.legend(**_STYLE)
+    letters = legend.prop.get_size_in_points()
     curves = [line for line in ax.lines if line.get_zorder() >= CURVE_LAYER]
-    paths = [line.get_transform().transform_path(line.get_path()) for line in curves]
+    named = ax.get_legend_handles_labels()[0]
+    guides = [line for line in ax.lines if line in named and line not in curves]
+    # A level line that goes on beside the legend is rather covered than that the axes are made small.
+    for lines in ([*curves, *guides], curves):
+        for size in _SIZES[:3] if entries <= _MANY else ():
+            legend = ax.legend(fontsize=size * letters, **_STYLE)
+            for corner in corners:
+                legend.set_loc(corner)  # type: ignore[arg-type]  # one of Matplotlib's names
+                if _is_free(ax, legend, lines):
+                    return
+    place = _outside(ax, ax.legend(**_STYLE), entries)
+    ax.legend(frameon=False, **_STYLE, **place)
+    if ax.get_aspect() != "auto":
+        _lay_out(ax)  # a square first gets less width, and becomes smaller by that only with the next layout
+
+
+def _lay_out(ax: Axes) -> None:
+    """Give the axes the size that they will be drawn in."""
+    figure: Any = ax.get_figure(root=True)
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+    ax.apply_aspect()
+
+
+def _is_free(ax: Axes, legend: Legend, lines: Sequence[Line2D]) -> bool:
+    """Return whether a legend lies within the axes and no line passes through it."""
+    box, frame = legend.get_window_extent(), ax.get_window_extent()
+    paths = [line.get_transform().transform_path(line.get_path()) for line in lines]
     return (
         box.width <= frame.width
         and box.height <= frame.height
@@ -60,14 +78,13 @@ def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
     frame, around = ax.get_window_extent(), ax.get_tightbbox() or ax.get_window_extent()
     wide, high = figure.bbox.size - around.size + frame.size
     room = min if ax.get_aspect() != "auto" else math.prod
-    for size in _SIZES if entries <= _MANY else _SIZES[2:]:
+    for size in _SIZES[:3] if entries <= _MANY else _SIZES[2:]:
         columns_beside = math.ceil(size * height / high)
         columns_below = max(1, int(wide // (size * width)))
         beside = wide - columns_beside * size * width, high
         below = wide, high - math.ceil(entries / columns_below) * size * height / entries
         is_beside = room(beside) >= room(below)
-        left_wide, left_high = beside if is_beside else below
-        if left_wide >= _LEAST_LEFT * wide and left_high >= _LEAST_LEFT * high:
+        if room(beside if is_beside else below) >= _LEAST_LEFT * room((wide, high)):
             break
     letters = size * legend.prop.get_size_in_points()
     # Beyond the numbers and names of the axes, where letters do not shrink.

@@ -19,6 +19,8 @@ _PR_CORNERS = ("lower left", "lower right")
 _ROC_CORNERS = ("lower right",)
 _THRESHOLD_CORNERS = ("lower left", "lower right", "upper right", "upper left")
 _CELLS = 2_000
+_AT_THE_FRAME, _STROKE = 0.005, 0.05
+"""A precision-recall line begins at this recall where it would cover the frame, rising or falling by so much."""
 
 
 def plot_series(series: Series, *, ax: Axes | None = None, label: str | None = None) -> Axes:
@@ -62,6 +64,9 @@ def draw_in_space(ax: Axes, series: Series | None, space: Space, style: LineStyl
     if bounds:
         ax.fill_between(bounds.at, bounds.low, bounds.high, color=style.colour, alpha=0.3, linewidth=0, zorder=2)
     x, y = (np.empty(0), np.empty(0)) if series is None else series.line(space)
+    near = x < _AT_THE_FRAME
+    if space == "pr" and near.any() and not near.all() and np.ptp(y[near]) > _STROKE:
+        x, y = x[~near], y[~near]
     if x.size == 1:
         ax.plot(
             x, y, "o", color=style.colour, markersize=1.4 * dot_size(), label=label, zorder=CURVE_LAYER, clip_on=False

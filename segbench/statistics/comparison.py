@@ -191,7 +191,7 @@ def significance_table(comparison: Comparison, key: str) -> TextTable:
     cells = {}
     for row in comparison.differences:
         if row.metric == key:
-            found = row.p_holm <= least + _TIED
+            found = is_significant(row, comparison.level)
             better = "" if not found else "better " if (row.difference > 0) != lower else "worse "
             worse = {"better ": "worse ", "worse ": "better "}.get(better, "")
             cells[row.a, row.b] = f"{better}{number(row.p_holm)}"
@@ -199,6 +199,11 @@ def significance_table(comparison: Comparison, key: str) -> TextTable:
     rows = [[name, *(cells.get((name, other), "") for other in methods)] for name in methods]
     note = f"p (Holm) by {key}, row against column; better, worse: of the row, where p is at most {least:.2g}"
     return TextTable([key, *methods], rows, notes=(note,))
+
+
+def is_significant(row: Difference, level: float) -> bool:
+    """Say whether a difference is significant after Holm's correction; an undefined one is not."""
+    return row.p_holm <= 1 - level + _TIED
 
 
 def _with_interval(row: Difference, digits: int) -> str:

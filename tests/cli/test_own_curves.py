@@ -1,5 +1,6 @@
 """Protocols of one's own, without a curve and with one: tables, plots and the page need no change."""
 
+import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import ClassVar
@@ -8,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from cases import write_folder
+from pages import embedded, write_page
 
 from segbench import Result, evaluate, plot_f_threshold, plot_images, plot_pr, plot_roc
 from segbench.cli.choices import Form, Lines, print_results
@@ -21,8 +23,6 @@ from segbench.core.table import Table
 from segbench.protocols import registry
 from segbench.report.csv_files import export_csv
 from segbench.report.documents import json_document
-from segbench.report.page.charts import charts
-from segbench.report.page.document import export_report
 from segbench.report.plots.saving import save_plot
 from segbench.report.tables import threshold_table
 
@@ -157,7 +157,8 @@ def test_without_a_curve_the_command_line_goes_on(segbench, counted, tmp_path):
     assert (answer.code, answer.out) == (2, "")
     assert "results of accuracy have no curve, so there are no thresholds to list; leave out" in answer.err
     assert segbench("report", file, "-o", tmp_path / "page.html").code == 0
-    assert "No curve is known" in (tmp_path / "page.html").read_text("utf-8")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert re.findall(r'data-kind="(.*?)"', page) == ["forest", "images"]
     assert segbench("export", file, "--csv", tmp_path / "csv").code == 0
     assert sorted(path.name for path in (tmp_path / "csv").iterdir()) == ["pred.csv", "pred_images.csv"]
     assert segbench("plot", file, "-o", tmp_path / "images.png").code == 0
@@ -184,7 +185,8 @@ def test_a_method_without_a_curve_stands_beside_one_with(counted, tmp_path):
     assert table.notes == ("printed: no curve is known",)
     assert len(threshold_table([known, printed], every=True).rows) == 3
     assert '"per_threshold": {}' in json_document([known, printed], rows="threshold")
-    assert "levels" not in charts([known, printed], ["counted", "printed"], [])["methods"][1]
+    (shown,) = embedded(write_page(tmp_path, [known, printed]).read_text("utf-8"), "data-")
+    assert [bool(readings) for readings in shown["readings"]] == [True, False]
     export_csv([known, printed], tmp_path / "csv")
     assert not (tmp_path / "csv" / "printed_thresholds.csv").exists()
 
@@ -201,9 +203,8 @@ def test_its_own_curve_is_in_tables_plots_and_the_page(counted, tmp_path, capsys
     save_plot([result], tmp_path / "own.png")
     with pytest.raises(ArgumentError, match="draw its accuracy against the threshold: --kind f"):
         plot_pr(result)
-    shown = charts([result], ["own"], [])["methods"][0]
-    assert shown["levels"]["accuracy"] == [round(value, 4) for value in result.curve.accuracy.tolist()]
-    export_report([result], tmp_path / "page.html")
+    (shown,) = embedded(write_page(tmp_path, [result]).read_text("utf-8"), "data-")
+    assert shown["readings"][0]["accuracy"] == pytest.approx(result.curve.accuracy, rel=1e-5)
     assert "accuracy against threshold: accuracy 1.00" in result.curve._repr_html_()
 
 
@@ -213,10 +214,10 @@ def test_its_own_curve_in_spaces_is_drawn_there(counted, tmp_path):
     assert ax.lines[-1].get_xdata().tolist() == [1.0, 0.6, 0.2]
     assert ax.get_legend().get_texts()[0].get_text().startswith("[ACC=")
     assert plot_roc(result).get_xlabel() == "False positive rate"
-    shown = charts([result], ["own"], [])["methods"][0]
-    assert shown["pr"]["x"] == [1.0, 0.6, 0.2]
-    assert shown["roc"]["y"] == [1.0, 0.6, 0.2]
-    export_report([result], tmp_path / "page.html")
+    page = write_page(tmp_path, [result]).read_text("utf-8")
+    (shown,) = embedded(page, "data-")
+    assert shown["readings"][0]["recall"] == shown["readings"][0]["tpr"] == [1.0, 0.6, 0.2]
+    assert re.findall(r'data-kind="(.*?)"', page) == ["forest", "pr", "roc", "threshold-accuracy", "images"]
 
 
 def test_thresholds_beyond_one_stay_inside_the_drawing(monkeypatch):

@@ -106,8 +106,8 @@ class TestImages:
         assert [row[:2] for row in rows if row[2] == ""] == [("alone", "human"), ("blank", "human"), ("blank", "pred")]
         assert [row[2] for row in rows[-3:]] == ["", "", ""]
         assert f'title="undefined: {WHY}"' in page
-        (charts,) = embedded(page, "charts")
-        assert {method["name"]: method["images"]["names"] for method in charts["methods"]} == {
+        (shown,) = embedded(page, "data-")
+        assert {name: sorted(values) for name, values in zip(shown["names"], shown["values"], strict=True)} == {
             "human": ["apart", "same"],
             "pred": ["alone", "apart", "same"],
         }

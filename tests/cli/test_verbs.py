@@ -253,7 +253,7 @@ class TestProtocolsOfOtherPackages:
         assert {run["protocol"] for run in shown["runs"]} == {"trimap"}
         assert "ods_f" in segbench("compare", kept, "--format", "csv", "--replicates", "20").out
         page = tmp_path / "page.html"
-        reported = segbench("report", kept, "-o", page, "--replicates", "20")
+        reported = segbench("report", kept, "-o", page, "--replicates", "20", "--paths")
         assert reported.code == 0, reported.err
         expected = f"segbench trimap {gt} again={pred} {pred} --invert --width 5 --side inner -o results.segbench"
         assert expected in re.findall("<code>(.*?)</code>", page.read_text())

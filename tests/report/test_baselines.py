@@ -19,10 +19,12 @@ from pictures import (
 import segbench
 
 
+def _compared(methods):
+    return segbench.compare_results(pixel_results(methods), replicates=200, permutations=50)
+
+
 def _comparison(metric="ods_f", methods=3):
-    return segbench.plot_comparison(
-        segbench.compare_results(pixel_results(methods), replicates=200, permutations=50), metric=metric
-    )
+    return segbench.plot_comparison(_compared(methods), metric=metric)
 
 
 def _matches():
@@ -62,6 +64,8 @@ PICTURES = {
     "plot_f_threshold-regions": lambda: segbench.plot_f_threshold(region_results()),
     "plot_images": lambda: segbench.plot_images(pixel_results()),
     "plot_comparison": _comparison,
+    "plot_ranks": lambda: segbench.plot_ranks(_compared(4)),
+    "plot_significance": lambda: segbench.plot_significance(_compared(4)),
     "plot_comparison-many": lambda: _comparison("ois_f", 8),
     "plot_confusion": lambda: segbench.plot_confusion(label_results()[0]),
     "plot_e_threshold": lambda: segbench.plot_e_threshold(_saliency()),

@@ -25,6 +25,7 @@ from segbench import (
     PublishedCurve,
     Regions,
     Result,
+    Saliency,
     compare_results,
     evaluate,
     export_report,
@@ -192,6 +193,16 @@ class TestGallery:
         spread = {name: np.ptp(pair) for name, pair in zip(results[0].counts, values, strict=True)}
         left = [name for name in spread if name != rows["Worst"]]
         assert rows["Widest disagreement"] == max(left, key=spread.get)
+
+    def test_maps_without_a_best_threshold_are_shown_where_their_curve_is_highest(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 2}, images=3)
+        result = evaluate(gt, one, Saliency())
+        page = write_page(tmp_path, [result], intervals=None).read_text()
+        (shared,), (panel, *_) = embedded(page, "data-"), embedded(page, "panel-")
+        method = panel["methods"][0]
+        curve = result.curve
+        best = curve.columns["threshold"][np.nanargmax(curve.columns[curve.measure])]
+        assert shared["cuts"][method["cuts"]][method["start"]] == pytest.approx(best)
 
     def test_thumbnails_show_the_counts_at_the_best_threshold(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=3)

@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import matplotlib as mpl
@@ -5,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from cases import write_folder, write_papers
-from pictures import boundary_results, pixel_results
+from pictures import boundary_results, label_results, pixel_results
 
 from segbench import (
     ArgumentError,
@@ -28,12 +29,17 @@ from segbench import (
     plot_f_threshold,
     plot_images,
     plot_pr,
+    plot_ranks,
     plot_roc,
+    plot_significance,
     pr_curve,
     roc_curve,
 )
+from segbench.drawing.axes import names_in_lines, short_names
 from segbench.drawing.palette import HUMAN, line_style
-from segbench.report.plots.methods import styles_of
+from segbench.report.plots import roc
+from segbench.report.plots.kinds import KINDS
+from segbench.report.plots.methods import Kind, styles_of
 from segbench.report.plots.saving import save_plot
 from segbench.report.tables import threshold_table
 
@@ -45,9 +51,9 @@ def _no_window():
         plt.close("all")
 
 
-@pytest.fixture
-def results(tmp_path):
-    folders = write_papers(tmp_path)
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folders = write_papers(tmp_path_factory.mktemp("papers"))
     return [
         evaluate(*folders, method="upside down", protocol=Pixels(invert=True)),
         evaluate(*folders, method="as it is"),
@@ -87,20 +93,45 @@ class TestPooledCurves:
 class TestNames:
     NAMES = ("$x$ and $y", "_hidden", "two\nlines", "a name so long that no legend of a paper holds it, version 1")
 
-    @pytest.mark.parametrize("name", NAMES)
-    def test_are_drawn_as_they_are(self, results, name):
-        renamed = [replace(results[1], method=name)]
+    def test_are_drawn_as_they_are(self, results):
+        renamed = [replace(results[1], method=name) for name in self.NAMES]
         for ax in (plot_pr(renamed), plot_roc(renamed), plot_f_threshold(renamed), plot_achievable(renamed)):
-            (label,) = [text for text in labels_of(ax) if text.startswith("[")]
-            assert label.replace("\\$", "").count("$") == 0
-            assert "\n" not in label
-            ax.figure.canvas.draw()
+            labels = [text for text in labels_of(ax) if text.startswith("[")]
+            assert len(labels) == 4
+            assert not any("\n" in label or "$" in label.replace("\\$", "") for label in labels)
+        ax.figure.canvas.draw()
         plot_images(renamed).figure.canvas.draw()
 
-    def test_long_ones_stay_different(self, results):
-        names = [f"{'long ' * 12}{k} {'name ' * 12}" for k in range(2)]
-        labels = labels_of(plot_pr([replace(results[1], method=name) for name in names]))
-        assert labels[0] != labels[1]
+    @pytest.mark.parametrize(
+        ("names", "short"),
+        [
+            (["baseline"], ["baseline"]),
+            (["x" * 60], ["x" * 12 + "…" + "x" * 12]),
+            (
+                [f"segment_anything_vit_huge_on_cityscapes_epoch_{k}" for k in (10, 200)],
+                ["segment_anything_…10", "segment_anything_…200"],
+            ),
+            ([f"ours_{k}_{'on/the/test/set/' * 3}full" for k in "ab"], ["ours_a_…full", "ours_b_…full"]),
+        ],
+    )
+    def test_long_ones_keep_what_sets_them_apart(self, names, short):
+        found = short_names(names)
+        assert [text.split("…")[0][:7] for text in found] == [text.split("…")[0][:7] for text in short]
+        assert [text[-4:] for text in found] == [text[-4:] for text in short]
+        assert max(map(len, found)) <= 25
+
+    def test_long_ones_stay_different(self):
+        assert len(set(short_names([f"{'long ' * 12}{k} {'name ' * 12}" for k in range(9)]))) == 9
+
+    def test_in_rows_break_after_separators_alone(self):
+        assert names_in_lines(
+            ["random_walker", "entropy_gradient", "local_entropy_filter", "a/b-unbreakablewords"]
+        ) == [
+            "random_walker",
+            "entropy_gradient",
+            "local_\nentropy_filter",
+            "a/b-\nunbreakablewords",
+        ]
 
 
 class TestStyle:
@@ -145,6 +176,69 @@ class TestStyle:
 
         assert inside(BoundaryCurve([0.25, 0.75], [1.0, 0.6], [0.6, 1.0]))
         assert not inside(BoundaryCurve([0.2, 0.5, 0.7], [0.05, 0.8, 0.95], [0.05, 0.06, 0.05]))
+
+
+class TestSpace:
+    """Plots keep their room for what they show."""
+
+    def test_above_three_methods_the_best_alone_has_a_band(self):
+        for methods, bands in ((3, 3), (4, 1)):
+            ax = plot_pr(pixel_results(methods, images=4), band=0.9, replicates=20)
+            assert len(ax.collections) == bands
+        assert labels_of(ax)[-1] == "90 % band, of the best method"
+
+    def test_no_stroke_covers_the_frame_at_recall_0(self):
+        levels = np.linspace(1, 0, 50)
+        positives, negatives = np.full(50, 100), np.full(50, 100)
+        positives[0], negatives[0] = 0, 9
+        result = Result("m", "pixels", {}, "data:0", {"a": ScoreCounts(levels, positives, negatives)})
+        (line,) = [line for line in plot_pr(result).lines if line.get_zorder() == 3]
+        assert line.get_xdata().min() >= 0.005
+        perfect = plot_pr(pixel_results(1)).lines
+        assert min(each.get_xdata().min() for each in perfect if each.get_zorder() == 3) == 0
+
+    def test_legends_of_a_column_leave_two_thirds_to_the_axes(self):
+        for results in (boundary_results(), pixel_results(4, name="a long name of a method, {}")):
+            with mpl.rc_context({"figure.figsize": (3.5, 3), "font.size": 8}):
+                ax = plot_pr(results)
+            ax.figure.draw_without_rendering()
+            assert ax.get_window_extent().height > 0.66 * ax.figure.bbox.height
+
+    def test_dots_of_images_fill_the_width(self):
+        values = {f"im{k}": ScoreCounts([1, 0], [95 + k % 3, 5 - k % 3], [4, 96]) for k in range(12)}
+        low, high = plot_images(Result("m", "pixels", {}, "data:0", values)).get_xlim()
+        assert 0.9 < low < high < 1
+
+
+class TestRanks:
+    def test_discs_are_shares_and_the_best_is_on_top(self):
+        comparison = compare_results(pixel_results(3)[::-1], replicates=50, permutations=20)
+        ax = plot_ranks(comparison)
+        assert [text.get_text() for text in ax.get_yticklabels()] == ["method 0", "method 1", "method 2"]
+        written = sum(int(text.get_text()) for text in ax.texts if text.xy[1] == 0)
+        assert written == pytest.approx(100, abs=1)
+        assert ax.get_xlabel() == "Rank by ODS F in 50 resamples of 8 images, in %"
+
+    def test_the_matrix_says_who_is_better(self):
+        comparison = compare_results(pixel_results(3), replicates=5)
+        texts = {tuple(text.get_position()): text.get_text() for text in plot_significance(comparison).texts}
+        assert len(texts) == 6
+        for (column, row), text in texts.items():
+            turned = {"> ": "< ", "< ": "> "}.get(text[:2], "")
+            assert texts[row, column] == turned + text.removeprefix("> ").removeprefix("< ")
+        (worst,) = [
+            row for row in comparison.differences if (row.metric, row.a, row.b) == ("ods_f", "method 0", "method 2")
+        ]
+        assert texts[2, 0].startswith(">") == (worst.p_holm <= 0.05)
+
+    def test_what_was_not_compared_or_has_no_ranks_is_refused(self):
+        comparison = compare_results(pixel_results(2), replicates=5, permutations=5)
+        for plot in (plot_ranks, plot_significance):
+            with pytest.raises(ArgumentError, match="'dice' is not compared"):
+                plot(comparison, metric="dice")
+        open_order = replace(comparison, rank_shares={"ods_f": dict.fromkeys(("method 0", "method 1"), (np.nan,) * 2)})
+        with pytest.raises(ArgumentError, match="ods_f has no ranks: bins leave the order open"):
+            plot_ranks(open_order)
 
 
 class TestAgainstTheThreshold:
@@ -244,7 +338,7 @@ class TestComparison:
     def test_each_pair_stands_the_higher_first_and_against_a_reference_turned_around(self):
         comparison = compare_results(pixel_results(3), replicates=50, permutations=20)
         labels = [text.get_text() for text in plot_comparison(comparison).get_yticklabels()]
-        assert labels == ["method 0 - method 2", "method 0 - method 1", "method 1 - method 2"]
+        assert labels == ["method 0\n- method 2", "method 0\n- method 1", "method 1\n- method 2"]
         ax = plot_comparison(comparison, reference="method 0")
         assert [text.get_text() for text in ax.get_yticklabels()] == ["method 1", "method 2"]
         (row,) = [
@@ -283,32 +377,47 @@ class TestCurvePlot:
 
 
 class TestSavePlot:
-    @pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "achievable", "comparison"])
+    @pytest.mark.parametrize("kind", KINDS)
     def test_draws_every_kind_of_one_size(self, tmp_path, kind):
-        save_plot(pixel_results(2), tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
+        results = label_results(1) if kind in ("confusion", "classes") else pixel_results(2, images=4)
+        save_plot(results, tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
         assert plt.imread(tmp_path / "a.png").shape[:2] == (600, 700)
 
+    def test_letters_fit_the_size_unless_chosen(self, results, tmp_path):
+        def letters(size):
+            save_plot(results[1:], tmp_path / "a.svg", size=size, kind="images")
+            found = re.search(r"font-size: ([\d.]+)px[^>]*>F of each", (tmp_path / "a.svg").read_text())
+            return float(found[1])
+
+        assert [letters(size) for size in ((3.5, 3), (7, 4), (13, 7))] == [8, 10, 18]
+        with mpl.rc_context({"font.size": 11}):
+            assert letters((13, 7)) == 11
+
+    def test_a_metric_that_is_lacking_is_named(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(roc, "KIND", Kind(lambda results, **_: results[0].summary["covering"]))
+        with pytest.raises(ArgumentError, match="no metric 'covering' here; expected one of ods_f"):
+            save_plot(pixel_results(1), tmp_path / "a.png", kind="roc")
+
     def test_leaves_no_figure_behind(self, results, tmp_path):
-        save_plot(results, tmp_path / "a.png")
+        save_plot(results, tmp_path / "a.svg", kind="f")
         assert plt.get_fignums() == []
 
     @pytest.mark.parametrize(("name", "start"), [("a.pdf", b"%PDF"), ("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")])
     def test_writes_the_format_its_name_says_the_same_bytes_twice(self, results, tmp_path, name, start):
-        save_plot(results, tmp_path / name)
-        first = (tmp_path / name).read_bytes()
-        save_plot(results, tmp_path / name)
-        assert first.startswith(start)
-        assert (tmp_path / name).read_bytes() == first
-
-    def test_vector_text_stays_text(self, results, tmp_path):
-        save_plot(results, tmp_path / "a.svg")
-        assert "as it is</text>" in (tmp_path / "a.svg").read_text()
+        written = []
+        for _ in range(2):
+            save_plot(results[1:], tmp_path / name, kind="f")
+            written.append((tmp_path / name).read_bytes())
+        assert written[0].startswith(start)
+        assert written[0] == written[1]
+        if name == "a.svg":
+            assert b"as it is</text>" in written[0], "vector text stays text"
 
     def test_other_formats_and_places_are_refused(self, results, tmp_path):
         with pytest.raises(ArgumentError, match=r"\.pdf, \.svg, \.png"):
             save_plot(results, tmp_path / "a.bmp")
         with pytest.raises(DataError, match="cannot be written"):
-            save_plot(results, tmp_path / "no" / "a.png")
+            save_plot(results, tmp_path / "no" / "a.svg", kind="images")
 
 
 class TestPoints:

@@ -31,7 +31,7 @@ from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.documents import latex_table
 from segbench.report.page.answer import Answer, answer
-from segbench.report.page.charts import Method, charts, css_of, points, rounded, values_of_images
+from segbench.report.page.charts import Method, charts, css_of, curve_of, points, rounded, values_of_images
 from segbench.report.page.commands import repetitions
 from segbench.report.page.embedding import inline_script, security_policy
 from segbench.report.page.gallery import Row as GalleryRow
@@ -182,9 +182,6 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
     answered = answer(methods)
     embedded, cuts = pictures.for_scripts()
     classes = [] if classes_add_up(results[0]) else list(results[0].classes)
-    at = "Rows are chosen by means over methods" if len(methods) > 1 else "Rows are chosen by the metric"
-    if rules.images_at_their_best:
-        at += " of each image at its own best threshold; pictures and the metric below are at the best for all images"
     return {
         "protocol": rules.name,
         "lead": rules.title,
@@ -210,7 +207,7 @@ def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Pa
         "charts": charts(methods),
         "gallery": gallery(rows, methods, pictures.by_image),
         "states": [(State(state).name.lower(), words) for state, words in rules.states_called.items()],
-        "at": at,
+        "at": _chosen_how(methods, at_their_best=rules.images_at_their_best),
         "best_threshold": rules.images_at_their_best,
         "panels": pictures,
         "embedded": embedded,
@@ -260,6 +257,17 @@ def _trust(methods: Sequence[Method], answered: Answer) -> dict[str, str]:
 
 def _level(drawn: Intervals) -> str:
     return f"{100 * drawn.level:g} % bootstrap intervals over images, {drawn.replicates} resamples"
+
+
+def _chosen_how(methods: Sequence[Method], *, at_their_best: bool) -> str:
+    """Say how the rows of the gallery were chosen, and at which threshold they are shown."""
+    said = f"Rows are chosen by {'means over methods' if len(methods) > 1 else 'the metric of each image'}"
+    said += ", each image at its own best threshold" if at_their_best else ""
+    curves = [curve for method in methods if (curve := curve_of(method)) is not None]
+    several = any(curve.columns["threshold"].size > 1 for curve in curves)
+    return (
+        f"{said}; pictures, and the metrics below them, are at the best threshold for all images" if several else said
+    )
 
 
 def _facts(results: Sequence[Result]) -> str:

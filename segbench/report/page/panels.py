@@ -201,6 +201,9 @@ def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
     best = math.nan if threshold is None else float(result.summary[threshold.key])
     if result.drawn is None:
         return (best,), 0
+    if math.isnan(best):  # the headline has no threshold, but the curve has a best point
+        cuts, heights = result.drawn.against_threshold()
+        best = float(cuts[heights.argmax()]) if cuts.size else best
     every = result.drawn.columns["threshold"]
     middle, step = _nearest(every, best), max(1, every.size // (2 * matched))
     around = middle + step * (np.arange(matched) - matched // 2)

@@ -56,7 +56,7 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
             draw_in_space(ax, method.curve, "pr", method.style, method.label)
             continue
         achievable = in_legend(result, "auc_pr_achievable")
-        both = method.label.replace("]", f", achievable {achievable}]", 1)
+        both = method.label.replace("]", f", hull={achievable}]", 1)
         recall, precision = draw_in_space(ax, method.curve, "pr", method.style, both)
         if not recall.size:
             continue

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
-from segbench.drawing.axes import as_text, new_axes, open_frame, short_names
+from segbench.drawing.axes import names_in_lines, new_axes, open_frame, short_names
 from segbench.drawing.legends import place_legend
-from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
+from segbench.report.plots.methods import Kind, Resampling, of_one_protocol, styles_of
 from segbench.report.remarks import names_of
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ def plot_classes(
     *,
     metric: str = "iou",
     level: float | None = None,
-    replicates: int = 2000,
-    seed: int = 0,
     ax: Axes | None = None,
+    **resampling: Unpack[Resampling],
 ) -> Axes:
     """Draw a bar for each class and method, the classes in the order of the first method's values.
 
@@ -41,10 +40,8 @@ def plot_classes(
         A metric of the results of single classes, ``"iou"`` or ``"dice"``.
     level : float, optional
         Level of bootstrap intervals over images, drawn as lines; none if left out.
-    replicates, seed : int
-        Of the intervals; see `Result.intervals`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out.
+    ax, **resampling
+        As for `plot_pr`.
 
     Returns
     -------
@@ -63,6 +60,8 @@ def plot_classes(
     known = [name for name, value in next(iter(classes[0].values())).summary.items() if not isinstance(value, int)]
     if metric not in known:
         raise ArgumentError(f"classes have no metric {metric!r}; expected one of {', '.join(known)}")
+    rules = next(iter(classes[0].values())).rules
+    title = next((each.name for each in rules.metrics() if each.key == metric), metric)
     values = np.array([[one.summary[metric] for one in each.values()] for each in classes])
     order = np.argsort(-np.nan_to_num(values[0], nan=-1), kind="stable")
     ax = ax or new_axes()
@@ -73,15 +72,16 @@ def plot_classes(
         drawn = values[place][order]
         ends = np.zeros((2, len(order)))
         if level is not None:
-            pairs = [one.intervals(level=level, replicates=replicates, seed=seed)[metric] for one in each.values()]
+            pairs = [one.intervals(level=level, **resampling)[metric] for one in each.values()]
             low, high = np.array(pairs)[order].T
             ends = np.nan_to_num(np.clip([drawn - low, high - drawn], 0, math.inf))
         mean = number(float(np.nanmean(drawn))) if np.isfinite(drawn).any() else "-"
         label = f"{method}, mean {mean}"
         spread = None if level is None else ends
         ax.barh(heights, drawn, thickness, xerr=spread, color=styles[place].colour, label=label)
-    ax.set_yticks(range(len(order)), [as_text(list(classes[0])[k]) for k in order])
-    ax.set(ylim=(len(order) - 0.5, -0.5), xlim=(0, 1), xlabel={"iou": "IoU", "dice": "Dice"}.get(metric, metric))
+    named = names_in_lines(list(classes[0]))
+    ax.set_yticks(range(len(order)), [named[k] for k in order])
+    ax.set(ylim=(len(order) - 0.5, -0.5), xlim=(0, 1), xlabel=title)
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
     place_legend(ax, ())

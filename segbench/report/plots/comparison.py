@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING
 from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.metric import Metric
 from segbench.core.numbers import number
-from segbench.drawing.axes import as_text, dot_size, fit_height, guide_width, new_axes, open_frame, short_names
+from segbench.drawing.axes import (
+    dot_size,
+    fit_height,
+    guide_width,
+    names_in_lines,
+    new_axes,
+    open_frame,
+    short_names,
+    wrapped,
+)
 from segbench.drawing.palette import COLOURS, GUIDE
 from segbench.report.plots.methods import Kind, named_by_class
 from segbench.statistics.comparison import Comparison, Difference
@@ -43,24 +53,20 @@ def plot_comparison(
     -------
     matplotlib Axes
         Dots are differences, bars their intervals over images, wide light bars the certain bounds of differences where
-        scores were counted in bins. The p-values on the right are corrected by Holm for all pairs that were compared. A
-        pair without a defined difference has an empty row.
+        scores were counted in bins. The p-values on the right are corrected by Holm for all pairs that were compared;
+        intervals are those of each pair by itself, not corrected. A pair without a defined difference has an empty row.
 
     Raises
     ------
     ArgumentError
         For a metric or a method that was not compared, or for no comparison.
     """
-    if not isinstance(comparison, Comparison):
-        raise ArgumentError(f"expected a comparison, as compare_results gives it, got {type(comparison).__name__}")
-    metric = metric or next((metric.key for metric in comparison.metrics if metric.headline), "")
-    if metric not in comparison.rank_shares:
-        raise ArgumentError(f"{metric!r} is not compared; expected one of {', '.join(comparison.rank_shares)}")
+    metric = compared_metric(comparison, metric).key
     methods = list(comparison.intervals)
     if reference is not None and reference not in methods:
         raise ArgumentError(f"{reference!r} is not among the methods compared: {', '.join(methods)}")
     if reference is None and len(methods) > _ALL_PAIRS_UP_TO:
-        reference = _best(comparison, metric)
+        reference = best_methods_first(comparison, metric)[0]
     rows = [row for row in comparison.differences if row.metric == metric]
     if reference is not None:
         rows = [_minus(row, reference) for row in rows if reference in (row.a, row.b)]
@@ -73,10 +79,16 @@ def plot_comparison(
     for place, row in enumerate(rows):
         _draw_row(ax, place, row)
     short = dict(zip(methods, short_names(methods), strict=True))
-    labels = [short[row.a] if reference else f"{short[row.a]} - {short[row.b]}" for row in rows]
-    ax.set_yticks(range(len(rows)), labels)
-    ax.set(ylim=(len(rows) - 0.5, -1.3), xlabel=_title(comparison, metric, short.get(reference or "", "")))
-    ax.annotate("p (Holm)", (1, -0.85), xycoords=ax.get_yaxis_transform(), va="center", fontsize="small", color=GUIDE)
+    if reference:
+        labels = names_in_lines([row.a for row in rows])
+    else:
+        labels = [f"{short[row.a]}\n- {short[row.b]}" for row in rows]
+    ax.set_yticks(range(len(rows)), labels, fontsize="small")
+    title = _title(comparison, metric, short.get(reference or "", ""))
+    ax.set(ylim=(len(rows) - 0.5, -1.3))
+    ax.set_xlabel(wrapped(ax, title, size="small"), fontsize="small")
+    ax.locator_params(axis="x", nbins=5)
+    ax.annotate("p, Holm", (1, -0.85), xycoords=ax.get_yaxis_transform(), va="center", fontsize="small", color=GUIDE)
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
     if own:
@@ -90,13 +102,24 @@ def _draw(results: Sequence[Result], *, level: float = 0.95, replicates: int = 2
     return plot_comparison(comparison, ax=ax)
 
 
-KIND = Kind(_draw, level="level", rows=True)
+KIND = Kind(_draw, level="level", rows=True, compares=True)
 
 
-def _best(comparison: Comparison, metric: str) -> str:
-    sign = -1 if _lower_is_better(comparison, metric) else 1
+def compared_metric(comparison: Comparison, key: str | None) -> Metric:
+    """Give the metric of a key that was compared; by default the one that ranks methods."""
+    if not isinstance(comparison, Comparison):
+        raise ArgumentError(f"expected a comparison, as compare_results gives it, got {type(comparison).__name__}")
+    for metric in comparison.metrics:
+        if metric.key == key or (key is None and metric.headline):
+            return metric
+    raise ArgumentError(f"{key!r} is not compared; expected one of {', '.join(comparison.rank_shares)}")
+
+
+def best_methods_first(comparison: Comparison, metric: str) -> list[str]:
+    """Give the methods of a comparison, the best by a metric first, undefined ones last."""
+    sign = 1 if _lower_is_better(comparison, metric) else -1
     known = {name: sign * one.estimates[metric] for name, one in comparison.intervals.items()}
-    return max(known, key=lambda name: -math.inf if math.isnan(known[name]) else known[name])
+    return sorted(known, key=lambda name: math.inf if math.isnan(known[name]) else known[name])
 
 
 def _lower_is_better(comparison: Comparison, key: str) -> bool:
@@ -137,11 +160,11 @@ def _draw_row(ax: Axes, place: int, row: Difference) -> None:
 
 def _title(comparison: Comparison, metric: str, reference: str) -> str:
     level = next(iter(comparison.intervals.values())).level
-    name = as_text(metric)
-    what = f"{name} minus that of {reference}" if reference else f"Difference of {name}"
+    name = compared_metric(comparison, metric).name
+    what = f"{name} minus that of {reference}" if reference else f"Difference in {name}"
     better = ", lower is better" if _lower_is_better(comparison, metric) else ""
     images = f"{comparison.images} image{'s'[: comparison.images != 1]}"
     bins = "; light: what bins leave open" if any(row.bounds for row in comparison.differences) else ""
-    # Holm corrects p-values alone, so an interval may exclude 0 beside a corrected p-value above its level.
-    single = "; each pair separately" if len(comparison.intervals) > 2 else ""
-    return f"{what}{better}\n({100 * level:g} % interval over {images}{single}{bins})"
+    # So an interval may exclude 0 beside a corrected p-value above its level.
+    single = ", not corrected for the number of pairs as p is" if len(comparison.intervals) > 2 else ""
+    return f"{what}{better}\n{100 * level:g} % intervals over {images}{single}{bins}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
-from segbench.drawing.axes import as_text, new_axes, short_names
+from segbench.drawing.axes import new_axes, short_names, wrapped
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.plots.methods import Kind
 
@@ -40,6 +40,8 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     ArgumentError
         If the result is not one of the labels protocol.
     """
+    import matplotlib as mpl
+
     counts = result.pooled
     if not isinstance(counts, LabelCounts):
         raise ArgumentError(f"{result.method} is a result of {result.protocol}; confusion matrices are of labels")
@@ -49,11 +51,14 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     with np.errstate(invalid="ignore"):  # 0 / 0 is nan: an empty row
         shares = matrix / matrix.sum(axis=1, keepdims=True)
     ax = ax or new_axes()
+    (method,) = short_names([result.method])
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="equal")
     ax.set_xticks(range(len(columns)), columns, rotation=90)
     ax.set_yticks(range(len(names)), names)
     ax.set(
-        xlabel="predicted", ylabel="ground truth", title=f"{as_text(result.method)}: % of the pixels of each true class"
+        xlabel="predicted",
+        ylabel="ground truth",
+        title=wrapped(ax, f"{method}\n% of the pixels of each true class", size=mpl.rcParams["axes.titlesize"]),
     )
     ax.tick_params(length=0)
     if len(names) <= _MOST_NUMBERS:

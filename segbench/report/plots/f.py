@@ -28,8 +28,8 @@ def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = No
         Of one protocol; of regions covering is drawn in place of F. Two-valued predictions and a method of one
         threshold, as human annotators are, are a level line. One with unknown thresholds, as of some published
         curves, is named in the legend and not drawn.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out.
+    ax
+        As for `plot_pr`.
 
     Returns
     -------

@@ -14,7 +14,16 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import image_columns
 from segbench.curves.masks import AT_THE_MASK
-from segbench.drawing.axes import dot_size, fit_height, guide_width, new_axes, open_frame, short_names
+from segbench.drawing.axes import (
+    dot_size,
+    fit_data,
+    fit_height,
+    guide_width,
+    names_in_lines,
+    new_axes,
+    open_frame,
+    wrapped,
+)
 from segbench.drawing.palette import GUIDE
 from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
 from segbench.report.remarks import names_of
@@ -30,8 +39,9 @@ _DOTS_AS_VECTORS = 5_000
 def plot_images(results: Result | Sequence[Result], *, metric: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw a dot for each image in a row for each method, the best median on top.
 
-    The tall mark is the median, the bar goes from quartile to quartile. An image is at the same height in every
-    row, and up to 200 images thin lines join its dots from row to row: what all methods find hard lies left in all.
+    The axis fits the data. The tall mark is the median, the bar goes from quartile to quartile. An image is at the same
+    height in every row, and up to 200 images thin lines join its dots from row to row: what all methods find hard lies
+    left in all.
 
     Parameters
     ----------
@@ -71,13 +81,11 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
         _draw_row(ax, row, values[k], heights, styles[k].colour)
     if len(heights) <= _LINKED_IMAGES:
         _draw_links(ax, [values[k] for k in order], heights)
-    names = short_names(names_of(results))
+    names = names_in_lines(names_of(results))
     ax.set_yticks(range(len(order)), [_named(names[k], values[k]) for k in order])
-    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=_title(metric, results))
+    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=wrapped(ax, _title(metric, results)))
     ax.tick_params(axis="y", length=0)
-    low, high = ax.dataLim.intervalx
-    if low >= 0 and high <= 1:
-        ax.set_xlim(-0.02, 1.02)
+    fit_data(ax)
     open_frame(ax)
     if own:
         fit_height(ax)
@@ -139,4 +147,5 @@ def _title(metric: str, results: Sequence[Result]) -> str:
     rules = results[0].rules
     if metric == rules.image_headline.image_key and rules.images_at_their_best:
         return f"{metric.capitalize()} of each image at its best threshold"
-    return f"{metric.replace('_', ' ')} of each image"
+    title = next(each.name_for_images for each in image_columns(rules.metrics()) if each.image_key == metric)
+    return f"{title} of each image"

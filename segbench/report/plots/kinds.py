@@ -12,6 +12,8 @@ KINDS: Mapping[str, str] = {
     "images": "each image's F",
     "achievable": "the achievable and the raw curve",
     "comparison": "paired differences",
+    "ranks": "how often each method is first, second, ... in resamples",
+    "significance": "p-values of all pairs as a matrix",
     "confusion": "of label maps the confusion matrix of one method",
     "classes": "IoU per class",
     "reliability": "the share of positives against the score",

@@ -5,15 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.protocol import Protocol
 from segbench.core.series import Series, Space
 from segbench.curves.masks import TWO_VALUED
-from segbench.drawing.axes import guide_width, short_names, three_digits
+from segbench.drawing.axes import (
+    CURVE_LAYER,
+    DOT_MARGIN,
+    dot_size,
+    draw_to_the_frame,
+    guide_width,
+    short_names,
+    three_digits,
+)
 from segbench.drawing.palette import GUIDE, LineStyle, free_places, line_style
+from segbench.drawing.series import draw_in_space, frame, legend_in_space
 from segbench.report.ranking import best_first
 from segbench.report.remarks import names_of
 from segbench.statistics.bands import curve_band
@@ -21,6 +30,8 @@ from segbench.statistics.replicates import as_draws, as_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_MOST_BANDS = 3
 
 
 @dataclass(frozen=True)
@@ -35,11 +46,14 @@ class Kind:
         Its keyword for a confidence level, if it has one; then it takes ``replicates`` and ``seed``, too.
     rows : bool
         Whether it has one row per method or pair, so that its height follows from their number.
+    compares : bool
+        Whether it draws a comparison: of those methods alone that can be compared image by image.
     """
 
     draw: Callable[..., Axes]
     level: str = ""
     rows: bool = False
+    compares: bool = False
 
 
 class Method(NamedTuple):
@@ -86,18 +100,44 @@ def in_legend(result: Result, key: str) -> str:
     return three_digits(result.summary.get(key, math.nan), result.summary.bounds.get(key))
 
 
-def band_settings(band: float | None, replicates: int, seed: int) -> tuple[float | None, int, int]:
-    """Check the arguments of bands."""
-    return None if band is None else as_level(band, "band"), *as_draws(replicates, seed)
+class Resampling(TypedDict, total=False):
+    """How bands and intervals are drawn: 2000 `replicates` by default, by a `seed`, 0 by default."""
+
+    replicates: int
+    seed: int
 
 
-def draw_band(ax: Axes, method: Method, space: Space, *, level: float | None, replicates: int, seed: int) -> None:
-    """Draw the bootstrap band of a curve, if a level is given and it has images."""
-    result = method.result
-    several = result.drawn is not None and result.drawn.columns["threshold"].size > 1
-    if level is not None and result.counts and not result.unnamed and several:
-        ends = curve_band(result.table, space=space, level=level, replicates=replicates, seed=seed)
+def draw_curves(
+    ax: Axes, methods: Sequence[Method], space: Space, *, band: float | None, **resampling: Unpack[Resampling]
+) -> None:
+    """Draw the curves of methods in a space, with bands of this level, and dots at their best F.
+
+    Bands of more than `_MOST_BANDS` methods would hide each other: then only the best method has one.
+    """
+    level = None if band is None else as_level(band, "band")
+    replicates, seed = as_draws(resampling.get("replicates", 2000), resampling.get("seed", 0))
+    frame(ax, space, next((method.curve.beta2 for method in methods if method.curve is not None), 1.0))
+    banded = [method for method in methods if level is not None and _has_band(method.result)]
+    only = "" if len(banded) <= _MOST_BANDS else ", of the best method"
+    for method in banded[: 1 if only else None]:
+        ends = curve_band(method.result.table, space=space, level=level or 0, replicates=replicates, seed=seed)
         ax.fill_between(ends.at, ends.low, ends.high, color=method.style.colour, alpha=0.15, linewidth=0, zorder=2)
+    for method in methods:
+        drawn = draw_in_space(ax, method.curve, space, method.style, method.label)[0].size
+        if space == "pr" and drawn > 1 and "ods_recall" in method.result.summary:
+            best = (method.result.summary["ods_recall"], method.result.summary["ods_precision"])
+            dots = ax.plot(*best, "o", color=method.style.colour, markersize=dot_size(), zorder=CURVE_LAYER + 1)
+            draw_to_the_frame(ax, *dots, margin=DOT_MARGIN)
+    if space == "pr":
+        draw_prevalences(ax, methods)
+    if banded and level is not None:
+        ax.fill([], [], color=GUIDE, alpha=0.3, linewidth=0, label=f"{100 * level:g} % band{only}")
+    legend_in_space(ax, space)
+
+
+def _has_band(result: Result) -> bool:
+    several = result.drawn is not None and result.drawn.columns["threshold"].size > 1
+    return bool(result.counts) and not result.unnamed and several
 
 
 def draw_prevalences(ax: Axes, methods: Sequence[Method]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -18,8 +19,12 @@ from segbench.report.plots.methods import Kind
 FORMATS = (".pdf", ".svg", ".png")
 _DPI = 200
 _FONTS: Mapping[str, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}
-_NARROW = 4.5
-_COLUMN: Mapping[str, Any] = {"font.size": 8, "lines.linewidth": 1.2, "lines.markersize": 4.5}
+_BY_WIDTH: Sequence[tuple[float, Mapping[str, Any]]] = (
+    (4.5, {"font.size": 8, "lines.linewidth": 1.2, "lines.markersize": 4.5}),
+    (10, {}),
+    (math.inf, {"font.size": 18, "lines.linewidth": 3, "lines.markersize": 11, "axes.linewidth": 1.4}),
+)
+"""Settings of pictures up to a width in inches: a column of a paper, its whole width, and a slide."""
 
 
 def save_plot(
@@ -37,17 +42,15 @@ def save_plot(
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends so")
     refuse_results_file(path)
     chosen = kind or _usual_kind(results)
-    if chosen not in KINDS:
-        raise ArgumentError(f"kind is {chosen!r}; expected one of {', '.join(KINDS)}")
-    plot: Kind = import_module(f"segbench.report.plots.{chosen}").KIND
+    plot = kind_of(chosen)
     if level is not None and not plot.level:
         raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out --intervals (level=None)")
-    options: dict[str, Any] = {"replicates": replicates, "seed": seed} if plot.level else {}
+    options: dict[str, Any] = {"replicates": replicates, "seed": seed} if plot.level or plot.compares else {}
     options |= {} if level is None else {plot.level: level}
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    settings: dict[Any, Any] = {**_FONTS, **(_column_settings() if size and size[0] < _NARROW else {})}
+    settings: dict[Any, Any] = {**_FONTS, **(_settings_for(size[0]) if size else {})}
     with mpl.rc_context(settings):
         # Not pyplot: what is only written must neither stay in memory nor ask for a window.
         figure = Figure(figsize=size, layout="constrained")
@@ -61,6 +64,14 @@ def save_plot(
     write_file(path, drawn.getvalue(), hint="give another place")
 
 
+def kind_of(name: str) -> Kind:
+    """Give the kind of plot of a name."""
+    if name not in KINDS:
+        raise ArgumentError(f"kind is {name!r}; expected one of {', '.join(KINDS)}")
+    kind: Kind = import_module(f"segbench.report.plots.{name}").KIND
+    return kind
+
+
 def _usual_kind(results: Sequence[Result]) -> str:
     curves = [result.drawn for result in results]
     if all(curve is not None and "pr" in curve.spaces for curve in curves):
@@ -68,10 +79,11 @@ def _usual_kind(results: Sequence[Result]) -> str:
     return "images" if None in curves else "f"
 
 
-def _column_settings() -> dict[str, Any]:
-    """Give smaller settings for a narrow picture, where nobody chose others."""
+def _settings_for(width: float) -> dict[str, Any]:
+    """Give the settings for a picture of a width in inches, where nobody chose others."""
     import matplotlib as mpl
 
     chosen: dict[Any, Any] = dict(mpl.rcParams)
     defaults: dict[Any, Any] = dict(mpl.rcParamsDefault)
-    return {key: value for key, value in _COLUMN.items() if chosen[key] == defaults[key]}
+    settings = next(settings for limit, settings in _BY_WIDTH if width < limit)
+    return {key: value for key, value in settings.items() if chosen[key] == defaults[key]}

@@ -1,0 +1,88 @@
+"""Plot of the significance matrix: which methods are better than which, with p-values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from segbench.aggregator.comparing import compare_results
+from segbench.aggregator.result import Result
+from segbench.core.numbers import number
+from segbench.drawing.axes import names_in_lines, new_axes, wrapped
+from segbench.drawing.palette import COLOURS
+from segbench.report.plots.comparison import best_methods_first, compared_metric
+from segbench.report.plots.methods import Kind, named_by_class
+from segbench.statistics.comparison import Comparison, is_significant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_NUMBERS = 12
+_BETTER, _WORSE, _OPEN, _NONE = COLOURS[0], COLOURS[4], "#ececec", "#ffffff"
+
+
+def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw Holm's p-value of each method, in rows, against each other, in columns, the best method first.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        From `compare` or `compare_results`.
+    metric : str, optional
+        Key of the metric; by default the one that ranks methods.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib Axes
+        A cell is blue with ``>`` where the method of its row is better than that of its column and the p-value is at
+        most 1 - level, orange with ``<`` where it is worse, grey where neither is shown. Up to 12 methods have their
+        p-values written.
+
+    Raises
+    ------
+    ArgumentError
+        For a metric that was not compared.
+    """
+    chosen = compared_metric(comparison, metric)
+    sign = -1 if chosen.better == "lower" else 1
+    methods = best_methods_first(comparison, chosen.key)
+    places = {name: place for place, name in enumerate(methods)}
+    ax = ax or new_axes()
+    from matplotlib.colors import ListedColormap
+
+    cells = np.full((len(methods), len(methods)), 3)
+    for row in comparison.differences:
+        if row.metric != chosen.key:
+            continue
+        for a, b, better in ((row.a, row.b, sign * row.difference > 0), (row.b, row.a, sign * row.difference < 0)):
+            shown = is_significant(row, comparison.level)
+            cells[places[a], places[b]] = 2 if not shown else 0 if better else 1
+            text = ("> " if better else "< ") * shown + number(row.p_holm, digits=3)
+            if len(methods) <= _MOST_NUMBERS:
+                ax.text(places[b], places[a], text, ha="center", va="center", fontsize="x-small")
+    ax.imshow(cells, cmap=ListedColormap([_BETTER, _WORSE, _OPEN, _NONE]), vmin=0, vmax=3, alpha=0.55)
+    names = names_in_lines(methods)
+    ax.set_xticks(range(len(methods)), names, rotation=90, fontsize="small")
+    ax.set_yticks(range(len(methods)), names, fontsize="small")
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.set_xticks(np.arange(1, len(methods)) - 0.5, minor=True)
+    ax.set_yticks(np.arange(1, len(methods)) - 0.5, minor=True)
+    ax.tick_params(which="minor", length=0)
+    ax.grid(which="minor", color="white", linewidth=2)
+    key = f"> row better than column, < worse: p at most {1 - comparison.level:.2g}"
+    ax.set_title(wrapped(ax, f"p by {chosen.name}, corrected by Holm\n{key}", size="small"), fontsize="small")
+    return ax
+
+
+def _draw(results: Sequence[Result], *, level: float = 0.95, seed: int = 0, ax: Axes, **_idle: int) -> Axes:
+    """Compare results, and draw the matrix; ranks, which it does not show, take the replicates."""
+    comparison = compare_results(named_by_class(results), level=level, replicates=1, seed=seed)
+    return plot_significance(comparison, ax=ax)
+
+
+KIND = Kind(_draw, level="level", compares=True)
