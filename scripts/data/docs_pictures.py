@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import tempfile
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 import imageio.v3 as iio
@@ -28,6 +29,7 @@ from segbench.report.plots.saving import save_plot
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "datasets" / "demo"
 BELOW = {"ha": "center", "va": "top", "fontweight": "bold"}
+METHODS = ("border_colours", "local_entropy", "random_walker", "soft_otsu")
 WRONG = {"color": "0.45", "linestyle": "--", "linewidth": 1.4}
 
 
@@ -46,7 +48,7 @@ def side_by_side(width: float = 9, height: float = 4.2) -> tuple[Figure, Axes, A
 
 def front_page() -> Figure:
     """Draw the main job in one row: a photograph, a soft prediction, its errors, and the curves of all methods."""
-    results = objects("border_colours", "local_entropy", "random_walker", "soft_otsu")
+    results = objects(*METHODS)
     walker, name = results[2], "chelsea"
     photograph = iio.imread(DEMO / "images" / f"{name}.jpg")
     prediction = iio.imread(DEMO / "objects" / "predictions" / walker.method / f"{name}.png")
@@ -74,7 +76,7 @@ def front_page() -> Figure:
 
 def demo_pr() -> Callable[[Path], None]:
     """Draw what ``segbench demo`` draws."""
-    results = objects("border_colours", "local_entropy", "random_walker", "soft_otsu")
+    results = objects(*METHODS)
     return lambda path: save_plot(results, path)
 
 
@@ -176,12 +178,13 @@ def bands() -> Callable[[Path], None]:
 
 def comparison() -> Callable[[Path], None]:
     """Draw paired differences of all methods."""
-    results = objects("border_colours", "local_entropy", "random_walker", "soft_otsu")
+    results = objects(*METHODS)
     return lambda path: save_plot(results, path, kind="comparison")
 
 
-def edges_pr() -> Callable[[Path], None]:
-    """Draw the boundary benchmark of the demo with the human point."""
+@cache
+def edges() -> list[Result]:
+    """Count the boundary benchmark of the demo, with the annotators."""
     folder, settings = DEMO / "edges", segbench.Boundaries(nms=(1, 5, 1.01))
     methods = ("canny_votes", "entropy_gradient", "gradient", "half_discs")
     results = [
@@ -189,8 +192,12 @@ def edges_pr() -> Callable[[Path], None]:
         for method in methods
     ]
     human = segbench.Annotators(settings=segbench.Boundaries())
-    results.append(segbench.evaluate(folder / "ground_truth", None, human, gt_pattern="*.#"))
-    return lambda path: save_plot(results, path)
+    return [*results, segbench.evaluate(folder / "ground_truth", None, human, gt_pattern="*.#")]
+
+
+def edges_pr() -> Callable[[Path], None]:
+    """Draw the boundary benchmark of the demo with the human point."""
+    return lambda path: save_plot(edges(), path)
 
 
 def matches() -> Figure:
@@ -259,24 +266,57 @@ def architecture() -> Figure:
     return figure
 
 
-def reliability() -> Callable[[Path], None]:
-    """Draw how well the scores of the demo are calibrated."""
-    results = objects("border_colours", "local_entropy", "random_walker", "soft_otsu")
-    return lambda path: save_plot(results, path, kind="reliability", size=(5, 4.6))
+@cache
+def labels() -> list[Result]:
+    """Count the label maps of the demo."""
+    folder = DEMO / "labels"
+    protocol = segbench.Labels(classes=str(folder / "classes.txt"))
+    return [
+        segbench.evaluate(folder / "ground_truth", folder / "predictions" / method, protocol)
+        for method in ("random_walker", "watershed")
+    ]
 
 
 def label_maps() -> Figure:
     """Draw the confusion matrix of a method on the label maps of the demo, and IoU per class of two."""
-    folder = DEMO / "labels"
-    protocol = segbench.Labels(classes=str(folder / "classes.txt"))
-    results = [
-        segbench.evaluate(folder / "ground_truth", folder / "predictions" / method, protocol)
-        for method in ("random_walker", "watershed")
-    ]
     figure, left, right = side_by_side()
-    segbench.plot_confusion(results[0], ax=left)
-    segbench.plot_classes(results, level=0.95, ax=right)
+    segbench.plot_confusion(labels()[0], ax=left)
+    segbench.plot_classes(labels(), level=0.95, ax=right)
     return figure
+
+
+GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
+    "pr": edges,
+    "roc": lambda: objects(*METHODS),
+    "achievable": lambda: objects(*METHODS[:2]),
+    "f": edges,
+    "images": edges,
+    "comparison": lambda: edges()[:-1],
+    "ranks": lambda: edges()[:-1],
+    "significance": lambda: edges()[:-1],
+    "e": lambda: [
+        segbench.evaluate(DEMO / "objects" / "ground_truth", DEMO / "objects" / "predictions" / method, "saliency")
+        for method in METHODS
+    ],
+    "reliability": lambda: objects(*METHODS),
+    "confusion": lambda: labels()[:1],
+    "classes": labels,
+}
+"""Of each kind of plot, what the gallery in docs/plots.md shows."""
+
+
+def gallery(kind: str) -> Callable[[Path], None]:
+    """Draw a kind of plot as wide as a column, in few colours so that the file is small."""
+    from PIL import Image
+
+    results = GALLERY[kind]()
+    level = 0.95 if kind in ("roc", "classes") else None
+
+    def write(path: Path) -> None:
+        save_plot(results, path, kind=kind, level=level, size=(3.5, 3))
+        Image.open(path).convert("P", palette=Image.Palette.ADAPTIVE, colors=96).save(path, optimize=True)
+
+    return write
 
 
 PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
@@ -295,7 +335,7 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "matches": matches,
     "overlay": overlay,
     "label-maps": label_maps,
-    "reliability": reliability,
+    **{f"plot-{kind}": partial(gallery, kind) for kind in GALLERY},
 }
 
 
@@ -312,7 +352,11 @@ def main() -> None:
     for name in options.names or PICTURES:
         path = options.output / f"{name}.png"
         drawn = PICTURES[name]()
-        drawn.savefig(path, dpi=120) if isinstance(drawn, Figure) else drawn(path)
+        if isinstance(drawn, Figure):
+            drawn.draw_without_rendering()  # a layout settles step by step
+            drawn.savefig(path, dpi=120)
+        else:
+            drawn(path)
         print(path)
 
 
