@@ -25,6 +25,9 @@ _PATIENCE = 30
 class DaskPool(Executor):
     """The workers of a Dask cluster behind the interface of `concurrent.futures`; made by `dask_pool`."""
 
+    slow_to_hand_out = True
+    """Whether a task takes the scheduler milliseconds, so that larger batches of images are handed out."""
+
     def __init__(self, client: Any) -> None:  # noqa: ANN401  distributed ships no types
         self._client = client
         self._executor = client.get_executor(pure=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -93,8 +94,7 @@ def merge_results(
             for run in runs:
                 outcomes = store.outcomes(run.key)
                 # Unpacked once, so that what is damaged is refused by the name of its own file.
-                for _ in stored_result(run, outcomes, str(path)).counts.values():
-                    pass
+                deque(stored_result(run, outcomes, str(path)).counts.values(), maxlen=0)
                 _add(merged, str(path), run, outcomes)
     try:
         with ResultsFile(place, create=True) as store:

@@ -60,8 +60,7 @@ def _write(path: Path, data: bytes) -> None:
         return
     replaceable = stat.S_ISREG(old.st_mode) and _same_file(old, target)
     if replaceable:
-        with target.open("r+b"):  # a write-protected file is not replaced either
-            pass
+        target.open("r+b").close()  # a write-protected file is not replaced either
         try:
             _replace(target, data, old)
         except OSError as error:

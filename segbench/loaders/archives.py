@@ -2,7 +2,8 @@
 
 ``.zip`` and ``.tar`` are gone through once; each member notes where its bytes lie, so that a worker reads it without
 the archive's directory. ``.tar.gz`` and ``.tgz`` have no such places: each is unpacked once into a temporary ``.tar``,
-which is deleted when the program ends; a worker on another machine makes its own. Nothing else is written.
+which is deleted when the program ends, or after a kill when another one is unpacked; a worker on another machine makes
+its own. Nothing else is written.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import stat
 import struct
 import tarfile
 import tempfile
+import time
 import zipfile
 import zlib
 from collections import Counter
@@ -33,6 +35,13 @@ from segbench.loaders.images import not_readable
 from segbench.loaders.source import Source
 from segbench.loaders.urls import last_name
 
+try:
+    import fcntl
+
+    _CAN_LOCK = True
+except ImportError:
+    _CAN_LOCK = False  # on Windows
+
 EXTENSIONS = (".zip", ".tar", ".tar.gz", ".tgz")
 MAX_BYTES = 8 * MAX_PIXELS + 2**16
 """What one member may unpack to: the largest image, in 64-bit numbers, with a header."""
@@ -40,6 +49,8 @@ MAX_UNPACKED = 2**37
 """What a ``.tar.gz`` may unpack to, besides half of what is free in the temporary folder."""
 
 _GZIPPED = (".tar.gz", ".tgz")
+_PREFIX = "segbench-unpacked-"
+_JUST_MADE = 60.0  # seconds in which an unpacked file may not be locked yet
 _PIECE = 2**20
 _LONGEST_HEADER = 2**16
 """Python's reader takes the square of a header's length where it is damaged."""
@@ -261,6 +272,8 @@ def _zip_fault(info: zipfile.ZipInfo) -> str:
 
 _unpacking = Lock()
 _unpacked: dict[Archive, str] = {}
+_locks: list[int] = []
+"""Files that stay open, as closing one would end its lock."""
 
 
 def _unpacked_here(archive: Archive) -> str:
@@ -274,7 +287,11 @@ def _unpacked_here(archive: Archive) -> str:
 
 def _unpack(source: str) -> str:
     """Unpack a gzip file into a temporary one, which is removed when the process ends."""
-    descriptor, path = tempfile.mkstemp(".tar", "segbench-")
+    _remove_left_behind()
+    descriptor, path = tempfile.mkstemp(".tar", _PREFIX)
+    if _CAN_LOCK:
+        _locks.append(os.dup(descriptor))
+        fcntl.flock(_locks[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
     atexit.register(_remove, path, os.getpid())
     most = min(MAX_UNPACKED, shutil.disk_usage(path).free // 2)
     try:
@@ -293,6 +310,17 @@ def _unpack(source: str) -> str:
         what = f"unpacks to more than {most} bytes, the limit in {tempfile.gettempdir()}"
         raise DataError(shown(source), what, "unpack it first, or set TMPDIR")
     return path
+
+
+def _remove_left_behind() -> None:
+    """Remove what processes that were killed had unpacked: their locks ended with them and their workers."""
+    if not _CAN_LOCK:
+        return
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}????????.tar"):
+        with suppress(OSError), left.open("rb") as file:  # another user's, or locked
+            if time.time() - left.stat().st_mtime > _JUST_MADE:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink()
 
 
 def _remove(path: str, process: int) -> None:

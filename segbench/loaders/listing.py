@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
@@ -135,13 +135,11 @@ def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, str]]:
 
 
 def _kind(entry: os.DirEntry[str]) -> str:
-    try:
+    with suppress(OSError):  # what cannot be looked at is no file
         if entry.is_dir():
             return "folder"
         if entry.is_file():
             return "file"
-    except OSError:
-        pass
     # A dead link to an image is listed, so that reading it says what is wrong instead of the image going missing.
     return "file" if entry.is_symlink() and not os.path.exists(entry.path) else "pipes and devices"  # noqa: PTH110
 

@@ -84,7 +84,8 @@ def bootstrap(
     left_out = leave_one_out(table) if method == "bca" and table.images > 1 else np.empty((0, len(table.metrics)))
     intervals: dict[str, tuple[float, float]] = {}
     undefined: dict[str, str] = {}
-    notes = [*notes_on(table.images), *_method_notes(method, table.metrics)]
+    resampled_at = [table.resampled_at] if table.resampled_at else []
+    notes = [*notes_on(table.images), *resampled_at, *_method_notes(method, table.metrics)]
     for k, metric in enumerate(table.metrics):
         name = metric.key
         if not name:

@@ -73,6 +73,10 @@ METRICS = shares(
 TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positives", "negatives", "ignored"))
 
 WITHOUT_NAMES = "some pixels were added without the name of their image, so images are not distinguished"
+_RESAMPLED_AT = (
+    "resampled at {} thresholds: ends of intervals of P, R and threshold of the ODS and of FPR95, which jump from one "
+    "threshold to another, may be off by 1e-3"
+)
 _ALL_PREDICTED = "ODS: predicting every pixel positive gives the best F"
 
 _OIS = ("ois_f", "ois_precision", "ois_recall")
@@ -317,6 +321,12 @@ class PixelTable(CountsTable[ScoreCounts]):
     def chosen_points(self) -> str:
         """How many of the scores `reduced` has, in words; empty where it has all."""
         return self.reduced.threshold_source if self._pool.scores > REDUCED_ABOVE else ""
+
+    @property
+    def resampled_at(self) -> str:
+        """At how many of the thresholds resamples are measured, and what that does; empty where at all."""
+        kept = self._layout.scores.size
+        return "" if self._layout.whole or self._pool.counts.binned else _RESAMPLED_AT.format(kept)
 
     @property
     def worth_keeping(self) -> bool:
