@@ -13,9 +13,8 @@ from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import TWO_VALUED
 from segbench.drawing.axes import CURVE_LAYER, frame_reliability, new_axes, short_names, three_digits
 from segbench.drawing.legends import place_legend
-from segbench.drawing.palette import line_style
 from segbench.protocols.pixels.calibration import reliability, why_uncalibrated
-from segbench.report.plots.methods import Kind, of_one_protocol
+from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
 from segbench.report.remarks import names_of
 
 if TYPE_CHECKING:
@@ -39,7 +38,8 @@ def plot_reliability(results: Result | Sequence[Result], *, ax: Axes | None = No
     Returns
     -------
     matplotlib Axes
-        The area of a dot is the share of all pixels in its bin, of which it keeps a visible least; legends give ECE.
+        The area of a dot is the share of all pixels in its bin, of which it keeps a visible least; legends give ECE,
+        the lowest first.
 
     Raises
     ------
@@ -50,11 +50,12 @@ def plot_reliability(results: Result | Sequence[Result], *, ax: Axes | None = No
     pooled = [_counts(result) for result in results]
     ax = ax or new_axes()
     frame_reliability(ax)
-    for place, (counts, name) in enumerate(zip(pooled, short_names(names_of(results)), strict=True)):
-        bins, style = reliability(counts), line_style(place)
+    all_bins = [reliability(counts) for counts in pooled]
+    errors = [float(np.abs(bins.positives - bins.scores).sum() / bins.pixels.sum()) for bins in all_bins]
+    methods = zip(errors, all_bins, styles_of(results), short_names(names_of(results)), strict=True)
+    for error, bins, style, name in sorted(methods, key=lambda method: method[0]):
         held = bins.pixels > 0
         score, share = bins.scores[held] / bins.pixels[held], bins.positives[held] / bins.pixels[held]
-        error = np.abs(bins.positives - bins.scores).sum() / bins.pixels.sum()
         label = f"[ECE={three_digits(error)}] {name}"
         ax.plot(score, share, color=style.colour, linestyle=style.dashes, zorder=CURVE_LAYER, label=label)
         area = _LARGEST_DOT * np.maximum(bins.pixels[held] / bins.pixels.sum(), 0.05)
