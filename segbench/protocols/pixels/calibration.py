@@ -46,11 +46,11 @@ METRICS = shares(
         note="mean squared difference of label and score",
     ),
     Metric(
-        key="ece", title="ECE", better="lower", image_key="ece", compared=True, group="ECE, MCE",
+        key="ece", title="ECE", better="lower", image_key="ece", compared=True,
         note=f"mean and largest gap between score and share of positives in {BINS} bins",
     ),
     Metric(
-        key="mce", title="MCE", better="lower", image_key="mce", chosen=True, priority=5, group="ECE, MCE",
+        key="mce", title="MCE", better="lower", image_key="mce", chosen=True, priority=5,
         note=f"mean and largest gap between score and share of positives in {BINS} bins",
     ),
     Metric(
