@@ -9,7 +9,6 @@ from cases import write_folder, write_papers
 from pictures import boundary_results, label_results, pixel_results
 
 from segbench import (
-    Accumulator,
     ArgumentError,
     Boundaries,
     BoundaryCounts,
@@ -38,7 +37,6 @@ from segbench import (
 )
 from segbench.drawing.axes import names_in_lines, short_names
 from segbench.drawing.palette import HUMAN, line_style
-from segbench.report.page.charts import charts
 from segbench.report.plots import roc
 from segbench.report.plots.kinds import KINDS
 from segbench.report.plots.methods import Kind, styles_of
@@ -325,13 +323,6 @@ class TestMasks:
         ax = plot_pr([results[0], empty])
         assert labels_of(ax)[1] == "[F=.000] empty"
         assert not [line for line in ax.lines if "empty" in str(line.get_label()) and line.get_xdata().size]
-
-    def test_masks_are_points_in_both_charts_of_the_page(self):
-        accumulator = Accumulator(method="hard")
-        accumulator.update([[0, 1], [1, 1]], [[0, 1], [1, 0]], names=["a", "b"])
-        (method,) = charts([accumulator.compute()], ["hard"], [])["methods"]
-        assert [point[:2] for point in method["pr"]["points"]] == [[0.6666667, 1.0]]
-        assert [point[:2] for point in method["roc"]["points"]] == [[0.0, 0.6666667]]
 
 
 def test_annotators_without_a_partner_are_named_and_not_drawn():

@@ -21,7 +21,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
 from segbench.core.series import AXES, RATES, Series, Space
 from segbench.drawing.palette import COLOURS, DASHES, LineStyle
-from segbench.drawing.series import thinned
+from segbench.drawing.series import drawn_line, thinned
 from segbench.report.page.svg import WIDTH, Axis, axes, between, drawing, element, fitting, grid, line, shape, words
 from segbench.report.plots.methods import classes_add_up
 from segbench.statistics.bands import curve_band
@@ -144,7 +144,7 @@ def _in_space(methods: Sequence[Method], space: Space) -> Chart | None:
         areas = _areas(curve, space, methods[k], x, y)
         shaded |= bool(areas)
         dots = _best_points(methods[k], x, y) if space == "pr" else []
-        parts.append(_layer(methods, k, [*areas, *_line(*curve.line(space), x, y), *dots]))
+        parts.append(_layer(methods, k, [*areas, *_line(*drawn_line(curve, space), x, y), *dots]))
     note = "Shaded: where the curve lies in the resamples, of the best method or the one chosen" if shaded else ""
     return Chart(space, _CAPTIONS[space], _readable(parts, methods, _CAPTIONS[space], x, y, columns=RATES[space]), note)
 
