@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import tempfile
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 import imageio.v3 as iio
@@ -26,6 +27,7 @@ from segbench.report.plots.saving import save_plot
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "datasets" / "demo"
+METHODS = ("border_colours", "local_entropy", "random_walker", "soft_otsu")
 WRONG = {"color": "0.45", "linestyle": "--", "linewidth": 1.4}
 
 
@@ -44,7 +46,7 @@ def side_by_side(width: float = 9, height: float = 4.2) -> tuple[Figure, Axes, A
 
 def demo_pr() -> Callable[[Path], None]:
     """Draw what ``segbench demo`` draws."""
-    results = objects("border_colours", "local_entropy", "random_walker", "soft_otsu")
+    results = objects(*METHODS)
     return lambda path: save_plot(results, path)
 
 
@@ -150,8 +152,9 @@ def comparison() -> Callable[[Path], None]:
     return lambda path: save_plot(results, path, kind="comparison")
 
 
-def edges_pr() -> Callable[[Path], None]:
-    """Draw the boundary benchmark of the demo with the human point."""
+@cache
+def edges() -> list[Result]:
+    """Count the boundary benchmark of the demo, with the annotators."""
     folder, settings = DEMO / "edges", segbench.Boundaries(nms=(1, 5, 1.01))
     methods = ("canny_votes", "entropy_gradient", "gradient", "half_discs")
     results = [
@@ -159,8 +162,12 @@ def edges_pr() -> Callable[[Path], None]:
         for method in methods
     ]
     human = segbench.Annotators(settings=segbench.Boundaries())
-    results.append(segbench.evaluate(folder / "ground_truth", None, human, gt_pattern="*.#"))
-    return lambda path: save_plot(results, path)
+    return [*results, segbench.evaluate(folder / "ground_truth", None, human, gt_pattern="*.#")]
+
+
+def edges_pr() -> Callable[[Path], None]:
+    """Draw the boundary benchmark of the demo with the human point."""
+    return lambda path: save_plot(edges(), path)
 
 
 def matches() -> Figure:
@@ -229,18 +236,52 @@ def architecture() -> Figure:
     return figure
 
 
-def label_maps() -> Figure:
-    """Draw the confusion matrix of a method on the label maps of the demo, and IoU per class of two."""
+@cache
+def labels() -> list[Result]:
+    """Count the label maps of the demo."""
     folder = DEMO / "labels"
     protocol = segbench.Labels(classes=str(folder / "classes.txt"))
-    results = [
+    return [
         segbench.evaluate(folder / "ground_truth", folder / "predictions" / method, protocol)
         for method in ("random_walker", "watershed")
     ]
+
+
+def label_maps() -> Figure:
+    """Draw the confusion matrix of a method on the label maps of the demo, and IoU per class of two."""
     figure, left, right = side_by_side()
-    segbench.plot_confusion(results[0], ax=left)
-    segbench.plot_classes(results, level=0.95, ax=right)
+    segbench.plot_confusion(labels()[0], ax=left)
+    segbench.plot_classes(labels(), level=0.95, ax=right)
     return figure
+
+
+GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
+    "pr": edges,
+    "roc": lambda: objects(*METHODS),
+    "achievable": lambda: objects(*METHODS[:2]),
+    "f": edges,
+    "images": edges,
+    "comparison": lambda: edges()[:-1],
+    "ranks": lambda: edges()[:-1],
+    "significance": lambda: edges()[:-1],
+    "confusion": lambda: labels()[:1],
+    "classes": labels,
+}
+"""Of each kind of plot, what the gallery in docs/plots.md shows."""
+
+
+def gallery(kind: str) -> Callable[[Path], None]:
+    """Draw a kind of plot as wide as a column, in few colours so that the file is small."""
+    from PIL import Image
+
+    results = GALLERY[kind]()
+    level = 0.95 if kind in ("roc", "classes") else None
+
+    def write(path: Path) -> None:
+        save_plot(results, path, kind=kind, level=level, size=(3.5, 3))
+        Image.open(path).convert("P", palette=Image.Palette.ADAPTIVE, colors=96).save(path, optimize=True)
+
+    return write
 
 
 PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
@@ -258,6 +299,7 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "matches": matches,
     "overlay": overlay,
     "label-maps": label_maps,
+    **{f"plot-{kind}": partial(gallery, kind) for kind in GALLERY},
 }
 
 
@@ -274,7 +316,11 @@ def main() -> None:
     for name in options.names or PICTURES:
         path = options.output / f"{name}.png"
         drawn = PICTURES[name]()
-        drawn.savefig(path, dpi=120) if isinstance(drawn, Figure) else drawn(path)
+        if isinstance(drawn, Figure):
+            drawn.draw_without_rendering()  # a layout settles step by step
+            drawn.savefig(path, dpi=120)
+        else:
+            drawn(path)
         print(path)
 
 

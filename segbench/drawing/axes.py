@@ -30,7 +30,7 @@ _PART = re.compile(r"[^_/\-\s]+[_/\-\s]*|[_/\-\s]+")
 _LINES_IN_A_ROW = 2.2
 _LINES_AROUND = 5
 _LETTER_WIDTH = 0.55
-_AXES_WIDTH = 0.8
+_AXES_WIDTH = 0.65
 _MARGIN = 0.04
 
 
