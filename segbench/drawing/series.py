@@ -55,6 +55,15 @@ def legend_in_space(ax: Axes, space: Space) -> None:
     place_legend(ax, _PR_CORNERS if space == "pr" else _ROC_CORNERS)
 
 
+def drawn_line(series: Series, space: Space) -> Line:
+    """Give the points of a curve to draw in a space: without a stroke along the frame of precision and recall."""
+    x, y = series.line(space)
+    near = x < _AT_THE_FRAME
+    if space == "pr" and near.any() and not near.all() and np.ptp(y[near]) > _STROKE:
+        return x[~near], y[~near]
+    return x, y
+
+
 def draw_in_space(ax: Axes, series: Series | None, space: Space, style: LineStyle, label: str) -> Line:
     """Draw a curve in a space, and around it what bins leave open; give the points drawn.
 
@@ -63,10 +72,7 @@ def draw_in_space(ax: Axes, series: Series | None, space: Space, style: LineStyl
     bounds = None if series is None else series.envelope(space)
     if bounds:
         ax.fill_between(bounds.at, bounds.low, bounds.high, color=style.colour, alpha=0.3, linewidth=0, zorder=2)
-    x, y = (np.empty(0), np.empty(0)) if series is None else series.line(space)
-    near = x < _AT_THE_FRAME
-    if space == "pr" and near.any() and not near.all() and np.ptp(y[near]) > _STROKE:
-        x, y = x[~near], y[~near]
+    x, y = (np.empty(0), np.empty(0)) if series is None else drawn_line(series, space)
     if x.size == 1:
         ax.plot(
             x, y, "o", color=style.colour, markersize=1.4 * dot_size(), label=label, zorder=CURVE_LAYER, clip_on=False

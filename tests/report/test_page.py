@@ -236,6 +236,15 @@ class TestCurves:
         x, y = 48 + summary["ods_recall"] * (446 - 48), 398 - summary["ods_precision"] * (398 - 10)
         assert f'class="dot" cx="{x:.1f}" cy="{y:.1f}"' in pr
 
+    def test_masks_are_points(self, tmp_path):
+        accumulator = Accumulator(method="hard")
+        accumulator.update([[0, 1], [1, 1]], [[0, 1], [1, 0]], names=["a", "b"])
+        page = write_page(tmp_path, [accumulator.compute()]).read_text()
+        readings = embedded(page, "data-")[0]["readings"][0]
+        assert [readings[name] for name in ("recall", "precision", "fpr", "tpr")] == [[0.666667], [1], [0], [0.666667]]
+        roc = page[page.index('data-kind="roc"') : page.index('data-kind="images"')]
+        assert len(re.findall('<circle class="dot"', roc)) == 1
+
     def test_one_threshold_has_no_chart_of_thresholds(self, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": np.eye(9, dtype=np.uint8) * 255})
         mask = write_folder(tmp_path / "p", {"a.png": np.tri(9, dtype=np.uint8) * 255})

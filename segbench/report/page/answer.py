@@ -16,13 +16,12 @@ from segbench.report.page.charts import Method
 from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, words
 from segbench.report.ranking import best_first, image_sets
 from segbench.statistics.bootstrap import FEW_IMAGES
-from segbench.statistics.comparison import Comparison, Difference
+from segbench.statistics.comparison import Comparison, Difference, is_significant
 
 _MOST_COMPARED = 10
 """Each pair of methods takes about a third of a second at 200 images."""
 _MOST_NAMED = 4
 _ROW = 40.0
-_TIED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -148,11 +147,11 @@ def _certainty(comparison: Comparison, metric: Metric, names: Sequence[str]) -> 
     drawn = next(iter(comparison.intervals.values())).replicates
     said = [] if math.isnan(share) else [f"{first} is first in {_percent(share)} of {drawn} resamples of the images."]
     rows = [_row(comparison, metric, first, other) for other in others]
-    open_ = [other for other, row in zip(others, rows, strict=True) if math.isnan(row.p_holm)]
-    known = [(other, row.p_holm) for other, row in zip(others, rows, strict=True) if not math.isnan(row.p_holm)]
-    least, holm = 1 - comparison.level + _TIED, " after Holm" if len(names) > 2 else ""
-    better = [(other, p) for other, p in known if p <= least]
-    not_better = [(other, p) for other, p in known if p > least]
+    left_open = [other for other, row in zip(others, rows, strict=True) if math.isnan(row.p_holm)]
+    known = [(other, row) for other, row in zip(others, rows, strict=True) if not math.isnan(row.p_holm)]
+    holm = " after Holm" if len(names) > 2 else ""
+    better = [(other, row.p_holm) for other, row in known if is_significant(row, comparison.level)]
+    not_better = [(other, row.p_holm) for other, row in known if not is_significant(row, comparison.level)]
     if better and not not_better and len(better) == len(others) > 1:
         worst = max(p for _, p in better)
         said.append(f"It is significantly better than every other method (p at most {number(worst)}{holm}).")
@@ -160,8 +159,8 @@ def _certainty(comparison: Comparison, metric: Metric, names: Sequence[str]) -> 
         said.append(f"It is significantly better than {_listed(better, holm)}.")
     if not_better:
         said.append(f"It is not significantly better than {_listed(not_better, holm)}.")
-    if open_:
-        said.append(f"Not compared with {', '.join(open_)}: bins of scores leave the order open.")
+    if left_open:
+        said.append(f"Not compared with {', '.join(left_open)}: bins of scores leave the order open.")
     return said
 
 
@@ -189,7 +188,7 @@ def _matrix(comparison: Comparison, metric: Metric, names: Sequence[str]) -> tup
         row = _row(comparison, metric, a, b)
         higher = row.difference > 0 if row.a == a else row.difference < 0
         found = "better" if higher != (metric.better == "lower") else "worse"
-        return Cell(number(row.p_holm, digits=3), found if row.p_holm <= 1 - comparison.level + _TIED else "")
+        return Cell(number(row.p_holm, digits=3), found if is_significant(row, comparison.level) else "")
 
     return tuple(tuple(cell(a, b) for b in names) for a in names)
 

@@ -22,7 +22,7 @@ from segbench.core.numbers import number
 from segbench.core.series import AXES, RATES, Series, Space
 from segbench.drawing.axes import equal_f
 from segbench.drawing.palette import COLOURS, DASHES, LineStyle
-from segbench.drawing.series import thinned
+from segbench.drawing.series import drawn_line, thinned
 from segbench.report.page.svg import WIDTH, Axis, axes, between, drawing, element, fitting, grid, line, shape, words
 from segbench.report.plots.methods import classes_add_up
 from segbench.statistics.bands import curve_band
@@ -140,14 +140,25 @@ def _in_space(methods: Sequence[Method], space: Space) -> Chart | None:
         parts += [line(x.start, at, x.end, at, css="chance") for at in y.at(sorted(rates)).tolist()]
     else:
         parts.append(line(x.start, y.start, x.end, y.end, css="chance"))
-    shaded = False
+    shaded: dict[str, None] = {}
     for k, curve in reversed(curves):
         areas = _areas(curve, space, methods[k], x, y)
-        shaded |= bool(areas)
+        shaded |= dict.fromkeys(_said_of(methods[k], bins=curve.envelope(space) is not None) if areas else ())
         dots = _best_points(methods[k], x, y) if space == "pr" else []
-        parts.append(_layer(methods, k, [*areas, *_line(*curve.line(space), x, y), *dots]))
-    note = "Shaded: where the curve lies in the resamples, of the best method or the one chosen" if shaded else ""
+        parts.append(_layer(methods, k, [*areas, *_line(*drawn_line(curve, space), x, y), *dots]))
+    note = f"Shaded: {'; '.join(shaded)}" if shaded else ""
     return Chart(space, _CAPTIONS[space], _readable(parts, methods, _CAPTIONS[space], x, y, columns=RATES[space]), note)
+
+
+def _said_of(method: Method, *, bins: bool) -> list[str]:
+    """Say what the areas around a curve are."""
+    said = ["what bins of scores leave open"] if bins else []
+    if method.intervals is not None and method.intervals.images > 1:
+        level, drawn = 100 * method.intervals.level, method.intervals.replicates
+        said.append(
+            f"{level:g} % of {drawn} resamples of the images, point by point, of the best method or those chosen"
+        )
+    return said
 
 
 def _equal_f(x: Axis, y: Axis, beta2: float) -> list[Markup]:

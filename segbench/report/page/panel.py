@@ -112,11 +112,11 @@ def _method(seen: Seen, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
     where = {"truth": panel["truths"].index(truth), "size": [width, height], "side": side}
     # A protocol without thresholds has pictures at one, which is undefined.
     cuts = {"cuts": [None if math.isnan(cut) else float(f"{cut:.7g}") for cut in seen.cuts], "start": seen.start}
-    thumbnail = {"thumbnail": _thumbnail(pictures, seen.start)} if task.in_gallery else {}
+    thumbnail = {"thumbnail": _thumbnail(pictures, seen.start, task.photo)} if task.in_gallery else {}
     return _packed(pictures, side, task.longest) | where | cuts | thumbnail
 
 
-def _thumbnail(pictures: Pictures, at: int) -> dict[str, Any]:
+def _thumbnail(pictures: Pictures, at: int, photo: Source | None) -> dict[str, Any]:
     """Tint the states of an image, and say how much of it is tinted and what its metrics are."""
     if pictures.reached is None:
         states, metrics = pictures.states[at], {name: float(values[at]) for name, values in pictures.metrics.items()}
@@ -127,7 +127,7 @@ def _thumbnail(pictures: Pictures, at: int) -> dict[str, Any]:
     share = float(np.isin(states, (State.NOTHING, State.IGNORED), invert=True).mean())
     side = block_side(states.shape, THUMBNAIL)
     return {
-        "tint": tint(states.ravel()[picked(_RANKS[states], side)], share),
+        "tint": tint(states.ravel()[picked(_RANKS[states], side)], share if photo else 0),
         "size": [side * -(-states.shape[1] // side), side * -(-states.shape[0] // side), *states.shape[::-1]],
         "share": share,
         "metrics": metrics,

@@ -213,8 +213,8 @@ function openPanel(section, image, place, threshold = null) {
 }
 
 // A link names an image and a method, and perhaps a protocol and a threshold.
-function follow() {
-  const fields = new URLSearchParams(location.hash.slice(1));
+function follow(hash = location.hash) {
+  const fields = new URLSearchParams(hash.slice(1));
   const section = document.getElementById(fields.get("in")) ?? find("main > section");
   const image = fields.get("image");
   if (image === null) return dialog.open && dialog.close();
@@ -229,7 +229,13 @@ function step(images, methods = 0) {
   if (image !== undefined) openPanel(open.section, image, place);
 }
 
-addEventListener("hashchange", follow);
+addEventListener("hashchange", () => follow());
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a.thumb, a.open");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  follow(link.hash);
+});
 slider.addEventListener("input", slide);
 opacity.addEventListener("input", stage);
 for (const input of [find("#other"), find("#divider")]) input.addEventListener("input", stage);
@@ -254,9 +260,10 @@ dialog.addEventListener("touchend", (event) => {
   step(clientX < touched.clientX ? 1 : -1);
 });
 dialog.addEventListener("close", () => {
+  if (dialog.open) return; // opened again before the event came
   open = null;
   if (location.hash.includes("image=")) history.replaceState(null, "", location.pathname + location.search);
 });
 themed.push(() => { if (open?.states) stage(); });
 rethemed();
-addEventListener("DOMContentLoaded", follow);
+addEventListener("DOMContentLoaded", () => follow());
