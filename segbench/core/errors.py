@@ -12,7 +12,7 @@ class ArgumentError(SegbenchError, ValueError):
 
 
 class UnknownMetricError(ArgumentError, KeyError):
-    """A metric that is not there was asked for by its key."""
+    """A metric key is unknown."""
 
     __str__ = Exception.__str__
 

@@ -8,6 +8,7 @@ import pytest
 from cases import write_folder, write_papers
 from pictures import boundary_results, label_results, pixel_results
 
+import segbench
 from segbench import (
     ArgumentError,
     Boundaries,
@@ -380,6 +381,9 @@ class TestSavePlot:
     @pytest.mark.parametrize("kind", KINDS)
     def test_draws_every_kind_of_one_size(self, tmp_path, kind):
         results = label_results(1) if kind in ("confusion", "classes") else pixel_results(2, images=4)
+        if kind == "e":
+            maps = {name: (np.tri(8), np.arange(64).reshape(8, 8) / step) for name, step in {"a": 63, "b": 70}.items()}
+            results = [segbench.evaluate(maps, protocol=segbench.Saliency(positive=">0"))]
         save_plot(results, tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
         assert plt.imread(tmp_path / "a.png").shape[:2] == (600, 700)
 
