@@ -75,25 +75,35 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
 def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> list[Finding]:
     floats = [(probe, score) for probe, score in scored if score.dtype.startswith("float")]
     outside = [(p, s) for p, s in floats if s.lowest < -ROUNDING or s.highest > 1 + ROUNDING]
-    if not outside or expected.stretched:
+    if not outside:
         return []
     lowest, highest = min(s.lowest for _, s in outside), max(s.highest for _, s in outside)
     whole = all(score.whole for _, score in outside)
     levels = lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
     apart = any(0 < s.highest <= 1 for _, s in floats) and highest > 100
-    if not (expected.unit_range or levels or apart):
+    logits = lowest < -ROUNDING
+    if not (expected.unit_range or logits or ((levels or apart) and not expected.stretched)):
         return []  # the pixels protocol takes scores of any range
-    if apart and not expected.unit_range:
+    if apart and not (expected.unit_range or logits):
         what = f"some predictions run from 0 to 1 and others up to {highest:g}"
         fix = "save all predictions on one scale"
     else:
-        meant = "thresholds are for 0 to 1" if expected.unit_range else "scores are usually from 0 to 1"
-        what = f"float scores run from {lowest:g} to {highest:g}, and {meant}"
+        what = f"float scores run from {lowest:g} to {highest:g}, {_why_range_matters(expected, logits=logits)}"
         fix = "--scale 255" if like_levels(lowest, highest) else "--scale sigmoid for logits, or --scale N"
     places = [Place(s.file, f"{s.lowest:g} to {s.highest:g}") for _, s in outside]
     if expected.unit_range:
         return [stops("range", "prediction", what, fix, places, images=[probe.image for probe, _ in outside])]
     return [look("range", "prediction", what, fix, places)]
+
+
+def _why_range_matters(expected: Expected, *, logits: bool) -> str:
+    if expected.unit_range:
+        return "and thresholds are for 0 to 1"
+    if not logits:
+        return "and scores are usually from 0 to 1"
+    if expected.stretched:
+        return "as logits do; each map is stretched, which gives other metrics than a sigmoid"
+    return "as logits do; thresholds are on that scale, other metrics are the same"
 
 
 def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> list[Finding]:

@@ -57,7 +57,7 @@ class MaskRule(LabelRule):
         """Say that a mask with other values than 0 has no salient pixel."""
         if labels.any() or not ground_truth.any():
             return ()
-        what = f"ground truth is not blank, but the rule {self} (--positive, positive=) finds nothing salient"
+        what = f"ground truth is not blank, but the rule {self} (--positive, positive=...) finds nothing salient"
         return (f"{what} [up to {ground_truth.max():g}]",)
 
 
