@@ -12,7 +12,7 @@ class ArgumentError(SegbenchError, ValueError):
 
 
 class UnknownMetricError(ArgumentError, KeyError):
-    """A metric that is not there was asked for by its key."""
+    """No metric has this key."""
 
     __str__ = Exception.__str__
 

@@ -115,7 +115,7 @@ def three_digits(value: float, bounds: tuple[float, float] | None = None) -> str
 
 
 def wrapped(ax: Axes, text: str, *, size: str | None = None) -> str:
-    """Break a text into lines that fit below the axes of a figure, by the size of its letters."""
+    """Break a text into lines that fit below axes, by the size of its letters."""
     import matplotlib as mpl
     from matplotlib.font_manager import FontProperties
 
