@@ -12,7 +12,7 @@ class ArgumentError(SegbenchError, ValueError):
 
 
 class UnknownMetricError(ArgumentError, KeyError):
-    """A metric key is unknown."""
+    """No metric has this key."""
 
     __str__ = Exception.__str__
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -42,5 +43,6 @@ class Places:
     def text(self, text: str) -> str:
         """Give a message with the places to be written."""
         for real, written in () if self._real else self._known:
-            text = text.replace(real, written)
+            # A folder may be called `p`, and is only replaced where a path begins.
+            text = re.sub(rf"(?<![\w./-]){re.escape(real)}(?![\w.-])", written.replace("\\", r"\\"), text)
         return text

@@ -33,14 +33,10 @@ def plot_ranks(
 
     Parameters
     ----------
-    comparison : Comparison
-        From `compare` or `compare_results`.
-    metric : str, optional
-        Key of the metric; by default the one that ranks methods.
+    comparison, metric, ax
+        As for `plot_comparison`.
     colours : sequence of str, optional
         Of the methods, in the order of the comparison.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out, as high as its rows need.
 
     Returns
     -------

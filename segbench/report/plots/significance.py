@@ -28,12 +28,8 @@ def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: 
 
     Parameters
     ----------
-    comparison : Comparison
-        From `compare` or `compare_results`.
-    metric : str, optional
-        Key of the metric; by default the one that ranks methods.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out.
+    comparison, metric, ax
+        As for `plot_comparison`.
 
     Returns
     -------
