@@ -172,7 +172,7 @@ def test_without_a_curve_plots_say_what_can_be_drawn(counted):
     for plot in (plot_pr, plot_roc, plot_f_threshold):
         with pytest.raises(ArgumentError, match=r"the accuracy protocol has no .*curve; draw each image"):
             plot(result)
-    assert plot_images(result).get_xlabel() == "accuracy of each image"
+    assert plot_images(result).get_xlabel() == "ACC of each image"
     assert "<table>" in result._repr_html_()
 
 
