@@ -135,7 +135,7 @@ def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, str]]:
 
 
 def _kind(entry: os.DirEntry[str]) -> str:
-    with suppress(OSError):  # what cannot be inspected does not count as a file
+    with suppress(OSError):  # neither folder nor file where its status cannot be read
         if entry.is_dir():
             return "folder"
         if entry.is_file():

@@ -5,7 +5,7 @@ import sqlite3
 
 import numpy as np
 import pytest
-from cases import write_folder
+from cases import write_folder, write_papers
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
 import segbench
@@ -162,3 +162,21 @@ def test_what_is_listed_by_threshold_says_that_thresholds_were_chosen(folders, t
         assert f"at {result.reduced.scores.size} of " in threshold_table([result]).notes[0]
         (run,) = json.loads(json_document([result], rows="threshold"))["runs"]
         assert f"per_threshold: {result.chosen_points}" in run["notes"]
+
+
+def test_of_very_many_images_the_summary_is_kept_and_the_same_follows_from_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("segbench.protocols.pixels.metrics._MANY_IMAGES", 1)
+    gt, pred = write_papers(tmp_path)
+    file = tmp_path / "r.segbench"
+    counted = evaluate(gt, pred, results=file)
+    evaluate(gt, gt, method="masks", results=file)
+    loaded, masks = load_results(file)
+    assert loaded.kept
+    assert dict(loaded.summary) == dict(counted.summary)
+    assert loaded.chosen_points == ""
+    assert loaded.curve.area == counted.curve.area
+    assert dict(loaded.intervals(replicates=50)) == dict(counted.intervals(replicates=50))
+    assert str(masks.summary) == str(evaluate(gt, gt).summary)
+    monkeypatch.undo()
+    plain = compare([counted, evaluate(gt, gt, method="masks")], replicates=50)
+    assert str(compare([loaded, masks], replicates=50)) == str(plain)

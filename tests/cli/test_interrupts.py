@@ -58,10 +58,10 @@ def test_ends_all_processes_with_one_message(folders, command, delay):
     assert "Traceback" not in out + err
     assert done or process.returncode in (0, 130)
     assert process.returncode == 0 or "stopped" in err
-    for _ in range(200):
+    for _ in range(1000):
         if not alive(process.pid):
             break
-        time.sleep(0.1)
+        time.sleep(0.02)
     assert not alive(process.pid)
 
 

@@ -55,24 +55,61 @@ def pooled_curves(
     `best` is filled with the place of the best F from 1, TP and FP there, P and N; `areas` with auc_roc, auc_pr,
     auc_pr_achievable, average_precision and the false positives at 95 % recall.
     """
-    tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
-    chain = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
+    longest = positives.shape[1] + 1
+    points = np.zeros(longest, np.int64), np.zeros(longest, np.int64), np.zeros(longest, np.int64)
+    chain = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
+    loose_points = np.zeros(longest, np.bool_)
     for r in range(positives.shape[0]):
-        running(positives[r], tp)
-        running(negatives[r], fp)
+        size = turning_points(positives[r], negatives[r], loose, points, loose_points)
+        tp, fp, places = points[0][:size], points[1][:size], points[2]
         P, N = tp[-1], fp[-1]
         best[r, 3], best[r, 4] = P, N
         if P == 0:
             continue
         at = best_point(tp, fp, P)
-        best[r, 0], best[r, 1], best[r, 2] = at, tp[at], fp[at]
+        best[r, 0], best[r, 1], best[r, 2] = places[at], tp[at], fp[at]
         areas[r, 1] = area_share(pr_area_exact(tp, fp), P)
         vertices = hull_into(chain, tp, fp)
         areas[r, 2] = area_share(pr_area_exact(chain[0][:vertices], chain[1][:vertices]), P)
-        areas[r, 3] = area_share(precision_steps(tp, fp, loose), P)
+        areas[r, 3] = area_share(precision_steps(tp, fp, loose_points), P)
         if N > 0:
             areas[r, 0] = area_share(roc_area(tp, fp) / P, N)
-            areas[r, 4] = false_positives_at(tp, fp, loose, (95 * P + 99) // 100)
+            areas[r, 4] = false_positives_at(tp, fp, loose_points, (95 * P + 99) // 100)
+
+
+@_compiled
+def turning_points(
+    positives: Counts,
+    negatives: Counts,
+    loose: NDArray[np.bool_],
+    points: tuple[IntArray, IntArray, IntArray],
+    loose_points: NDArray[np.bool_],
+) -> int:
+    """Cumulate counts, one point for scores without positives that follow each other; give the number of points.
+
+    `points` is filled with TP, FP and the place of the first score of each, from 1. No metric differs by it, unless
+    areas are so large that their sums are rounded; then every score is a point.
+    """
+    tp, fp, places = points
+    t = f = np.int64(0)
+    for k in range(positives.size):
+        t += np.int64(positives[k])
+        f += np.int64(negatives[k])
+    joined = 2.0 * float(t) * float(f) < 2.0**53
+    t = f = np.int64(0)
+    size, level = 1, False
+    tp[0] = fp[0] = 0
+    for k in range(positives.size):
+        gained = np.int64(positives[k])
+        t += gained
+        f += np.int64(negatives[k])
+        if gained == 0 and level:
+            fp[size - 1] = f
+            continue
+        tp[size], fp[size], places[size], loose_points[size - 1] = t, f, k + 1, loose[k]
+        size += 1
+        level = gained == 0 and joined
+    return size
 
 
 @_compiled
