@@ -296,11 +296,9 @@ def row_seeds() -> list[bytes]:
             "SELECT id, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published "
             "FROM runs"
         ).fetchall():
-            labels, counts = database.execute(
-                "SELECT label_values, counts FROM images WHERE run = ?", (key,)
-            ).fetchone()
-            unpacked = zlib.decompress(counts)
-            seeds.append("\0".join(run).encode() + b"\0\0" + labels.encode() + b"\0" + unpacked)
+            images = database.execute("SELECT label_values, counts FROM images WHERE run = ?", (key,)).fetchall()
+            rows = [labels.encode() + b"\0" + zlib.decompress(counts) for labels, counts in images[:1]]
+            seeds.append(b"\0\0".join(["\0".join(run).encode(), *rows]))  # a published curve has no images
     return seeds
 
 
