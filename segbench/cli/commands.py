@@ -108,6 +108,16 @@ def _fixed(name: str) -> Command:
     return command
 
 
+def _made_by(module: str, function: str) -> Callable[[str], Command]:
+    """Give what makes a command by its name, and is imported when it is called."""
+
+    def make(name: str) -> Command:
+        command: Command = getattr(import_module(f"segbench.cli.{module}"), function)(name)
+        return command
+
+    return make
+
+
 class _Group(TyperGroup):
     """Commands with flags as options."""
 
@@ -170,12 +180,12 @@ class Verbs(_Group):
 
     def _look_up(self) -> None:
         """Fill in the commands: verbs of protocols, the ones of other packages first, and the others."""
-        from segbench.cli.benchmark import benchmark_command
         from segbench.protocols.registry import verbs
 
         self.commands.clear()
+        make = _made_by("benchmark", "benchmark_command")
         for name, text in verbs().items():
-            self.commands[name] = LaterCommand(name, text, benchmark_command, panel="Benchmarks")
+            self.commands[name] = LaterCommand(name, text, make, panel="Benchmarks")
         self.commands["run"], self.commands["check"] = RunGroup(), CheckGroup()
         for name, verb in _VERBS.items():
             self.commands[name] = LaterCommand(name, verb.text, _fixed, panel=verb.panel)
@@ -201,9 +211,7 @@ class RunGroup(_Group):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Command | None:  # noqa: ANN401, ARG002  as in `Verbs`
         """Give the command of a preset."""
-        from segbench.cli.benchmark import preset_command
-
-        return _preset(cmd_name, preset_command)
+        return _preset(cmd_name, _made_by("benchmark", "preset_command"))
 
     def begun(self, args: list[str]) -> list[str]:
         """Say what to write instead of a command line that does not begin with a preset."""
@@ -249,12 +257,12 @@ class CheckGroup(_Group):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Command | None:  # noqa: ANN401, ARG002  as in `Verbs`
         """Give the command of a verb or a preset."""
-        from segbench.cli.check import check_command, check_preset_command
         from segbench.protocols.registry import verbs
 
         if cmd_name in verbs():
-            return LaterCommand(cmd_name, f"Check files for segbench {cmd_name}.", check_command, panel="Protocols")
-        return _preset(cmd_name, check_preset_command)
+            text, make = f"Check files for segbench {cmd_name}.", _made_by("check", "check_command")
+            return LaterCommand(cmd_name, text, make, panel="Protocols")
+        return _preset(cmd_name, _made_by("check", "check_preset_command"))
 
     def begun(self, args: list[str]) -> list[str]:
         """Check as for pixels what does not begin with a protocol or a preset."""
