@@ -78,8 +78,8 @@ def merge_results(
     Raises
     ------
     DataError
-        If a file is none, holds a run that is not complete or was counted by another version of segbench, if the same
-        image was counted with different files, or if `output` exists.
+        If a file is none, holds no run or one that is not complete, or was counted by another version of segbench, if
+        the same image was counted with different files, or if `output` exists.
     """
     place = Path(output)
     if os.path.lexists(place):  # which a name that is too long does not make raise
@@ -88,6 +88,8 @@ def merge_results(
     for path in map(Path, files):
         with ResultsFile(path) as store:
             runs = store.runs(partial=not leave_out_unfinished)
+            if not runs and not leave_out_unfinished:
+                raise DataError(str(path), "holds no run", _UNFINISHED_HINT)
             unfinished = next((run for run in runs if not run.complete), None)
             if unfinished:
                 raise DataError(str(path), f"the run of {unfinished.method!r} is not complete", _UNFINISHED_HINT)

@@ -195,6 +195,7 @@ def _findings(
     known = {misfit.image for misfit in surveyed.misfits}
     misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
     seen = [probe for probe in probes if not probe.failure]
+    inspected = len(seen) + len(failures)
     truths = truth_findings(seen, expected, total)
     of_classes = class_findings(seen, expected)
     labels = predicted_label_findings(seen, expected)
@@ -208,8 +209,8 @@ def _findings(
         *size_findings(misfits, total, soft=expected.soft),
         *orientation_findings(surveyed.turned),
         *unreadable(others, total),
-        *unfit_maps(failures, total),
-        *label_map_findings(seen, failures, total),
+        *unfit_maps(failures, inspected),
+        *label_map_findings(seen, failures, inspected),
         *exchange_findings(seen, truths),
         *truths,
         *region_findings([probe.label_map for probe in seen if probe.label_map]),

@@ -78,12 +78,12 @@ def probe_classes(files: SampleFiles, expected: Expected) -> Probe:
     )
 
 
-def unfit_maps(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+def unfit_maps(failures: Mapping[str, DataError], inspected: int) -> list[Finding]:
     """List the predictions that can be read, but are not one soft map per class."""
     unfit = {image: error for image, error in failures.items() if isinstance(error, ClassMapsError)}
     if not unfit:
         return []
-    what = f"{many(len(unfit), 'prediction')} of {total} are not one soft map per class"
+    what = f"{many(len(unfit), 'prediction')} of {inspected} inspected are not one soft map per class"
     fix = "; ".join(dict.fromkeys(error.hint for error in unfit.values()))
     places = (Place(error.path, error.what) for error in unfit.values())
     return [stops("class-maps", "prediction", what, fix, places, images=unfit)]

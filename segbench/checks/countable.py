@@ -45,13 +45,13 @@ def probe_counts(files: SampleFiles, expected: Expected, repairs: Repairs) -> Pr
     )
 
 
-def label_map_findings(probes: Sequence[Probe], failures: Mapping[str, DataError], total: int) -> list[Finding]:
-    """Judge the label maps inspected."""
+def label_map_findings(probes: Sequence[Probe], failures: Mapping[str, DataError], inspected: int) -> list[Finding]:
+    """Judge the label maps inspected; `inspected` also counts those that failed."""
     found = []
     uncounted = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
     if uncounted:
         hints = dict.fromkeys(error.hint for error in uncounted.values() if error.hint)
-        what = f"{many(len(uncounted), 'image')} of {total} cannot be counted with these settings"
+        what = f"{many(len(uncounted), 'image')} of {inspected} inspected cannot be counted with these settings"
         places = (Place(error.path, error.what) for error in uncounted.values())
         found.append(stops("not-countable", "ground truth", what, "; ".join(list(hints)[:3]), places, images=uncounted))
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]

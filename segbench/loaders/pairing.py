@@ -325,7 +325,7 @@ def _unpaired(pairing: Pairing) -> DataError:
 def pairing_hint(pairing: Pairing) -> str:
     """Say what makes the names pair: patterns where some do, else in general."""
     if pairing.unknown and not (pairing.missing or pairing.extra or pairing.without_field):
-        return "name images without the extension of their files, or give a pattern such as 'c*'"
+        return "name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
     matching = matching_patterns(pairing.missing, pairing.extra)
     if matching:
         flags = [f"{flag} '{shown(p)}'" for flag, p in zip(("--gt-pattern", "--pred-pattern"), matching, strict=True)]

@@ -219,7 +219,8 @@ def text_tables(
             (groups[name],) = text_tables(
                 of_set, rows, intervals=drawn, digits=digits, zeros=zeros, keys=keys, every=every
             )
-        joined.append(side_by_side(groups, "" if every else "-"))
+        if any(len(table.header) > table.names for table in groups.values()):
+            joined.append(side_by_side(groups, "" if every else "-"))
     return joined
 
 
@@ -272,7 +273,7 @@ def method_table(
     shown = _method_columns(results, keys, every=every)
     notes = (
         *optimistic_notes(shown),
-        *(remark.text for remark in remarks(results, keys=keys) if remark.kind != "run"),
+        *(remark.text for remark in remarks(results, intervals, keys=keys) if remark.kind != "run"),
     )
     competing = [[place for place in places if results[place].competes] for places in sets]
     return Table(("method",), shown, rows, tuple(titles), competing, notes=notes)

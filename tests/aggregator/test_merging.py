@@ -13,6 +13,7 @@ from segbench import (
     load_results,
     merge_results,
 )
+from segbench.aggregator.store import ResultsFile
 
 
 @pytest.fixture
@@ -108,6 +109,15 @@ class TestRefusals:
             evaluate(*papers, results=tmp_path / "one", progress=stop)
         with pytest.raises(DataError, match="the run of 'pred' is not complete"):
             merge_results([tmp_path / "one"], tmp_path / "all")
+
+    def test_a_part_stopped_before_its_first_image(self, papers, tmp_path):
+        evaluate(*papers, results=tmp_path / "one")
+        with ResultsFile(tmp_path / "two", create=True):
+            pass
+        with pytest.raises(DataError, match=r"two: holds no run; repeat the command .*--leave-out-unfinished"):
+            merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all")
+        (merged,) = merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all", leave_out_unfinished=True)
+        assert len(merged.counts) == 2
 
     def test_a_file_that_exists(self, papers, tmp_path):
         evaluate(*papers, results=tmp_path / "one")

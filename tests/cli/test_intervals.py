@@ -126,3 +126,5 @@ class TestPlot:
         kept = tmp_path / "r.segbench"
         segbench("pixels", *write_methods(tmp_path, {"a": 2}, images=3), "-o", kept)
         assert "3 images: intervals" in segbench("plot", kept, "-o", tmp_path / "p.svg", "--intervals", "95").err
+        for form in ("table", "markdown", "latex"):
+            assert "3 images: intervals over" in segbench("show", kept, "--intervals", "95", "--format", form).out

@@ -221,7 +221,7 @@ class TestClasses:
         checked = segbench("check", *folders, "--classes", "0-18")
         assert checked.code == 1
         assert f"pred/im0.png: {self.EXPECTED}" in checked.out
-        assert "stops  class-maps: 4 predictions of 4 are not one soft map per class" in checked.out
+        assert "stops  class-maps: 4 predictions of 4 inspected are not one soft map per class" in checked.out
         assert "cannot be read" not in checked.out
         assert "maps of the classes, in this order" not in checked.out
         run = segbench("pixels", *folders, "--classes", "0-18")

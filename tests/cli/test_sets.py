@@ -77,6 +77,12 @@ def test_intervals_and_notes_belong_to_their_set(segbench, files):
     assert "a: 3 images: intervals over fewer than 10 are unreliable" in answer.out
 
 
+def test_a_protocol_without_the_chosen_metrics_has_no_table(segbench, files):
+    answer = segbench("show", files / "a.segbench", files / "b_2.segbench", "--metrics", "mae", "--format", "latex")
+    assert answer.code == 0, answer.err
+    assert answer.out.count(r"\begin{tabular}") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -75,7 +75,7 @@ class TestImages:
         assert str(caught.value).endswith(
             "3 names or patterns fit no image (--images, images=):"
             "\n  coin (nearest: coins)\n  moon.png (nearest: moon)\n  x*"
-            "\n-> name images without the extension of their files, or give a pattern such as 'c*'"
+            "\n-> name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
         )
 
     def test_two_files(self, tmp_path):
