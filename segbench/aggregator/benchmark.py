@@ -250,7 +250,8 @@ def _protocol_to_json(protocol: Protocol) -> str:
 def _refuse_beside_arrays(given: list[str]) -> None:
     if "prediction" in given:
         raise ArgumentError(
-            "prediction is given together with arrays; give both as pairs, for instance evaluate(zip(labels, scores))"
+            "prediction is given together with arrays; give both as pairs, for instance evaluate(zip(labels, scores)), "
+            "and a protocol by its name: protocol="
         )
     if given:
         raise ArgumentError(

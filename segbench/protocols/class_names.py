@@ -88,7 +88,9 @@ def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     if not is_file:
         if path.suffix and "=" not in text:
             raise DataError(
-                text, "there is no such file of classes", "write a label and a name per line, as in: 13 car"
+                text,
+                "there is no such file of classes",
+                "write labels as 0-18 or 0,13, or a file with a label and a name per line, as in: 13 car",
             )
         return read_classes(text)
     return _read_file(text)
