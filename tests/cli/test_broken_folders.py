@@ -82,6 +82,10 @@ CASES = {
     "floats up to 255, boundaries": Case(
         each("scores", lambda a: a.astype(np.float32), extension=".npy"), "range", REFUSED, "--scale 255", **LINES
     ),
+    "logits": Case(each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, "sigmoid"),
+    "below 0 by resizing, boundaries": Case(
+        each("scores", lambda a: a / np.float32(250) - 0.02, extension=".npy"), "range", REFUSED, "clipped", **LINES
+    ),
     "logits, boundaries": Case(
         each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", REFUSED, "sigmoid", **LINES
     ),
