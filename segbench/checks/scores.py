@@ -8,7 +8,7 @@ from statistics import median
 
 from segbench.checks.findings import Finding, Place, look, many, stops
 from segbench.checks.probes import Probe, ScoreProbe
-from segbench.core.levels import like_levels
+from segbench.core.levels import ROUNDING, like_levels
 from segbench.core.protocol import Expected
 
 INVERTED_BELOW = 0.4
@@ -25,7 +25,8 @@ LIKE_LEVELS = 128
 """Whole numbers above this and up to 255 are taken for 8-bit levels kept as floats, and not for ranks or counts."""
 NEARLY_ALL = 250
 """Floats that end between this and 255 are taken for such levels, too, whole or not: resized or averaged, say."""
-ROUNDING = 1e-6
+LOGIT = -1.0
+"""Scores above this may be of tanh or cosines, or what cubic resizing puts below 0; logits go further."""
 WRITTEN_WHOLE = "check that these were written whole"
 
 
@@ -81,7 +82,7 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> li
     whole = all(score.whole for _, score in outside)
     levels = lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
     apart = any(0 < s.highest <= 1 for _, s in floats) and highest > 100
-    logits = lowest < -ROUNDING
+    logits = lowest < LOGIT - ROUNDING
     if not (expected.unit_range or logits or ((levels or apart) and not expected.stretched)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (expected.unit_range or logits):
@@ -89,7 +90,12 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> li
         fix = "save all predictions on one scale"
     else:
         what = f"float scores run from {lowest:g} to {highest:g}, {_why_range_matters(expected, logits=logits)}"
-        fix = "--scale 255" if like_levels(lowest, highest) else "--scale sigmoid for logits, or --scale N"
+        if like_levels(lowest, highest):
+            fix = "--scale 255"
+        elif lowest < 0 and not logits:
+            fix = "save scores from 0 to 1: clipped, or (s + 1) / 2 of scores from -1 to 1"
+        else:
+            fix = "--scale sigmoid for logits, or --scale N"
     places = [Place(s.file, f"{s.lowest:g} to {s.highest:g}") for _, s in outside]
     if expected.unit_range:
         return [stops("range", "prediction", what, fix, places, images=[probe.image for probe, _ in outside])]

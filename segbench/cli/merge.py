@@ -29,5 +29,7 @@ def merge(
     for result in merged:
         images = "a published curve" if result.published else f"{len(result.counts)} images"
         failed = f", {len(result.failed)} failed" if result.failed else ""
-        typer.echo(f"{result.method}: {images}{failed}  {result.signature}", err=True)
+        parts = 1 + len(result.inputs.merged) if result.inputs else 1
+        joined = f" of {parts} parts" if parts > 1 else ""
+        typer.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
     print_saved(output)

@@ -40,6 +40,8 @@ def results_files(texts: Sequence[str]) -> dict[str, Path]:
         named = bool(equals) and not Path(text).exists()
         path = Path(place if named else text)
         name = shown(name if named else path.stem)
+        if not name:
+            raise ArgumentError(f"{text!r} names no data set; write other={path}")
         if name in files:
             raise ArgumentError(f"two data sets are called {name!r}; give one another name: other={path}")
         files[name] = path

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+ROUNDING = 1e-6
+"""By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""
+
 
 def are_wide(dtype: np.dtype[Any]) -> bool:
     """Return whether values are integers too wide or signed to be counted level by level."""

@@ -88,8 +88,10 @@ def show_results(
         }
         _show_explained(list(noted.values()), side_by_side(texts, "-"), console, below=below)
         _show_remarks(found, console)
-        for signature in dict.fromkeys(line for name in some for line in signatures(some[name], drawn[name])):
-            say(console, signature, "dim")
+        signed = {name: signatures(some[name], drawn[name]) for name in some}
+        for signature in dict.fromkeys(line for lines in signed.values() for line in lines):
+            of = [name for name, lines in signed.items() if signature in lines]
+            say(console, signature if len(of) == len(signed) else f"{', '.join(of)}: {signature}", "dim")
 
 
 def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> None:

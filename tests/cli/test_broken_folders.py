@@ -86,6 +86,9 @@ CASES = {
     "logits, saliency": Case(
         each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, "sigmoid", verb="saliency"
     ),
+    "below 0 by resizing, boundaries": Case(
+        each("scores", lambda a: a / np.float32(250) - 0.02, extension=".npy"), "range", REFUSED, "clipped", **LINES
+    ),
     "logits, boundaries": Case(
         each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", REFUSED, "sigmoid", **LINES
     ),

@@ -43,6 +43,15 @@ def test_methods_are_rows_and_sets_are_groups(segbench, files):
     assert ["method", "b_2", "MAE"] in lines
 
 
+def test_signatures_say_of_which_set(segbench, files, tmp_path):
+    from segbench import evaluate
+
+    truth, poor = write_methods(tmp_path / "other", {"poor": 1.0}, images=2)
+    evaluate(truth, poor, results=tmp_path / "other.segbench")
+    lines = words(segbench("show", files / "a.segbench", tmp_path / "other.segbench").out)
+    assert [line[0] for line in lines if line[-1].startswith("protocol:")] == ["a:", "other:"]
+
+
 def test_sets_are_named_in_every_format(segbench, files):
     chosen = ("A_1=" + str(files / "a.segbench"), files / "b_2.segbench", "--metrics", "ods_f,ods_threshold")
     only = ("--only", "protocol:pixels")
@@ -88,9 +97,12 @@ def test_a_protocol_without_the_chosen_metrics_has_no_table(segbench, files):
     [
         (("a.segbench", "b_2.segbench", "--per-image"), "--per-image is a table of one data set"),
         (("a.segbench", "a.segbench"), "two data sets are called 'a'; give one another name: other="),
+        (("a.segbench", "=b_2.segbench"), "names no data set; write other="),
     ],
 )
 def test_what_has_no_meaning_is_refused(segbench, files, arguments, words):
-    answer = segbench("show", *(files / text if text.endswith("segbench") else text for text in arguments))
+    answer = segbench(
+        "show", *(files / text if text.endswith("segbench") and "=" not in text else text for text in arguments)
+    )
     assert answer.code == 2
     assert words in answer.err

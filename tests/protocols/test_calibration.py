@@ -154,6 +154,12 @@ def test_one_image_that_has_none_takes_it_from_all():
     assert summary.undefined["ece"] == "scores from 0.2 to 7, expected probabilities from 0 to 1"
 
 
+def test_what_rounding_puts_outside_is_0_or_1():
+    rounded = measured(count_pixels([0, 1, 0, 1], [-1e-9, 0.25, 0.5, 1 + 1e-7]))
+    assert rounded == pytest.approx(measured(count_pixels([0, 1, 0, 1], [0, 0.25, 0.5, 1])), abs=1e-15)
+    assert measured(count_pixels([0, 0, 1], [1 + 1e-7, 0.5, 0.2]))["mce"] == 1
+
+
 def test_without_positives_scores_can_be_calibrated():
     found = measured(count_pixels([0, 0, 0], [0.0, 0.25, 0.5]))
     assert found == pytest.approx({"brier": 0.3125 / 3, "ece": 0.25, "mce": 0.5, "ace": 0.25}, abs=1e-15)

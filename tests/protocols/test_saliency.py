@@ -375,6 +375,16 @@ class TestCheck:
         assert answer.code == 1
         assert fix in answer.err + "\n"
 
+    def test_rounding_is_not_refused(self):
+        labels, levels = random_case(0)
+        share = levels / 255
+        share = (share - share.min()) / np.ptp(share)
+        unstretched = Saliency(stretch=False)
+        exact, rounded = (
+            segbench.evaluate([(labels, one)], protocol=unstretched) for one in (share, share * (1 + 2e-7) - 1e-7)
+        )
+        assert dict(rounded.summary) == pytest.approx(dict(exact.summary), abs=1e-3)
+
     def test_classes_are_not_offered(self):
         result = segbench.evaluate([random_case(0)], protocol=Saliency(positive=1))
         with pytest.raises(ArgumentError, match=r"^results of saliency have no classes$"):

@@ -165,6 +165,13 @@ class TestAnswer:
         assert said[1] == f"95 % interval {low} to {high} over 4 images."
         assert said[2] == "Only 4 images: with fewer than 10, intervals and p-values are unreliable."
 
+    def test_long_names_lose_their_middle_where_a_value_stands_beside_them(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=2)
+        page = write_page(tmp_path, [evaluate(gt, one, method="first_" + "x" * 90 + "_last")]).read_text()
+        short = re.findall(r'class="name"[^>]*>(first_x+…x+_last)<', page)
+        assert len(short) == 2
+        assert all(30 <= len(name) <= 50 for name in short)
+
     def test_equals_are_level(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=3)
         results = [evaluate(gt, one, method=name) for name in ("a", "b")]

@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import like_levels
+from segbench.core.levels import ROUNDING, like_levels
 
 Reader = Callable[[Any, str], NDArray[Any]]
 
 _MOST_THRESHOLDS = 65_535
-_ROUNDING = 1e-6
 _LARGEST_RADIUS = 100
 
 
@@ -69,7 +68,7 @@ def number_or_list(thresholds: int | ArrayLike) -> int | tuple[float, ...]:
 
 def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
     """Refuse scores outside [0, 1], which evenly spaced thresholds would misread."""
-    if scores.size and (scores.min() < -_ROUNDING or scores.max() > 1 + _ROUNDING):
+    if scores.size and (scores.min() < -ROUNDING or scores.max() > 1 + ROUNDING):
         lowest, highest = float(scores.min()), float(scores.max())
         if like_levels(lowest, highest):
             remedy = "divide them by 255 (--scale 255, Repairs(scale=255))"

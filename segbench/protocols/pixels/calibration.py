@@ -2,7 +2,8 @@
 
 Conventions
 -----------
-1. Scores are probabilities of the positive class, between 0 and 1. Of others, of masks, and of scores kept in bins, the
+1. Scores are probabilities of the positive class, between 0 and 1; what rounding puts outside, by at most 1e-6, is
+   taken as 0 or 1. Of others, of masks, and of scores kept in bins, the
    metrics are undefined.
 2. ``brier`` is the mean of (label - score)**2.
 3. ``ece`` and ``mce`` are over 15 bins of equal width: the gap between mean score and share of positives, averaged over
@@ -31,6 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from segbench.core.levels import ROUNDING
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray
@@ -74,7 +76,7 @@ def reliability(counts: ScoreCounts) -> Reliability:
     if why_uncalibrated(counts):
         undefined = np.full(BINS, np.nan)
         return Reliability(undefined, undefined, undefined, np.nan)
-    scores = counts.scores.astype(np.float64)
+    scores = counts.scores.astype(np.float64).clip(0, 1)
     places = np.searchsorted(np.arange(1, BINS) / BINS, scores, side="right")
     positives, negatives = (part.astype(np.float64) for part in (counts.positives, counts.negatives))
 
@@ -95,8 +97,8 @@ def why_uncalibrated(counts: ScoreCounts) -> str:
         return "scores were kept in bins"
     if not counts.scores_known or (counts.scores.size and np.isneginf(counts.scores[-1])):
         return "scores are known at some thresholds only"
-    if counts.scores.size and not 0 <= counts.scores[-1] <= counts.scores[0] <= 1:
-        return f"scores from {counts.scores[-1]:g} to {counts.scores[0]:g}, expected probabilities from 0 to 1"
+    if counts.scores.size and not -ROUNDING <= counts.scores[-1] <= counts.scores[0] <= 1 + ROUNDING:
+        return f"scores from {counts.scores[-1]:.7g} to {counts.scores[0]:.7g}, expected probabilities from 0 to 1"
     return ""
 
 
@@ -108,7 +110,7 @@ def adaptive_error(scores: FloatArray, positives: FloatArray, negatives: FloatAr
     with np.errstate(invalid="ignore", divide="ignore"):  # nan without pixels
         bins = np.nan_to_num(BINS * below // total).clip(max=BINS - 1).astype(np.int64)  # scores without a pixel
         places = bins + BINS * np.arange(len(pixels))[:, np.newaxis]
-        gaps = np.bincount(places.reshape(-1), (positives - pixels * scores).reshape(-1), BINS * len(pixels))
+        gaps = np.bincount(places.reshape(-1), (positives - pixels * scores.clip(0, 1)).reshape(-1), BINS * len(pixels))
         error: FloatArray = np.abs(gaps.reshape(-1, BINS)).sum(axis=1) / total[:, 0]
     return error
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import as_array
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import as_shares, like_levels
+from segbench.core.levels import ROUNDING, as_shares, like_levels
 from segbench.protocols.annotators import zero_or_one
 from segbench.protocols.label_rules import Positive
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
@@ -163,13 +163,15 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
         raise DataError(name, what, "scale them (--scale sigmoid, Repairs(scale='sigmoid')), or fix the prediction")
     if stretch and lowest != highest:
         values = (values - lowest) / (highest - lowest)
-    elif lowest < 0 or highest > 1:
+    elif lowest < -ROUNDING or highest > 1 + ROUNDING:
         held = f"scores from {lowest:g} to {highest:g}" if lowest != highest else f"all scores are {highest:g}"
         what = f"{held}, expected [0, 1]" + ", since a constant map cannot be stretched" * stretch
         levels = "--scale 255 (Repairs(scale=255)) for levels"
         logits = "--scale sigmoid (Repairs(scale='sigmoid')) for logits"
         fix = f"scale all maps: {levels if like_levels(lowest, highest) else logits}"
         raise DataError(name, what, fix + ", or leave out --no-stretch (stretch=False)" * (not stretch))
+    elif lowest < 0 or highest > 1:
+        values = values.clip(0, 1)
     return np.ascontiguousarray(values)
 
 

@@ -13,7 +13,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
 from segbench.core.numbers import DIGITS, number
 from segbench.report.page.charts import Method
-from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, words
+from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_title
 from segbench.report.ranking import best_first, image_sets
 from segbench.statistics.bootstrap import FEW_IMAGES
 from segbench.statistics.comparison import Comparison, Difference, is_significant
@@ -214,8 +214,7 @@ def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
         shown = _written(methods[k], metric)
         shown += "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
         layer = [
-            words(x.start, top + 14.0, methods[k].name, css="name"),
-            words(x.end, top + 14.0, shown, text_anchor="end"),
+            row_title(x, top + 14.0, methods[k].name, shown),
             element("circle", css="dot", cx=float(x.at(value)), cy=middle, r=5.0),
         ]
         if not math.isnan(low):

@@ -23,7 +23,20 @@ from segbench.core.series import AXES, RATES, Series, Space
 from segbench.drawing.axes import equal_f
 from segbench.drawing.palette import COLOURS, DASHES, LineStyle
 from segbench.drawing.series import drawn_line, thinned
-from segbench.report.page.svg import WIDTH, Axis, axes, between, drawing, element, fitting, grid, line, shape, words
+from segbench.report.page.svg import (
+    WIDTH,
+    Axis,
+    axes,
+    between,
+    drawing,
+    element,
+    fitting,
+    grid,
+    line,
+    row_title,
+    shape,
+    words,
+)
 from segbench.report.plots.methods import classes_add_up
 from segbench.statistics.bands import curve_band
 from segbench.statistics.intervals import Intervals
@@ -290,8 +303,7 @@ def _row_of_images(name: str, values: Mapping[str, float], x: Axis, top: float) 
     low, median, high = np.quantile(numbers, [0.25, 0.5, 0.75])
     middle, (left, centre, right) = top + 36.0, x.at([low, median, high]).tolist()
     parts = [
-        words(x.start, top + 13.0, name, css="name"),
-        words(x.end, top + 13.0, f"median {number(median)}", text_anchor="end"),
+        row_title(x, top + 13.0, name, f"median {number(median)}"),
         element("rect", css="box", x=left, y=middle - 15, width=right - left, height=30),
         element("rect", css="fill", x=centre - 1.25, y=middle - 18, width=2.5, height=36),
     ]

@@ -16,6 +16,7 @@ FloatArray = NDArray[np.float64]
 
 WIDTH = 480
 _MOST_TICKS = 6
+_LETTERS = 56  # so many fit into the width
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,13 @@ def between(at: FloatArray, low: FloatArray, high: FloatArray, *, css: str) -> M
 def words(x: float, y: float, text: object, **attributes: object) -> Markup:
     """Write words at a place."""
     return element("text", text, x=x, y=y, **attributes)
+
+
+def row_title(x: Axis, y: float, name: str, value: str) -> Markup:
+    """Write a name at the start of an axis and a value at its end; a name that would reach it loses its middle."""
+    most = _LETTERS - len(value)
+    short = name if len(name) <= most else f"{name[: most // 2]}…{name[-(most // 2) + 1 :]}"
+    return words(x.start, y, short, css="name") + words(x.end, y, value, text_anchor="end")
 
 
 def grid(x: Axis, top: float, bottom: float, title: str) -> Markup:
