@@ -156,9 +156,9 @@ def _certainty(comparison: Comparison, metric: Metric, names: Sequence[str]) -> 
         worst = max(p for _, p in better)
         said.append(f"It is significantly better than every other method (p at most {number(worst)}{holm}).")
     elif better:
-        said.append(f"It is significantly better than {_listed(better, holm)}.")
+        said.append(f"It is significantly better than {_listed(better, holm, "and")}.")
     if not_better:
-        said.append(f"It is not significantly better than {_listed(not_better, holm)}.")
+        said.append(f"It is not significantly better than {_listed(not_better, holm, "or")}.")
     if left_open:
         said.append(f"Not compared with {', '.join(left_open)}: bins of scores leave the order open.")
     return said
@@ -168,11 +168,11 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}".removesuffix(".0") + " %"
 
 
-def _listed(found: Sequence[tuple[str, float]], holm: str) -> str:
+def _listed(found: Sequence[tuple[str, float]], holm: str, last: str) -> str:
     """Name methods with their p-values; of many the first few."""
     parts = [f"{name} (p = {number(p)}{holm})" for name, p in found[:_MOST_NAMED]]
     parts += [f"{len(found) - _MOST_NAMED} more"] if len(found) > _MOST_NAMED else []
-    return " or ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    return f" {last} ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def _row(comparison: Comparison, metric: Metric, a: str, b: str) -> Difference:
