@@ -156,9 +156,9 @@ def _certainty(comparison: Comparison, metric: Metric, names: Sequence[str]) -> 
         worst = max(p for _, p in better)
         said.append(f"It is significantly better than every other method (p at most {number(worst)}{holm}).")
     elif better:
-        said.append(f"It is significantly better than {_listed(better, holm, "and")}.")
+        said.append(f"It is significantly better than {_listed(better, holm, 'and')}.")
     if not_better:
-        said.append(f"It is not significantly better than {_listed(not_better, holm, "or")}.")
+        said.append(f"It is not significantly better than {_listed(not_better, holm, 'or')}.")
     if left_open:
         said.append(f"Not compared with {', '.join(left_open)}: bins of scores leave the order open.")
     return said
