@@ -266,8 +266,9 @@ class TestAListFromAPipe:
                     later.callback(os.dup2, kept, 0)
                 else:
                     later.callback(os.close, number)
-                os.dup2(source, number)
-                os.close(source)
+                if source != number:  # else it was given that number already
+                    os.dup2(source, number)
+                    os.close(source)
 
             yield open_at
 
