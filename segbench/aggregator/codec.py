@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError
+from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
 from segbench.core.summary import Summary
 from segbench.loaders.decoded import shown
@@ -305,7 +306,7 @@ class EncodedCounts(Mapping[str, Counts]):
 
     def __repr__(self) -> str:
         """Say how many there are."""
-        return f"<counts of {len(self)} image{'s'[: len(self) != 1]} by name>"
+        return f"<counts of {many(len(self), 'image')} by name>"
 
     def __iter__(self) -> Iterator[str]:
         """Give the names of the images, sorted."""

@@ -14,7 +14,7 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import columns, image_columns
-from segbench.core.numbers import number
+from segbench.core.numbers import many, number
 from segbench.core.protocol import Part, Protocol, Published
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
@@ -112,7 +112,7 @@ class Result:
 
     @property
     def _counted(self) -> str:
-        images = f"{len(self.counts)} image{'s'[: len(self.counts) != 1]}"
+        images = many(len(self.counts), "image")
         images = "published without images" if self.published else "pixels without names" if self.unnamed else images
         images = f"partial: {partial_text(self.partial)} images" if self.partial else images
         return f"{self.protocol}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
@@ -412,4 +412,4 @@ class _ImageSummaries(Mapping[str, Summary]):
         return len(self._result.counts)
 
     def __repr__(self) -> str:
-        return f"<metrics of {len(self)} image{'s'[: len(self) != 1]} by name>"
+        return f"<metrics of {many(len(self), 'image')} by name>"

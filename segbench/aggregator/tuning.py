@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
 from segbench.curves.tuning import thresholds_from
@@ -38,7 +39,7 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
             f"thresholds come from results of the pixels protocol, and this is a result of {tuning.protocol}"
         )
     if tuning.failed:
-        images = f"{len(tuning.failed)} image{'s'[: len(tuning.failed) > 1]}"
+        images = many(len(tuning.failed), "image")
         first = next(iter(tuning.failed.values()))
         raise DataError("tuning set", f"{images} failed; the first: {first}", "fix or remove what failed")
     totals = tuning.reduced.total_positives, tuning.reduced.total_negatives

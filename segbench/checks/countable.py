@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, are, look, many, stops
+from segbench.checks.findings import Finding, Place, are, look, stops
 from segbench.checks.probes import Probe, UncountedError
 from segbench.core.errors import DataError
+from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read

@@ -8,8 +8,9 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from segbench.checks.findings import Finding, Place, look, many
+from segbench.checks.findings import Finding, Place, look
 from segbench.core.errors import DataError
+from segbench.core.numbers import many
 from segbench.loaders.decoded import shown
 from segbench.loaders.headers import opened
 from segbench.loaders.images import decode, read_bytes

@@ -133,11 +133,6 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: finding.severity != "stops"))
 
 
-def many(count: int, what: str) -> str:
-    """Give a number with its noun."""
-    return f"{count} {what}{'s'[: count != 1]}"
-
-
 def are(count: int) -> str:
     """Give the verb of so many."""
     return "is" if count == 1 else "are"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from segbench.checks.findings import Finding, Place, look, many, stops
+from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import LabelProbe, Probe
+from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from segbench.checks.findings import Finding, Place, many, stops
+from segbench.checks.findings import Finding, Place, stops
+from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import annotator_pattern, nearest

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from segbench.checks.findings import Finding, Place, look, many, stops
+from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
+from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.protocols.predicted_labels import VOIDS, are_grey_levels
 

@@ -83,6 +83,11 @@ class Metric:
         same = self.title if self.image_key == self.key else ""
         return self.image_title or same or self.image_key.replace("_", " ")
 
+    @property
+    def direction(self) -> int:
+        """What a value is multiplied by so that higher is better: -1 where lower values are, else 1."""
+        return -1 if self.better == "lower" else 1
+
     def latex(self, title: str) -> str:
         """Write a title of its column for LaTeX, with an arrow towards better values; its symbol, if it has one."""
         arrow = {"higher": r"\uparrow", "lower": r"\downarrow"}.get(self.better or "", "")

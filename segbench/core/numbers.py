@@ -35,6 +35,11 @@ def exact(value: float) -> str:
     return "" if math.isnan(value) else repr(value)
 
 
+def many(count: int, what: str) -> str:
+    """Give a number with its noun."""
+    return f"{count} {what}{'s'[: count != 1]}"
+
+
 def _short(value: float, digits: int) -> str:
     if value != 0 and abs(value) < 0.5 * 10**-digits:
         # What would be written as zero gets the digits it takes, in the same style as long as they can be counted.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from segbench.core.errors import DataError
+from segbench.core.numbers import many
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.source import Source
@@ -57,7 +58,7 @@ def listing_of(place: str, files: Iterable[tuple[str, str | Source]], others: Co
         what = f"has no image or array in it, only {left_out}" if left_out else "is an empty folder"
         raise DataError(place, what, f"files may end in {' '.join(EXTENSIONS)}")
     entries.sort(key=lambda entry: (entry.stem, entry.extension))
-    files_left = f"{others.total()} other file{'s'[: others.total() > 1]}"
+    files_left = many(others.total(), "other file")
     notes = (f"{place}: {files_left} left out: {left_out}",) if others else ()
     return Listing(tuple(entries), notes)
 

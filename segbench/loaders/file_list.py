@@ -27,6 +27,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.numbers import many
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import KNOWN, split_extension
 from segbench.loaders.listing import read_text, source_of
@@ -129,7 +130,7 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
     lacking = tuple(sorted(name for name, row in rows.items() if column and not row.predictions))
     if problems or (len(rows) == len(lacking) and not unknown):
         nothing = "lists no image with a prediction" if lacking else "lists no image"
-        what = f"{len(problems)} problem{'s'[: len(problems) > 1]}:" + listed(problems) if problems else nothing
+        what = f"{many(len(problems), 'problem')}:" + listed(problems) if problems else nothing
         absent = any("no prediction" in problem or _ABSENT in problem for problem in problems)
         hint = f"correct the list; its paths are relative to {folder}" + (f"; {LEAVE_OUT}" if absent else "")
         raise DataError(shown_place, what, hint)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.numbers import many
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
 from segbench.loaders.file_list import LEAVE_OUT, read_list
@@ -277,7 +278,7 @@ def _named(folder: str, pattern: Pattern) -> tuple[dict[str, list[tuple[str, Ent
     _refuse_doubles(folder, found)
     notes = listing.notes
     if unfit:
-        notes += (f"{_shown(folder)}: {unfit} file{'s'[: unfit > 1]} that do not fit {pattern.text!r} left out",)
+        notes += (f"{_shown(folder)}: {many(unfit, 'file')} that do not fit {pattern.text!r} left out",)
     return {name: sorted(tags, key=lambda tag: natural(tag[0])) for name, tags in found.items()}, notes
 
 
@@ -341,7 +342,7 @@ def pairing_hint(pairing: Pairing) -> str:
 
 
 def _counted(names: tuple[str, ...], what: str) -> str:
-    return f"{len(names)} {what}{'s'[: len(names) != 1]} {_have(names)}"
+    return f"{many(len(names), what)} {_have(names)}"
 
 
 def _have(names: tuple[str, ...]) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.numbers import many
 from segbench.protocols.written import written
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
         hint = f"say which value is positive, for instance --positive {value or 255:g} (positive={value or 255:g})"
     raise DataError(
         "ground truth",
-        f"the set holds {len(holders)} distinct value{'s'[: len(holders) > 1]}, expected two: {listing}",
+        f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}",
         hint,
     )
 

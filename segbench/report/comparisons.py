@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from segbench.core.numbers import DIGITS, exact
+from segbench.core.numbers import DIGITS, exact, many
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.terminal import say, show_table
@@ -139,7 +139,7 @@ def _explanations(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
         shares = sorted(comparison.rank_shares[ranked].items(), key=lambda item: -item[1][0])
         listed = ", ".join(f"{name} {share[0]:.1%}" for name, share in shares)
         said.append(f"first or tied for first by {ranked} in replicates: {listed}")
-    images = "1 image" if comparison.images == 1 else f"{comparison.images} images"
+    images = many(comparison.images, "image")
     ways = "all" if comparison.exact else f"{comparison.permutations}"
     said.append(
         f"a - b: the difference with its {100 * comparison.level:g} % interval over {images}; "

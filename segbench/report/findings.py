@@ -8,7 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
-from segbench.checks.findings import Finding, Place, Report, many
+from segbench.checks.findings import Finding, Place, Report
+from segbench.core.numbers import many
 from segbench.loaders.decoded import listed
 
 SCHEMA = 1

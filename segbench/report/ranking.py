@@ -59,11 +59,11 @@ def _same_images(one: Result, other: Result) -> bool:
 
 def best_first(results: Sequence[Result], key: str) -> list[int]:
     """Give the places of results of one protocol by a metric, the best first, undefined ones last."""
-    lower = any(metric.key == key and metric.better == "lower" for metric in results[0].rules.metrics())
+    sign = next((metric.direction for metric in results[0].rules.metrics() if metric.key == key), 1)
 
     def rank(place: int) -> tuple[float, str]:
         value = results[place].summary.get(key, math.nan)
-        return math.inf if math.isnan(value) else value if lower else -value, results[place].method
+        return math.inf if math.isnan(value) else -sign * value, results[place].method
 
     return sorted(range(len(results)), key=rank)
 

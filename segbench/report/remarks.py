@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from segbench.aggregator.result import Result, partial_text
+from segbench.core.numbers import many
 from segbench.core.summary import Summary
 from segbench.report.ranking import image_sets
 from segbench.statistics.intervals import Intervals
@@ -103,7 +104,7 @@ def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     yield from (Remark(text, "undefined") for text in undefined_metrics(result.summary, keys))
     if result.failed:
         total = len(result.failed) + len(result.counts)
-        text = f"{len(result.failed)} of {total} image{'s'[: total != 1]} failed, left out of all metrics"
+        text = f"{len(result.failed)} of {many(total, 'image')} failed, left out of all metrics"
         yield Remark(text, "failed", tuple(_failures(result.failed)))
 
 
@@ -143,7 +144,7 @@ def _images(result: Result) -> str:
     if result.published:
         return "published without images"
     count = len(result.counts)
-    return f"{count} image{'s'[: count != 1]}, data:{result.data}" if not result.unnamed else "images without names"
+    return f"{many(count, 'image')}, data:{result.data}" if not result.unnamed else "images without names"
 
 
 def _on_bins(results: Sequence[Result], names: Sequence[str]) -> Iterable[Remark]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -213,8 +213,7 @@ def text_tables(
     joined = []
     for _, places in [("", range(len(results)))] if every else sorted(by_protocol(results).items()):
         groups = {}
-        for name in dict.fromkeys(sets[place] for place in places):
-            some = [place for place in places if sets[place] == name]
+        for name, some in by_set(places, sets).items():
             of_set, drawn = [results[place] for place in some], [intervals[place] for place in some if intervals]
             (groups[name],) = text_tables(
                 of_set, rows, intervals=drawn, digits=digits, zeros=zeros, keys=keys, every=every
@@ -222,6 +221,14 @@ def text_tables(
         if any(len(table.header) > table.names for table in groups.values()):
             joined.append(side_by_side(groups, "" if every else "-"))
     return joined
+
+
+def by_set(places: Iterable[int], sets: Sequence[str]) -> dict[str, list[int]]:
+    """Give the places of the results of each data set; all of them where no sets are named."""
+    found: dict[str, list[int]] = {}
+    for place in places:
+        found.setdefault(sets[place] if sets else "", []).append(place)
+    return found
 
 
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:

@@ -18,7 +18,7 @@ from segbench.core.names import one_line
 from segbench.core.numbers import DIGITS, number
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.remarks import Remark, remarks
-from segbench.report.tables import RowKind, Table, by_protocol, method_table, ordered, signatures, tables_of
+from segbench.report.tables import RowKind, Table, by_protocol, by_set, method_table, ordered, signatures, tables_of
 from segbench.statistics.intervals import Intervals
 
 _MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
@@ -64,12 +64,11 @@ def show_results(
     set of each result, sets are groups of columns, methods are in the order of the first set, and intervals are
     behind the values.
     """
-    set_of = [*sets] or [""] * len(results)
     for _, places in sorted(by_protocol(results).items()):
         some: dict[str, list[Result]] = {}
         drawn: dict[str, list[Intervals]] = {}
-        for name in dict.fromkeys(set_of[place] for place in places):
-            order = ordered(results, [place for place in places if set_of[place] == name])
+        for name, of_set in by_set(places, sets).items():
+            order = ordered(results, of_set)
             some[name] = [results[place] for place in order]
             drawn[name] = [intervals[place] for place in order if intervals]
         tables = {name: method_table(some[name], intervals=drawn[name], keys=keys) for name in some}

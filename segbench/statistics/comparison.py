@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric
-from segbench.core.numbers import DIGITS, number, signed
+from segbench.core.numbers import DIGITS, many, number, signed
 from segbench.core.protocol import Protocol
 from segbench.core.summary import Summary
 from segbench.core.table import Table
@@ -187,23 +187,29 @@ def significance_table(comparison: Comparison, key: str) -> TextTable:
     """Give Holm's p-value of each method, in rows, against each other, in columns, and which of them is better."""
     methods = list(comparison.intervals)
     least = 1 - comparison.level
-    lower = any(metric.key == key and metric.better == "lower" for metric in comparison.metrics)
-    cells = {}
-    for row in comparison.differences:
-        if row.metric == key:
-            found = is_significant(row, comparison.level)
-            better = "" if not found else "better " if (row.difference > 0) != lower else "worse "
-            worse = {"better ": "worse ", "worse ": "better "}.get(better, "")
-            cells[row.a, row.b] = f"{better}{number(row.p_holm)}"
-            cells[row.b, row.a] = f"{worse}{number(row.p_holm)}"
+    cells = {pair: f"{one.found} {number(one.p)}".lstrip() for pair, one in verdicts(comparison, key).items()}
     rows = [[name, *(cells.get((name, other), "") for other in methods)] for name in methods]
     note = f"p (Holm) by {key}, row against column; better, worse: of the row, where p is at most {least:.2g}"
     return TextTable([key, *methods], rows, notes=(note,))
 
 
-def is_significant(row: Difference, level: float) -> bool:
-    """Say whether a difference is significant after Holm's correction; an undefined one is not."""
-    return row.p_holm <= 1 - level + _TIED
+class Verdict(NamedTuple):
+    """One method against another: p after Holm's correction, and which it is, if that is significant."""
+
+    p: float
+    found: Literal["better", "worse", ""]
+
+
+def verdicts(comparison: Comparison, key: str) -> dict[tuple[str, str], Verdict]:
+    """Give by a metric how each method does against each other, both ways round."""
+    sign = next(metric.direction for metric in comparison.metrics if metric.key == key)
+    found: dict[tuple[str, str], Verdict] = {}
+    for row in comparison.differences:
+        if row.metric == key:
+            known, better = row.p_holm <= 1 - comparison.level + _TIED, sign * row.difference > 0  # undefined: neither
+            found[row.a, row.b] = Verdict(row.p_holm, ("better" if better else "worse") if known else "")
+            found[row.b, row.a] = Verdict(row.p_holm, ("worse" if better else "better") if known else "")
+    return found
 
 
 def _with_interval(row: Difference, digits: int) -> str:
@@ -325,7 +331,7 @@ def compare(
 
 def _notes(test: SwapTest, images: int, level: float) -> Iterator[str]:
     least = 2 / test.permutations
-    said = f"{images} image{'s'[: images > 1]}"
+    said = many(images, "image")
     if test.exact and least > _SIGNIFICANT:
         yield f"{said}: no p-value can be below {min(least, 1):g}"
     if test.exact and least > 1 - level:
@@ -424,8 +430,7 @@ def _rank_shares(metric: Metric, intervals: Mapping[str, Intervals], *, known: b
         return dict.fromkeys(intervals, (math.nan,) * len(intervals))
     draws = np.array([drawn.draws[metric.key] for drawn in intervals.values()])
     draws = draws[:, ~np.isnan(draws).any(axis=0)]
-    if metric.better == "lower":
-        draws = -draws
+    draws = metric.direction * draws
     ranks = np.sum(draws[np.newaxis] > draws[:, np.newaxis] + _TIED, axis=1)
     drawn = ranks.shape[1]
     return {

@@ -3,8 +3,7 @@
 Conventions
 -----------
 1. Scores are probabilities of the positive class, between 0 and 1; what rounding puts outside, by at most 1e-6, is
-   taken as 0 or 1. Of others, of masks, and of scores kept in bins, the
-   metrics are undefined.
+   taken as 0 or 1. Of others, of masks, and of scores kept in bins, the metrics are undefined.
 2. ``brier`` is the mean of (label - score)**2.
 3. ``ece`` and ``mce`` are over 15 bins of equal width: the gap between mean score and share of positives, averaged over
    pixels, and the largest. Bins are closed on the left, the last one on both sides. Their edges are k / 15, and 15

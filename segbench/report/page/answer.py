@@ -11,25 +11,17 @@ from markupsafe import Markup
 from segbench.aggregator.comparing import compare
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
-from segbench.core.numbers import DIGITS, number
+from segbench.core.numbers import DIGITS, many, number
 from segbench.report.page.charts import Method
 from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_title
 from segbench.report.ranking import best_first, image_sets
 from segbench.statistics.bootstrap import FEW_IMAGES
-from segbench.statistics.comparison import Comparison, Difference, is_significant
+from segbench.statistics.comparison import Comparison, Verdict, verdicts
 
 _MOST_COMPARED = 10
 """Each pair of methods takes about a third of a second at 200 images."""
 _MOST_NAMED = 4
 _ROW = 40.0
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One method against another: p corrected for the number of pairs, and ``better``, ``worse`` or nothing."""
-
-    p: str
-    found: str
 
 
 @dataclass(frozen=True)
@@ -46,7 +38,7 @@ class Answer:
         Every method's headline with its interval; empty where none is defined.
     names : tuple of str
         Methods compared, the best first.
-    matrix : tuple of tuple of Cell or None
+    matrix : tuple of tuple of Verdict or None
         Each of them, in rows, against each other; empty for fewer than three.
     level : float
         Confidence level of intervals and tests.
@@ -58,7 +50,7 @@ class Answer:
     details: tuple[str, ...]
     forest: Markup
     names: tuple[str, ...] = ()
-    matrix: tuple[tuple[Cell | None, ...], ...] = ()
+    matrix: tuple[tuple[Verdict | None, ...], ...] = ()
     level: float = 0.95
     signature: str = ""
 
@@ -80,9 +72,7 @@ def answer(methods: Sequence[Method]) -> Answer:
     counted = [method for method in leading if not method.result.published and not method.result.unnamed]
     drawn = counted[0].intervals if counted else None
     images = len(counted[0].result.counts) if counted else 0
-    few = (
-        f"Only {images} image{'s'[: images != 1]}: with fewer than {FEW_IMAGES}, intervals and p-values are unreliable"
-    )
+    few = f"Only {many(images, 'image')}: with fewer than {FEW_IMAGES}, intervals and p-values are unreliable"
     warnings = [f"{few}."] if 0 < images < FEW_IMAGES else []
     warnings += [
         f"{method.name}, not ranked: {metric.name} {_written(method, metric)}."
@@ -146,12 +136,12 @@ def _certainty(comparison: Comparison, metric: Metric, names: Sequence[str]) -> 
     share = comparison.rank_shares[metric.key][first][0]
     drawn = next(iter(comparison.intervals.values())).replicates
     said = [] if math.isnan(share) else [f"{first} is first in {_percent(share)} of {drawn} resamples of the images."]
-    rows = [_row(comparison, metric, first, other) for other in others]
-    left_open = [other for other, row in zip(others, rows, strict=True) if math.isnan(row.p_holm)]
-    known = [(other, row) for other, row in zip(others, rows, strict=True) if not math.isnan(row.p_holm)]
+    found = verdicts(comparison, metric.key)
+    known = {other: found[first, other] for other in others if not math.isnan(found[first, other].p)}
+    left_open = [other for other in others if other not in known]
     holm = " after Holm" if len(names) > 2 else ""
-    better = [(other, row.p_holm) for other, row in known if is_significant(row, comparison.level)]
-    not_better = [(other, row.p_holm) for other, row in known if not is_significant(row, comparison.level)]
+    better = [(other, one.p) for other, one in known.items() if one.found]
+    not_better = [(other, one.p) for other, one in known.items() if not one.found]
     if better and not not_better and len(better) == len(others) > 1:
         worst = max(p for _, p in better)
         said.append(f"It is significantly better than every other method (p at most {number(worst)}{holm}).")
@@ -175,22 +165,10 @@ def _listed(found: Sequence[tuple[str, float]], holm: str, last: str) -> str:
     return f" {last} ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
-def _row(comparison: Comparison, metric: Metric, a: str, b: str) -> Difference:
-    return next(row for row in comparison.differences if row.metric == metric.key and {row.a, row.b} == {a, b})
-
-
-def _matrix(comparison: Comparison, metric: Metric, names: Sequence[str]) -> tuple[tuple[Cell | None, ...], ...]:
+def _matrix(comparison: Comparison, metric: Metric, names: Sequence[str]) -> tuple[tuple[Verdict | None, ...], ...]:
     """Give each method against each other: which of the two is significantly better."""
-
-    def cell(a: str, b: str) -> Cell | None:
-        if a == b:
-            return None
-        row = _row(comparison, metric, a, b)
-        higher = row.difference > 0 if row.a == a else row.difference < 0
-        found = "better" if higher != (metric.better == "lower") else "worse"
-        return Cell(number(row.p_holm, digits=3), found if is_significant(row, comparison.level) else "")
-
-    return tuple(tuple(cell(a, b) for b in names) for a in names)
+    found = verdicts(comparison, metric.key)
+    return tuple(tuple(found.get((a, b)) for b in names) for a in names)
 
 
 def _forest(methods: Sequence[Method], metric: Metric) -> Markup:

@@ -140,9 +140,7 @@ function against(figure, { names, values, lower }) {
   for (const select of [across, up]) select.append(...counted.map((method) => new Option(names[method], method)));
   across.value = names.indexOf(x_title.textContent);
   up.value = names.indexOf(y_title.textContent);
-  const [low, high] = [svg.dataset.low, svg.dataset.high];
-  const [first, last] = [[48, 398], [446, 10]];
-  const place = (value, k) => first[k] + ((value - low) / (high - low)) * (last[k] - first[k]);
+  const [x, y] = [axis(svg.dataset.across), axis(svg.dataset.up)];
   const draw = () => {
     const [a, b] = [across.value, up.value].map(Number);
     let [won, lost] = [0, 0];
@@ -151,8 +149,8 @@ function against(figure, { names, values, lower }) {
       const known = one !== undefined && other !== undefined;
       dot.setAttribute("display", known ? "inline" : "none");
       if (!known) continue;
-      dot.setAttribute("cx", place(one, 0));
-      dot.setAttribute("cy", place(other, 1));
+      dot.setAttribute("cx", x.at(one));
+      dot.setAttribute("cy", y.at(other));
       find("title", dot).textContent = `${dot.dataset.image}: ${written(one)}, ${written(other)}`;
       won += lower ? one < other : one > other;
       lost += lower ? one > other : one < other;
@@ -168,8 +166,8 @@ function against(figure, { names, values, lower }) {
 }
 
 for (const section of all("main > section")) {
-  for (const figure of all("figure.against", section)) against(figure, data(`data-${section.dataset.protocol}`));
-  const { readings, names } = data(`data-${section.dataset.protocol}`);
+  for (const figure of all("figure.against", section)) against(figure, sectionData(section.dataset.protocol));
+  const { readings, names } = sectionData(section.dataset.protocol);
   const light = lighting(section);
   for (const button of all(".pick", section)) {
     const method = Number(button.dataset.method);

@@ -38,6 +38,7 @@ from segbench.report.page.svg import (
     words,
 )
 from segbench.report.plots.methods import classes_add_up
+from segbench.report.tables import Table
 from segbench.statistics.bands import curve_band
 from segbench.statistics.intervals import Intervals
 
@@ -268,9 +269,13 @@ def _readable(
 ) -> Markup:
     """Give a drawing that a script can read values off."""
     named = f"{caption}: {', '.join(method.name for method in methods)}; the values are in the table of methods"
-    ends = {"data_x": f"{columns[0]} {x.low:.9g} {x.high:.9g} {x.start:g} {x.end:g}"}
-    ends["data_y"] = f"{columns[1]} {y.low:.9g} {y.high:.9g} {y.start:g} {y.end:g}"
+    ends = {"data_x": _scale(columns[0], x), "data_y": _scale(columns[1], y)}
     return drawing(parts, _HEIGHT, named, css="readable", tabindex=0, **ends)
+
+
+def _scale(column: str, axis: Axis) -> str:
+    """Write an axis for the script: what is along it, its ends, and their places in the drawing."""
+    return f"{column} {axis.low:.9g} {axis.high:.9g} {axis.start:g} {axis.end:g}"
 
 
 def _by_image(methods: Sequence[Method]) -> Chart | None:
@@ -291,11 +296,14 @@ def _by_image(methods: Sequence[Method]) -> Chart | None:
     return Chart("images", caption, drawing(parts, 14.0 + high * len(rows) + 42.0, named), note)
 
 
-def values_of_images(result: Result) -> dict[str, float]:
-    """Give the metric that ranks images, of those where it is defined."""
-    key = result.rules.image_headline.image_key
-    values = {name: float(summary[key]) for name, summary in result.per_image.items()}
-    return {name: value for name, value in values.items() if not math.isnan(value)}
+def values_of_images(images: Table, results: Sequence[Result]) -> list[dict[str, float]]:
+    """Give for each result the metric that ranks images, of those where it is defined, from their table."""
+    values: list[dict[str, float]] = [{} for _ in results]
+    for row in images.rows:
+        value = float(row.summary[results[row.method].rules.image_headline.image_key])
+        if not math.isnan(value):
+            values[row.method][row.labels[1]] = value
+    return values
 
 
 def _row_of_images(name: str, values: Mapping[str, float], x: Axis, top: float) -> list[Markup]:
@@ -344,7 +352,11 @@ def _scatter(methods: Sequence[Method]) -> Chart | None:
     caption = f"{title} of each image, one method against another"
     parts = [axes(x, y, a.name, b.name), ends, element("g", *dots, css="pair")]
     svg = drawing(
-        parts, _HEIGHT, f"{caption}: {a.name} across, {b.name} up", data_low=f"{x.low:.9g}", data_high=f"{x.high:.9g}"
+        parts,
+        _HEIGHT,
+        f"{caption}: {a.name} across, {b.name} up",
+        data_across=_scale("across", x),
+        data_up=_scale("up", y),
     )
     won = _tally(a, b)
     return Chart("against", caption, svg, won)
@@ -352,8 +364,8 @@ def _scatter(methods: Sequence[Method]) -> Chart | None:
 
 def _tally(a: Method, b: Method) -> str:
     both = a.values.keys() & b.values.keys()
-    lower = a.result.rules.image_headline.better == "lower"
-    signs = [np.sign(a.values[name] - b.values[name]) * (-1 if lower else 1) for name in both]
+    direction = a.result.rules.image_headline.direction
+    signs = [direction * np.sign(a.values[name] - b.values[name]) for name in both]
     return f"{a.name} is better on {signs.count(1)} images, {b.name} on {signs.count(-1)}"
 
 

@@ -23,7 +23,7 @@ from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, footnotes
-from segbench.core.numbers import exact, number
+from segbench.core.numbers import exact, many, number
 from segbench.drawing import palette
 from segbench.drawing.palette import class_colours
 from segbench.loaders.decoded import shown
@@ -40,7 +40,7 @@ from segbench.report.page.panels import Panels, panels
 from segbench.report.page.pictures import alphas, photographs
 from segbench.report.page.places import Places
 from segbench.report.plots.methods import classes_add_up, styles_of
-from segbench.report.ranking import by_headline
+from segbench.report.ranking import headline_order
 from segbench.report.remarks import names_of, remarks
 from segbench.report.tables import Row, Table, by_protocol, image_table, method_table
 from segbench.statistics.intervals import Intervals
@@ -141,21 +141,19 @@ def export_report(
     missing: list[str] = []
     for group_places in groups:
         given = [results[place] for place in group_places]
-        styles = dict(zip(map(id, given), styles_of(given), strict=True))
-        group = by_headline(given)
-        methods = [
-            Method(
-                name,
-                result,
-                css_of(styles[id(result)]),
-                None if intervals is None else result.intervals(level=intervals, replicates=replicates, seed=seed),
-                values_of_images(result),
-            )
-            for name, result in zip(names_of(group), group, strict=True)
+        styles, order = styles_of(given), headline_order(given)
+        group = [given[place] for place in order]
+        by_image = image_table(group)
+        drawn = [
+            None if intervals is None else result.intervals(level=intervals, replicates=replicates, seed=seed)
+            for result in group
         ]
+        css = [css_of(styles[place]) for place in order]
+        parts = zip(names_of(group), group, css, drawn, values_of_images(by_image, group), strict=True)
+        methods = [Method(*of_method) for of_method in parts]
         rows = chosen_rows(methods)
         pictures = panels(
-            group,
+            methods,
             gallery=[row.image for row in rows],
             photos=photos,
             most=most_panels,
@@ -163,20 +161,22 @@ def export_report(
             executor=executor,
             progress=progress,
         )
-        sections.append(_section(methods, rows, pictures.written(places), places))
+        sections.append(_section(methods, by_image, rows, pictures.written(places), places))
         missing += [pictures.missing] if pictures.missing else []
     page = _html(sections, title or _title(results))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
     return tuple(missing)
 
 
-def _section(methods: Sequence[Method], rows: Sequence[GalleryRow], pictures: Panels, places: Places) -> dict[str, Any]:
+def _section(
+    methods: Sequence[Method], images: Table, rows: Sequence[GalleryRow], pictures: Panels, places: Places
+) -> dict[str, Any]:
     """Give what the template shows of one protocol."""
     results = [method.result for method in methods]
     drawn = [method.intervals for method in methods if method.intervals is not None]
     names = [method.name for method in methods]
     rules = next((result.rules for result in results if result.rules.competes), results[0].rules)
-    table, images = method_table(results, intervals=drawn), image_table(results)
+    table = method_table(results, intervals=drawn)
     text = table.text()
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
     answered = answer(methods)
@@ -273,7 +273,7 @@ def _chosen_how(methods: Sequence[Method], *, at_their_best: bool) -> str:
 def _facts(results: Sequence[Result]) -> str:
     """Say how many images there are, and which: by the digest of their ground truth."""
     said = dict.fromkeys(
-        f"{len(result.counts)} image{'s'[: len(result.counts) != 1]}, data {result.data}"
+        f"{many(len(result.counts), 'image')}, data {result.data}"
         for result in results
         if result.counts and result.competes
     )
@@ -282,11 +282,10 @@ def _facts(results: Sequence[Result]) -> str:
 
 def _worst_first(images: Table, headline: Metric) -> list[Row]:
     """Sort images by the metric that ranks methods, undefined ones last."""
-    key, sign = headline.image_key, -1 if headline.better == "lower" else 1
 
     def rank(row: Row) -> tuple[float, str, int]:
-        value = row.summary.get(key, math.nan)
-        return math.inf if math.isnan(value) else sign * value, row.labels[1], row.method
+        value = row.summary.get(headline.image_key, math.nan)
+        return math.inf if math.isnan(value) else headline.direction * value, row.labels[1], row.method
 
     return sorted(images.rows, key=rank)
 
@@ -324,8 +323,8 @@ def _title(results: Sequence[Result]) -> str:
     counted = [set(result.counts) for result in results if result.rules.competes and not result.published]
     images = max(map(len, counted), default=0)
     up_to = "" if all(names == counted[0] for names in counted) else "up to "
-    said = f"{methods} method{'s'[: methods != 1]}"
-    return f"{said} on {up_to}{images} image{'s'[: images != 1]}" if images else said
+    said = many(methods, "method")
+    return f"{said} on {up_to}{many(images, 'image')}" if images else said
 
 
 def _breaking(name: str) -> Markup:

@@ -1,7 +1,7 @@
 "use strict";
 // Thumbnails follow a threshold: chosen on a curve, or with the slider above a column.
 function following(section) {
-  const { images, alphas } = data(`data-${section.dataset.protocol}`);
+  const { images, alphas } = sectionData(section.dataset.protocol);
   const table = find(".gallery", section);
   const panels = new Map();
   const panelOf = (name) => {

@@ -59,14 +59,13 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
     rules = methods[0].result.rules
     metric = rules.image_headline
     title = f"best {metric.name_for_images}" if rules.images_at_their_best else metric.name_for_images
-    sign = -1 if metric.better == "lower" else 1
     values = {
         name: [method.values[name] for method in competing if name in method.values]
         for name in sorted({name for method in competing for name in method.values})
     }
     mean = {name: math.fsum(known) / len(known) for name, known in values.items()}
     spread = {name: max(known) - min(known) for name, known in values.items()}
-    by_mean = sorted(mean, key=lambda name: (sign * mean[name], name))
+    by_mean = sorted(mean, key=lambda name: (metric.direction * mean[name], name))
     apart = [name for name in sorted(spread, key=lambda name: (-spread[name], name)) if spread[name] > 0]
     from_middle = [by_mean[k] for k in sorted(range(len(by_mean)), key=lambda k: abs(2 * k + 1 - len(by_mean)))]
     wanted = {"Worst": by_mean, "Widest disagreement": apart, "Median": from_middle, "Best": by_mean[::-1]}

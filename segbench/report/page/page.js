@@ -2,6 +2,11 @@
 const find = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const data = (id) => JSON.parse(document.getElementById(id).textContent);
+const shared = new Map();
+function sectionData(protocol) {
+  if (!shared.has(protocol)) shared.set(protocol, data(`data-${protocol}`));
+  return shared.get(protocol);
+}
 const root = document.documentElement;
 
 const written = (value) => (value === null ? "–" : value.toFixed(4).replace(/^(-?)0\./, "$1."));

@@ -191,7 +191,7 @@ const bytes = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)
 
 function openPanel(section, image, place, threshold = null) {
   const protocol = section.dataset.protocol;
-  const { names, images, states, classes, alphas, css } = data(`data-${protocol}`);
+  const { names, images, states, classes, alphas, css } = sectionData(protocol);
   const at = images.indexOf(image);
   if (at < 0 || !names[place] || document.readyState === "loading") return;
   const panel = panelData(protocol, at);
@@ -218,7 +218,7 @@ function follow(hash = location.hash) {
   const section = document.getElementById(fields.get("in")) ?? find("main > section");
   const image = fields.get("image");
   if (image === null) return dialog.open && dialog.close();
-  const { names } = data(`data-${section.dataset.protocol}`);
+  const { names } = sectionData(section.dataset.protocol);
   const threshold = fields.has("t") && Number.isFinite(Number(fields.get("t"))) ? Number(fields.get("t")) : null;
   openPanel(section, image, Math.max(0, names.indexOf(fields.get("method"))), threshold);
 }

@@ -20,6 +20,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import AT_THE_MASK
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.source import Source
+from segbench.report.page.charts import Method
 from segbench.report.page.panel import MOST_CUTS, Seen, Task, draw, with_one_image
 from segbench.report.page.places import Places
 
@@ -88,7 +89,7 @@ class Panels:
 
 
 def panels(
-    results: Sequence[Result],
+    methods: Sequence[Method],
     *,
     gallery: Sequence[str],
     photos: Mapping[str, Source],
@@ -100,11 +101,11 @@ def panels(
     """Draw images of one protocol: those of the gallery, then those that a method fails on before the easy ones."""
     if most == 0:
         return Panels({}, "pictures were switched off")
-    names = list(dict.fromkeys([*gallery, *_in_order(results)]))
+    names = list(dict.fromkeys([*gallery, *_in_order(methods)]))
     wanted = names[:most]
     if not wanted:
         return Panels({})
-    looks = [_looks(result, gallery) for result in results]
+    looks = [_looks(method.result, gallery) for method in methods]
     tasks = [
         Task(name, tuple(look(name) for look in looks), photos.get(name), LONGEST_SIDES[0], in_gallery=name in gallery)
         for name in wanted
@@ -141,18 +142,16 @@ def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
     return task.name, {"name": task.name, "truths": [], "methods": [problem] * len(task.seen)}
 
 
-def _in_order(results: Sequence[Result]) -> list[str]:
+def _in_order(methods: Sequence[Method]) -> list[str]:
     """Name the images: three of the worst, then one of the best, and so on; by the method that does worst.
 
     Images for which no method has a defined metric, having nothing to find, come last.
     """
-    metric = results[0].rules.image_headline
-    key, sign = metric.image_key, -1 if metric.better == "lower" else 1
+    sign = methods[0].result.rules.image_headline.direction
     worst: dict[str, float] = {}
-    for result in results:
-        for name, summary in result.per_image.items():
-            value = float(summary.get(key, math.nan))
-            value = math.inf if math.isnan(value) else sign * value
+    for method in methods:
+        for name in method.result.counts:
+            value = sign * method.values[name] if name in method.values else math.inf
             worst[name] = min(worst.get(name, math.inf), value)
     waiting = sorted((name for name in worst if worst[name] < math.inf), key=lambda name: (worst[name], name))
     ordered: list[str] = []

@@ -35,7 +35,7 @@ function tableRows(table) {
 }
 
 function chartRows(section) {
-  const { readings, names } = data(`data-${section.dataset.protocol}`);
+  const { readings, names } = sectionData(section.dataset.protocol);
   const columns = [...new Set(readings.flatMap((columns) => Object.keys(columns ?? {})))];
   const rows = readings.flatMap((known, method) => (known ? known.threshold.map((_, at) => [names[method], ...columns.map((name) => known[name]?.[at])]) : []));
   return [["method", ...columns], ...rows];

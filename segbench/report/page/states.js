@@ -10,7 +10,7 @@ function counted(method, at) {
 
 function panelData(protocol, place) {
   const panel = data(`panel-${protocol}-${place}`);
-  const { cuts } = data(`data-${protocol}`);
+  const { cuts } = sectionData(protocol);
   for (const method of panel.methods) method.cuts = cuts[method.cuts];
   return panel;
 }

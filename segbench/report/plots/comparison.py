@@ -11,7 +11,7 @@ from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
-from segbench.core.numbers import number
+from segbench.core.numbers import many, number
 from segbench.drawing.axes import (
     dot_size,
     fit_height,
@@ -117,13 +117,9 @@ def compared_metric(comparison: Comparison, key: str | None) -> Metric:
 
 def best_methods_first(comparison: Comparison, metric: str) -> list[str]:
     """Give the methods of a comparison, the best by a metric first, undefined ones last."""
-    sign = 1 if _lower_is_better(comparison, metric) else -1
-    known = {name: sign * one.estimates[metric] for name, one in comparison.intervals.items()}
+    sign = compared_metric(comparison, metric).direction
+    known = {name: -sign * one.estimates[metric] for name, one in comparison.intervals.items()}
     return sorted(known, key=lambda name: math.inf if math.isnan(known[name]) else known[name])
-
-
-def _lower_is_better(comparison: Comparison, key: str) -> bool:
-    return any(metric.key == key and metric.better == "lower" for metric in comparison.metrics)
 
 
 def _minus(row: Difference, reference: str) -> Difference:
@@ -160,10 +156,10 @@ def _draw_row(ax: Axes, place: int, row: Difference) -> None:
 
 def _title(comparison: Comparison, metric: str, reference: str) -> str:
     level = next(iter(comparison.intervals.values())).level
-    name = compared_metric(comparison, metric).name
-    what = f"{name} minus that of {reference}" if reference else f"Difference in {name}"
-    better = ", lower is better" if _lower_is_better(comparison, metric) else ""
-    images = f"{comparison.images} image{'s'[: comparison.images != 1]}"
+    chosen = compared_metric(comparison, metric)
+    what = f"{chosen.name} minus that of {reference}" if reference else f"Difference in {chosen.name}"
+    better = ", lower is better" if chosen.better == "lower" else ""
+    images = many(comparison.images, "image")
     bins = "; light: what bins leave open" if any(row.bounds for row in comparison.differences) else ""
     # So an interval may exclude 0 beside a corrected p-value above its level.
     single = ", not corrected for the number of pairs as p is" if len(comparison.intervals) > 2 else ""

@@ -10,6 +10,7 @@ import numpy as np
 from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import many
 from segbench.drawing.axes import fit_height, names_in_lines, new_axes, open_frame, wrapped
 from segbench.drawing.palette import line_style
 from segbench.report.plots.comparison import best_methods_first, compared_metric
@@ -78,7 +79,7 @@ def plot_ranks(
     ax.set_xticks(range(1, len(methods) + 1))
     ax.set_yticks(range(len(methods)), [names_in_lines(methods)[k] for k in order])
     drawn = next(iter(comparison.intervals.values())).replicates
-    images = f"{comparison.images} image{'s'[: comparison.images != 1]}"
+    images = many(comparison.images, "image")
     ax.set_xlabel(wrapped(ax, f"Rank by {chosen.name} in {drawn} resamples of {images}, in %"))
     ax.tick_params(length=0)
     open_frame(ax)

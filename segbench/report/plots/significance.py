@@ -14,7 +14,7 @@ from segbench.drawing.axes import names_in_lines, new_axes, wrapped
 from segbench.drawing.palette import COLOURS
 from segbench.report.plots.comparison import best_methods_first, compared_metric
 from segbench.report.plots.methods import Kind, named_by_class
-from segbench.statistics.comparison import Comparison, is_significant
+from segbench.statistics.comparison import Comparison, verdicts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,22 +44,17 @@ def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: 
         For a metric that was not compared.
     """
     chosen = compared_metric(comparison, metric)
-    sign = -1 if chosen.better == "lower" else 1
     methods = best_methods_first(comparison, chosen.key)
     places = {name: place for place, name in enumerate(methods)}
     ax = ax or new_axes()
     from matplotlib.colors import ListedColormap
 
     cells = np.full((len(methods), len(methods)), 3)
-    for row in comparison.differences:
-        if row.metric != chosen.key:
-            continue
-        for a, b, better in ((row.a, row.b, sign * row.difference > 0), (row.b, row.a, sign * row.difference < 0)):
-            shown = is_significant(row, comparison.level)
-            cells[places[a], places[b]] = 2 if not shown else 0 if better else 1
-            text = ("> " if better else "< ") * shown + number(row.p_holm, digits=3)
-            if len(methods) <= _MOST_NUMBERS:
-                ax.text(places[b], places[a], text, ha="center", va="center", fontsize="x-small")
+    for (a, b), one in verdicts(comparison, chosen.key).items():
+        cells[places[a], places[b]] = {"better": 0, "worse": 1, "": 2}[one.found]
+        text = {"better": "> ", "worse": "< ", "": ""}[one.found] + number(one.p, digits=3)
+        if len(methods) <= _MOST_NUMBERS:
+            ax.text(places[b], places[a], text, ha="center", va="center", fontsize="x-small")
     ax.imshow(cells, cmap=ListedColormap([_BETTER, _WORSE, _OPEN, _NONE]), vmin=0, vmax=3, alpha=0.55)
     names = names_in_lines(methods)
     ax.set_xticks(range(len(methods)), names, rotation=90, fontsize="small")
