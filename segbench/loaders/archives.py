@@ -299,11 +299,10 @@ def _unpack(source: str) -> str:
             while file.tell() <= most and (piece := packed.read(_PIECE)):
                 file.write(piece)
             size = file.tell()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except BaseException as error:
         _remove(path, os.getpid())
-        raise DataError(shown(source), f"damaged or truncated gzip file ({error})", _REPACK) from None
-    except BaseException:
-        _remove(path, os.getpid())
+        if isinstance(error, (EOFError, zlib.error, gzip.BadGzipFile)):
+            raise DataError(shown(source), f"damaged or truncated gzip file ({error})", _REPACK) from None
         raise
     if size > most:
         _remove(path, os.getpid())
