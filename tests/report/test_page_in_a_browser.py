@@ -68,9 +68,12 @@ class Reader:
     def __init__(self, driver):
         self.driver = driver
 
-    def open(self, path: Path, width=1280, height=900):
+    def resize(self, width, height=900):
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def open(self, path: Path, width=1280, height=900):
+        self.resize(width, height)
         self.driver.get(path.as_uri())
         self.until("return typeof follow !== 'undefined'")
 
@@ -87,6 +90,11 @@ class Reader:
 
         for key in keys:
             ActionChains(self.driver).send_keys(key).perform()
+
+    def swipe(self, x, to, y=400):
+        for kind, points in (("touchStart", [x]), ("touchMove", [to]), ("touchEnd", [])):
+            touch = {"type": kind, "touchPoints": [{"x": at, "y": y} for at in points]}
+            self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", touch)
 
     def move_to(self, x, y):
         for at in (x - 3, x):  # a browser tells a page of moves, not of places
@@ -251,6 +259,29 @@ class TestPage:
         reader.run("document.querySelector('#theme').click()")
 
 
+class TestAccessibility:
+    """axe-core finds nothing."""
+
+    @pytest.mark.parametrize(
+        ("width", "scheme", "panel"), [(1440, "light", False), (768, "dark", False), (390, "light", True)]
+    )
+    def test_axe_finds_nothing(self, reader, width, scheme, panel):
+        from axe_core_python.selenium import Axe
+
+        preferred = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        reader.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", preferred)
+        reader.resize(width)
+        try:
+            if panel:
+                reader.run("document.querySelector('.open').click()")
+                reader.until(TestPictures.PAINTED)
+            found = Axe().run(reader.driver, options={"resultTypes": ["violations"]})["violations"]
+            assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
+        finally:
+            reader.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+            reader.resize(1280)
+
+
 class TestSaving:
     SAVED = """const saved = []; const make = URL.createObjectURL;
         URL.createObjectURL = (blob) => { saved.push(blob); return 'blob:null/0'; };
@@ -392,6 +423,14 @@ class TestPictures:
         wrong = [sum(self._expected(r, "im02", r.summary["ods_threshold"])[1:]) for r in (two, one)]
         assert [theirs + both, mine + both] == wrong
         reader.run("document.querySelector('.view-errors input').click()")
+
+    def test_a_swipe_turns_to_the_next_image(self, reader):
+        self._open(reader, "im03", "one")
+        images = reader.run("return open.images")
+        for x, to, at in ((600, 400, 1), (600, 580, 1), (400, 600, 0)):  # a short one is no swipe
+            reader.swipe(x, to)
+            assert reader.run("return open.panel.name") == images[images.index("im03") + at]
+            reader.until(self.PAINTED)
 
     def test_next_and_escape(self, reader):
         from selenium.webdriver.common.keys import Keys
