@@ -21,13 +21,6 @@ def verify(
         Path | None,
         typer.Option(metavar="DIR", help="Check published curves here, too: METHOD_bdry_thr.txt, METHOD_bdry.txt."),
     ] = None,
-    saliency: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Check saliency maps here, too: ground_truth, predictions/METHOD, *_per_image.csv.",
-        ),
-    ] = None,
     form: Annotated[ReportForm, typer.Option("--format", help="Choose how the checks are printed.")] = ReportForm.TABLE,
     jobs: Jobs = None,
 ) -> None:
@@ -41,7 +34,7 @@ def verify(
     from segbench.verification.terminal import checks_json, show_part, show_verdict
     from segbench.verification.verifying import parts
 
-    wanted = parts(bsds500=bsds500, curves=curves, saliency=saliency)
+    wanted = parts(bsds500=bsds500, curves=curves)
     images = max(part.images for part in wanted)
     console = Console()
     checks: list[Check] = []

@@ -74,7 +74,7 @@ class Expected:
     one_annotator: bool = False  # whether several annotators of an image are refused
     category: int | None = None  # which category counts, from 1, where ground truth is drawn category by category
     classes: Any = None  # the protocol of classes that have a map each
-    counted_by: Any = None  # of label maps: the protocol, whose counts show what is wrong with them
+    counted_by: Any = None  # of label maps: the protocol; its counts show what is wrong with them
 
     @property
     def lines(self) -> bool:

@@ -162,7 +162,6 @@ class AreaExplanation:
     widest_step: float
 
     def _repr_html_(self) -> str:
-        """Give the table that notebooks show."""
         rows = [[name, number(value), why] for name, value, why in self.rows()]
         return table_html(TextTable(["metric", "value", "why"], rows))
 

@@ -54,7 +54,6 @@ class BestF:
     fp: int
 
     def _repr_html_(self) -> str:
-        """Give the table that notebooks show."""
         rows = [[name, number(value)] for name, value in asdict(self).items()]
         return table_html(TextTable(["metric", "value"], rows))
 
