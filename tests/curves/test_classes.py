@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from measured import class_image_summary, class_summary, keys_of, pixel_image_summary, pixel_summary
 
 from segbench import ArgumentError, ClassCounts, ScoreCounts, bootstrap, compare
-from segbench.protocols.pixels.class_metrics import MACRO, ClassTable
+from segbench.protocols.pixels.class_metrics import ClassTable
 
 PIXELS = 60
 
@@ -36,7 +36,9 @@ def of_class(per_image, name):
 def test_macro_is_the_mean_over_classes_that_are_there(per_image):
     summary = class_summary(per_image)
     alone = [pixel_summary(of_class(per_image, name)) for name in ("road", "car", "bus")]
-    for key in (metric.key.removeprefix("macro_") for metric in MACRO):
+    for key in (
+        metric.key.removeprefix("macro_") for metric in ClassTable([{}]).metrics if metric.key.startswith("macro_")
+    ):
         defined = [part[key] for part in alone if not math.isnan(part[key])]
         expected = np.mean(defined) if defined else math.nan
         assert summary[f"macro_{key}"] == pytest.approx(expected, abs=1e-12, nan_ok=True)

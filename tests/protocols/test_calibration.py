@@ -148,6 +148,14 @@ def test_what_is_no_probability_has_no_calibration(counts, reason):
     assert {summary.undefined[key] for key in KEYS} == {reason}
 
 
+def test_constant_and_two_valued_maps_may_be_probabilities():
+    constant = CALIBRATED.table({"image": count_pixels([0, 1, 1, 1], [0.75] * 4)}).summary()
+    assert [constant[key] for key in ("brier", "ece", "mce", "ace")] == [0.1875, 0, 0, 0]
+    two = CALIBRATED.table({"image": count_pixels([0, 1, 0, 1], [0.25, 0.25, 0.25, 0.75])}).summary()
+    assert two["brier"] == pytest.approx((2 * 0.25**2 + 0.75**2 + 0.25**2) / 4)
+    assert two["ece"] == pytest.approx((3 * (1 / 3 - 0.25) + 0.25) / 4)
+
+
 def test_one_image_that_has_none_takes_it_from_all():
     images = {"a": count_pixels([0, 1, 1], [0.2, 0.3, 0.7]), "b": count_pixels([0, 1], [0.2, 7.0])}
     summary = CALIBRATED.table(images).summary()

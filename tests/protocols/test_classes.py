@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from measured import class_summary
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, roc_auc_score
 
 from segbench import ArgumentError, ClassCounts, Classes, DataError, Pixels, ScoreCounts
 from segbench.core.sample import Sample
@@ -80,6 +80,23 @@ def test_each_class_agrees_with_an_independent_library(dtype):
         assert summary[f"macro_{figure}"] == pytest.approx(np.mean([peer(*case) for case in cases]), abs=1e-12)
         every = [np.concatenate(part) for part in zip(*cases, strict=True)]
         assert summary[f"micro_{figure}"] == pytest.approx(peer(*every), abs=1e-12)
+
+
+def test_fixed_thresholds_and_calibration_agree_with_an_independent_library():
+    random = np.random.default_rng(5)
+    truth = random.integers(0, 3, (20, 30))
+    maps = random.integers(0, 256, (3, 20, 30)).astype(np.uint8)
+    protocol = Classes(labels=range(3), at=(0.5,), calibration=True)
+    summary = protocol.table({"a": protocol.count(Sample("a", (truth,), (maps,))).counts}).summary()
+    labels = [(truth == label).ravel() for label in range(3)]
+    scores = (maps / 255).reshape(3, -1)
+    brier = [brier_score_loss(one, soft) for one, soft in zip(labels, scores, strict=True)]
+    assert summary["macro_brier"] == pytest.approx(np.mean(brier), abs=1e-12)
+    assert summary["micro_brier"] == pytest.approx(brier_score_loss(np.ravel(labels), scores.ravel()), abs=1e-12)
+    for average in ("macro", "micro"):
+        expected = f1_score(np.transpose(labels), scores.T >= 0.5, average=average)
+        assert summary[f"{average}_f@0.5"] == pytest.approx(expected, abs=1e-12)
+    assert Classes.from_fields(protocol.signature_fields()).metrics() == protocol.metrics()
 
 
 def test_each_class_is_what_pixels_count_of_its_map():

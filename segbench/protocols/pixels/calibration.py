@@ -3,7 +3,7 @@
 Conventions
 -----------
 1. Scores are probabilities of the positive class, between 0 and 1; what rounding puts outside, by at most 1e-6, is
-   taken as 0 or 1. Of others, of masks, and of scores kept in bins, the metrics are undefined.
+   taken as 0 or 1. Of others, of masks of 0 and 1, and of scores kept in bins, the metrics are undefined.
 2. ``brier`` is the mean of (label - score)**2.
 3. ``ece`` and ``mce`` are over 15 bins of equal width: the gap between mean score and share of positives, averaged over
    pixels, and the largest. Bins are closed on the left, the last one on both sides. Their edges are k / 15, and 15
@@ -101,6 +101,11 @@ def why_uncalibrated(counts: ScoreCounts) -> str:
     return ""
 
 
+def are_masks(counts: ScoreCounts) -> bool:
+    """Whether predictions are masks of 0 and 1; two other values may be probabilities."""
+    return counts.two_valued and bool(np.isin(counts.scores, (0, 1)).all())
+
+
 def adaptive_error(scores: FloatArray, positives: FloatArray, negatives: FloatArray) -> FloatArray:
     """Compute ACE of counts at falling scores, one per row."""
     pixels = positives + negatives
@@ -173,6 +178,11 @@ class CalibrationTable(FixedThresholdTable):
         parts[:, -len(METRICS) :] = self._bins[:, BINS : 2 * BINS].sum(axis=1, keepdims=True)
         return parts
 
+    @property
+    def _hard(self) -> bool:
+        """Whether predictions are masks."""
+        return any(are_masks(self._of_set or images.pool.counts) for images in self.image_sets)
+
     def _calibrated(self, scored: FloatArray, sums: FloatArray, adaptive: FloatArray) -> FloatArray:
         """Fill in the metrics of calibration."""
         gaps, pixels, squares = np.abs(sums[:, :BINS]), sums[:, BINS : 2 * BINS], sums[:, -1]
@@ -180,15 +190,14 @@ class CalibrationTable(FixedThresholdTable):
             total = pixels.sum(axis=1)
             largest = np.divide(gaps, pixels, out=np.zeros_like(gaps), where=pixels != 0).max(axis=1)
             values = [squares / total, gaps.sum(axis=1) / total, np.where(total > 0, largest, np.nan), adaptive]
-        masks = not all(map(np.isnan, self._masks))
-        scored[:, -len(METRICS) :] = np.nan if masks else np.where(np.isnan(squares), np.nan, values).T
+        scored[:, -len(METRICS) :] = np.nan if self._hard else np.where(np.isnan(squares), np.nan, values).T
         return scored
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
         if metric not in METRICS:
             return super().why_undefined(metric)
-        if not np.isnan(self._masks[0]):
+        if self._hard:
             return TWO_VALUED
         return why_uncalibrated(self._pool.counts) or "no pixels"
 

@@ -2,7 +2,7 @@
 
 Conventions
 -----------
-1. ``macro_x`` is the mean over classes of the metric ``x`` that the pixel benchmark gives of that class alone, over the
+1. ``macro_x`` is the mean over classes of the metric ``x`` that the pixel protocol gives of that class alone, over the
    classes that have it; a note of the summary names those that have not, and why. A resample without any image of a
    class gives means over the other classes, as the benchmark of just those images would.
 2. ``micro_x`` is the metric ``x`` of the sum of the classes' counts: every pixel is as many cases as there are classes,
@@ -26,6 +26,7 @@ from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.class_counts import ClassCounts
 from segbench.protocols.pixels.metrics import METRICS, PixelTable, joined
+from segbench.protocols.pixels.settings import Pixels
 
 _MACRO: Mapping[str, Mapping[str, object]] = {
     "ods_f": {"title": "ODS"},
@@ -46,27 +47,32 @@ _NOTES = {
     "macro": "mean over the classes in the ground truth, each at its own best threshold",
     "micro": "all classes pooled, every pixel counted once per class",
 }
-_MEAN = [metric for metric in METRICS if metric.better]
-_MEAN_PLACES = [METRICS.index(metric) for metric in _MEAN]
+
+
+def metrics_of(of_class: Iterable[Metric]) -> tuple[Metric, ...]:
+    """Give the metrics of one class as means over classes, then as those of all classes added up."""
+    metrics = [metric for metric in of_class if metric.kind != "total"]
+    macro = (replace(_prefixed(metric, "macro", _MACRO), headline=metric.headline) for metric in metrics)
+    micro = (_prefixed(metric, "micro", _MICRO) for metric in metrics)
+    return (*(metric for metric in macro if metric.better), *micro)
 
 
 def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, object]]) -> Metric:
     """Give a metric of the pixel benchmark as a mean over classes, or of all classes added up."""
+    asked = metric not in METRICS and metric.compared and prefix == "macro"
     note = _NOTES[prefix] if metric.key in ("ods_f", "auc_pr") else ""
     image_title = f"{prefix} {metric.name_for_images}" if metric.image_key else ""
     changes = {
-        "title": "",
+        "title": metric.title if asked else "",
         "group": prefix,
         "note": note,
         "headline": False,
-        "compared": metric.key in ("ods_f", "auc_pr"),
+        "compared": asked or metric.key in ("ods_f", "auc_pr"),
         "image_title": image_title,
     }
     return metric.prefixed(prefix, **{**changes, **shown.get(metric.key, {})})
 
 
-MACRO = tuple(replace(_prefixed(metric, "macro", _MACRO), headline=metric.headline) for metric in _MEAN)
-MICRO = tuple(_prefixed(metric, "micro", _MICRO) for metric in METRICS)
 PRESENT = Metric(key="classes_present", title="classes", image_key="classes_present", kind="total")
 TOTALS = (
     Metric(key="classes", kind="total"),
@@ -90,7 +96,7 @@ class ByClass(Protocol):
 
 
 class ClassTable(CountsTable[ClassCounts]):
-    """A table of each class, and one of all classes added up, over the same images; see `PixelTable`.
+    """A table of each class, and one of all classes added up, over the same images; `one` is how a class is measured.
 
     Examples
     --------
@@ -100,23 +106,28 @@ class ClassTable(CountsTable[ClassCounts]):
     (0.625, 6)
     """
 
-    metrics = (*MACRO, *MICRO)
     counts = ClassCounts
 
-    def __init__(self, sets: Sequence[Mapping[str, ClassCounts]], of_set: ClassCounts | None = None) -> None:
+    def __init__(
+        self, sets: Sequence[Mapping[str, ClassCounts]], of_set: ClassCounts | None = None, *, one: Pixels | None = None
+    ) -> None:
         super().__init__(sets)
+        one = one or Pixels()
         names = names_in(sets[0])
         of_class_in_set = {} if of_set is None else dict(zip(of_set.names, of_set.counts, strict=True))
         self._classes = {
-            name: PixelTable([of_class(images, name) for images in sets], of_set=of_class_in_set.get(name))
+            name: one.table(*(of_class(images, name) for images in sets), of_set=of_class_in_set.get(name))
             for name in names
         }
-        self._micro = PixelTable([micro_of(images) for images in sets], of_set=None if of_set is None else of_set.micro)
+        in_set = None if of_set is None else of_set.micro
+        self._micro = one.table(*(micro_of(images) for images in sets), of_set=in_set)
+        self.metrics = metrics_of(self._micro.metrics)
+        self._meant = {place: metric for place, metric in enumerate(self._micro.metrics) if metric.better}
 
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself."""
-        return np.append(_means(table.estimates[np.newaxis] for table in self._tables), self._micro.estimates)
+        return np.append(self._means(table.estimates[np.newaxis] for table in self._tables), self._micro.estimates)
 
     @cached_property
     def rows(self) -> Any:  # noqa: ANN401  dense or sparse
@@ -128,12 +139,12 @@ class ClassTable(CountsTable[ClassCounts]):
         ends = np.cumsum([table.rows.shape[1] for table in self._tables])
         *classes, micro = np.split(sums, ends, axis=1)
         scores = (table.score(part) for table, part in zip(self._tables, classes, strict=True))
-        return np.hstack([_means(scores), self._micro.score(micro)])
+        return np.hstack([self._means(scores), self._micro.score(micro)])
 
     @property
     def shares(self) -> FloatArray:
         """The mean over classes of the shares of each, and those of all added up; see `Table`."""
-        parts = [table.shares[:, _MEAN_PLACES] for table in self._tables]
+        parts = [table.shares[:, [*self._meant]] for table in self._tables]
         classes = np.mean([part / np.maximum(part.sum(axis=0), 1) for part in parts], axis=0)
         return np.hstack([classes, self._micro.shares])
 
@@ -141,8 +152,19 @@ class ClassTable(CountsTable[ClassCounts]):
         """Measure each image alone, see `Table`."""
         micro = self._micro.measure_images()
         classes = [table.measure_images() for table in self._tables]
-        lowest, highest = (np.hstack([_means(ends[k] for ends in classes), micro[k]]) for k in (0, 1))
+        lowest, highest = (np.hstack([self._means(ends[k] for ends in classes), micro[k]]) for k in (0, 1))
         return lowest, highest
+
+    def _means(self, classes: Iterable[FloatArray]) -> FloatArray:
+        """Give the means over classes of metrics, shape (rows, metrics); nan where no class defines one."""
+        total: FloatArray | float = 0.0
+        defined: FloatArray | float = 0.0
+        for values in classes:
+            meant = values[:, [*self._meant]]
+            total, defined = total + np.nan_to_num(meant), defined + ~np.isnan(meant)
+        means = np.full(np.broadcast_shapes(np.shape(total), (1, len(self._meant))), np.nan)
+        np.divide(total, defined, out=means, where=np.asarray(defined) > 0)
+        return means
 
     @property
     def _tables(self) -> Sequence[PixelTable]:
@@ -166,7 +188,7 @@ class ClassTable(CountsTable[ClassCounts]):
     def bounds(self) -> Mapping[str, Interval]:
         """Bounds of what bins leave open, of a mean the means of the classes' bounds."""
         bounds: dict[str, Interval] = {}
-        for metric, place in zip(_MEAN, _MEAN_PLACES, strict=True):
+        for place, metric in self._meant.items():
             values = [(table, float(table.estimates[place])) for table in self._tables]
             defined = [(table.bounds.get(metric.key), value) for table, value in values if not np.isnan(value)]
             if any(pair for pair, _ in defined):
@@ -177,7 +199,7 @@ class ClassTable(CountsTable[ClassCounts]):
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
         prefix, _, key = metric.key.partition("_")
-        of_pixels = next(each for each in METRICS if each.key == key)
+        of_pixels = next(each for each in self._micro.metrics if each.key == key)
         if prefix == "micro":
             return self._micro.why_undefined(of_pixels)
         reasons = list(dict.fromkeys(table.why_undefined(of_pixels) for table in self._tables))
@@ -196,7 +218,7 @@ class ClassTable(CountsTable[ClassCounts]):
                 f"absent from the ground truth: {', '.join(absent)}"
             )
         lacking: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        for metric, place in zip(_MEAN, _MEAN_PLACES, strict=True):
+        for place, metric in self._meant.items():
             by_reason: dict[str, list[str]] = {}
             for name, table in self._classes.items():
                 if name not in absent and np.isnan(table.estimates[place]):
@@ -247,15 +269,3 @@ def of_class(per_image: Mapping[str, Any], name: str) -> Mapping[str, ScoreCount
     if isinstance(per_image, ByClass):
         return per_image.of_class(name)
     return {image: counts[name] for image, counts in per_image.items()}
-
-
-def _means(classes: Iterable[FloatArray]) -> FloatArray:
-    """Give the means over classes of metrics, shape (rows, metrics); nan where no class defines one."""
-    total: FloatArray | float = 0.0
-    defined: FloatArray | float = 0.0
-    for values in classes:
-        meant = values[:, _MEAN_PLACES]
-        total, defined = total + np.nan_to_num(meant), defined + ~np.isnan(meant)
-    means = np.full(np.broadcast_shapes(np.shape(total), (1, len(_MEAN))), np.nan)
-    np.divide(total, defined, out=means, where=np.asarray(defined) > 0)
-    return means

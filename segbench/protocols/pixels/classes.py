@@ -31,7 +31,7 @@ from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import TAKE_ONE
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import equals_any
-from segbench.protocols.pixels.settings import BINS, INVERT, VOID, Pixels
+from segbench.protocols.pixels.settings import AT, BINS, CALIBRATION, INVERT, VOID, Pixels
 from segbench.protocols.stacks import ClassMapsError, class_axis
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ class Classes(Protocol):
         What the classes are called, and their folders; by default by their labels.
     void : sequence of int
         Labels of pixels that are left out and counted as ignored.
-    invert, bins : bool
-        As in `segbench.Pixels`.
+    invert, bins, at, calibration
+        As in `segbench.Pixels`, of each class.
 
     Raises
     ------
@@ -105,6 +105,8 @@ class Classes(Protocol):
     void: Sequence[int] = field(default=(255,), metadata=VOID | {"default": "255"})
     invert: bool = field(default=False, metadata=INVERT)
     bins: bool = field(default=False, metadata=BINS)
+    at: tuple[float, ...] = field(default=(), metadata=AT)
+    calibration: bool = field(default=False, metadata=CALIBRATION)
 
     def __post_init__(self) -> None:
         check_flags(self)
@@ -114,6 +116,12 @@ class Classes(Protocol):
         object.__setattr__(self, "void", tuple(sorted(set(self.void))))
         object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
         refuse_unfit(tuple(self.labels), self.class_names, self.void, "Classes")
+        object.__setattr__(self, "at", self._one.at)
+
+    @property
+    def _one(self) -> Pixels:
+        """How each class is measured."""
+        return Pixels(invert=self.invert, bins=self.bins, at=self.at, calibration=self.calibration)
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -128,11 +136,12 @@ class Classes(Protocol):
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
-        return {
+        of_all = {
             "classes": written_classes(self.labels, self.class_names),
             "void": ",".join(map(str, self.void)) or "none",
-            "invert": "yes" if self.invert else "no",
-            "floats": "bins" if self.bins else "exact",
+        }
+        return of_all | {
+            key: text for key, text in self._one.signature_fields().items() if key not in ("positive", "void")
         }
 
     def place_of(self, tag: str) -> int | None:
@@ -153,9 +162,9 @@ class Classes(Protocol):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric and total."""
-        from segbench.protocols.pixels.class_metrics import MACRO, MICRO, PRESENT, TOTALS
+        from segbench.protocols.pixels.class_metrics import PRESENT, TOTALS, metrics_of
 
-        return (PRESENT, *MACRO, *MICRO, *TOTALS)
+        return (PRESENT, *metrics_of(self._one.metrics()), *TOTALS)
 
     def table(
         self, *sets: Mapping[str, ClassCounts], rest: Counts | None = None, of_set: Counts | None = None
@@ -164,13 +173,14 @@ class Classes(Protocol):
         from segbench.protocols.pixels.class_metrics import ClassTable
 
         del rest  # classes are counted image by image
-        return ClassTable(sets, cast("ClassCounts | None", of_set))
+        return ClassTable(sets, cast("ClassCounts | None", of_set), one=self._one)
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Classes:
         """Make the protocol from the fields of a signature: the classes decide what is measured."""
         labels, names = read_classes(fields["classes"])
-        return cls(labels=labels, names=names, void=())
+        one = Pixels.from_fields(fields)
+        return cls(labels=labels, names=names, void=(), at=one.at, calibration=one.calibration)
 
     @classmethod
     def measuring(cls, counts: Counts) -> Classes:
@@ -195,7 +205,7 @@ class Classes(Protocol):
 
     def _part(self, counts: Mapping[str, Any], fields: Mapping[str, str], settings: Mapping[str, str]) -> Part:
         kept = {key: value for key, value in settings.items() if key != "classes"}
-        return Part(Pixels(invert=self.invert, bins=self.bins), {**fields, **kept}, counts)
+        return Part(self._one, {**fields, **kept}, counts)
 
     @property
     def expected(self) -> Expected:
@@ -240,7 +250,7 @@ class Classes(Protocol):
         return truth, _one_a_class(file, sample.predictions, truth.shape, self.class_names)
 
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
-        pixels = Pixels(positive=str(label), invert=self.invert, bins=self.bins)
+        pixels = replace(self._one, positive=str(label))
         file = sample.prediction_file or sample.name
         counts: ScoreCounts = pixels.count(replace(sample, prediction_file=f"{file} (class {name})")).counts
         return counts

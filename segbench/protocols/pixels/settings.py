@@ -67,6 +67,12 @@ VOID = option(
 )
 INVERT = option("Take low predictions for positive: black edges on white.")
 BINS = option("Keep float scores in bins: constant memory per image, metrics with bounds instead of exact ones.")
+AT = option(
+    "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
+    metavar="SCORES",
+    read=read_numbers,
+)
+CALIBRATION = option("Add how well scores in [0, 1] are calibrated: Brier score, ECE, MCE and ACE.")
 """Metadata of fields that the protocol for many classes shares."""
 
 
@@ -146,19 +152,8 @@ class Pixels(Protocol):
             panel="Ground truth",
         ),
     )
-
-    at: tuple[float, ...] = field(
-        default=(),
-        metadata=option(
-            "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
-            metavar="SCORES",
-            read=read_numbers,
-        ),
-    )
-    calibration: bool = field(
-        default=False,
-        metadata=option("Add how well scores in [0, 1] are calibrated: Brier score, ECE, MCE and ACE."),
-    )
+    at: tuple[float, ...] = field(default=(), metadata=AT)
+    calibration: bool = field(default=False, metadata=CALIBRATION)
 
     def __post_init__(self) -> None:
         check_flags(self)

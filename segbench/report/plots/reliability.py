@@ -14,7 +14,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import TWO_VALUED
 from segbench.drawing.axes import CURVE_LAYER, frame_reliability, new_axes, short_names
 from segbench.drawing.legends import place_legend
-from segbench.protocols.pixels.calibration import reliability, why_uncalibrated
+from segbench.protocols.pixels.calibration import are_masks, reliability, why_uncalibrated
 from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
 from segbench.report.remarks import names_of
 
@@ -70,7 +70,7 @@ def _counts(result: Result) -> ScoreCounts:
     counts = result.pooled
     if not isinstance(counts, ScoreCounts):
         raise ArgumentError(f"{result.method} is a result of {result.protocol}; reliability is that of soft maps")
-    reason = TWO_VALUED if counts.two_valued else why_uncalibrated(counts)
+    reason = TWO_VALUED if are_masks(counts) else why_uncalibrated(counts)
     if not reason and not counts.scores.size:
         reason = "no pixels"
     if reason:
