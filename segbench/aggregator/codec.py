@@ -100,14 +100,10 @@ def decode(data: bytes, kind: type[Counts] | None = None) -> Counts:
     if data.startswith(_RANGES):
         return decode_between(data, -math.inf, math.inf)
     try:
-        return _decode_one(data, kind)
+        found, values = _fields(data, kind)
+        return found(**values)
     except Exception as error:
         raise _damaged(error) from error
-
-
-def _decode_one(data: bytes, own: type[Counts] | None) -> Counts:
-    kind, values = _fields(data, own)
-    return kind(**values)
 
 
 def _fields(data: bytes, own: type[Counts] | None = None) -> tuple[type[Counts], dict[str, Any]]:
@@ -166,9 +162,6 @@ def decode_between(data: bytes, lowest: float, below: float) -> ScoreCounts:
                 for k, top in enumerate(highest)
                 if top >= lowest and (k + 1 == len(highest) or highest[k + 1] < below)
             ]
-        except Exception as error:
-            raise _damaged(error) from error
-        try:
             counts = _end_to_end([_fields(block[ends[k] : ends[k + 1]]) for k in wanted])
         except Exception as error:
             raise _damaged(error) from error

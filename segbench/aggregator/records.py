@@ -42,11 +42,6 @@ class Outcome:
             self.name, self.digest, self.ground_truth_digest, self.counts, facts, self.failure, notes, self.seconds
         )  # fmt: skip
 
-    @classmethod
-    def from_row(cls, row: Sequence[Any], path: str) -> Outcome:
-        """Read what `row` gave; counts stay packed, and are checked when they are unpacked."""
-        return _checked(_outcome, row, path)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
@@ -71,16 +66,6 @@ class Run:
         """The columns that identify a run."""
         return self.method, self.protocol, json.dumps(self.settings)
 
-    @classmethod
-    def from_row(cls, row: Sequence[Any], path: str) -> Run:
-        """Read a row of runs, in the order of `segbench.aggregator.database`."""
-        protocol = row[2]
-        if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
-            known = ", ".join(protocols())
-            what = f"holds a run of the protocol {protocol!r}, which is not installed; installed are {known}"
-            raise DataError(path, what, "install the package that adds it, or run again into a new file")
-        return _checked(_run, row, path)
-
 
 @dataclass(frozen=True)
 class StoredPool:
@@ -90,21 +75,32 @@ class StoredPool:
     summary: str
     counts: bytes
 
-    @classmethod
-    def from_row(cls, row: Sequence[Any], path: str) -> StoredPool:
-        """Read a row of pooled."""
-        return _checked(_pool, row, path)
+
+def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any], str], Record]:
+    """Let what a function makes of a row be an error that names the results file."""
+
+    def read_row(row: Sequence[Any], path: str) -> Record:
+        try:
+            return read(row)
+        except Exception as error:
+            reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
+            what = f"holds a row that segbench did not write ({reason})"
+            raise DataError(path, what, "run again into a new file") from error
+
+    return read_row
 
 
-def _checked(read: Callable[[Sequence[Any]], Record], row: Sequence[Any], path: str) -> Record:
-    try:
-        return read(row)
-    except Exception as error:
-        reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
-        what = f"holds a row that segbench did not write ({reason})"
-        raise DataError(path, what, "run again into a new file") from error
+def read_run(row: Sequence[Any], path: str) -> Run:
+    """Read a row of runs, in the order of `segbench.aggregator.database`."""
+    protocol = row[2]
+    if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
+        known = ", ".join(protocols())
+        what = f"holds a run of the protocol {protocol!r}, which is not installed; installed are {known}"
+        raise DataError(path, what, "install the package that adds it, or run again into a new file")
+    return _run(row, path)
 
 
+@_checked
 def _run(row: Sequence[Any]) -> Run:
     key, method, protocol, settings, complete, signature, notes, thresholds, inputs, protocol_json, *last = row
     version, published = last
@@ -141,7 +137,9 @@ def _run(row: Sequence[Any]) -> Run:
     return run
 
 
-def _outcome(row: Sequence[Any]) -> Outcome:
+@_checked
+def read_outcome(row: Sequence[Any]) -> Outcome:
+    """Read what `Outcome.row` gave; counts stay packed, and are checked when they are unpacked."""
     name, digest, truth, counts, facts, failure, notes, seconds = row
     _require_texts(name, digest, truth, failure)
     _require(isinstance(seconds, (int, float)) and math.isfinite(seconds), "seconds that are not a number")
@@ -151,7 +149,9 @@ def _outcome(row: Sequence[Any]) -> Outcome:
     )
 
 
-def _pool(row: Sequence[Any]) -> StoredPool:
+@_checked
+def read_pool(row: Sequence[Any]) -> StoredPool:
+    """Read a row of pooled."""
     digest, summary, counts = row
     _require_texts(digest, summary)
     _require(isinstance(counts, bytes), "counts of another type")

@@ -19,7 +19,7 @@ from typing import Self
 
 from segbench._version import __version__
 from segbench.aggregator.database import POOLED, connect, explained, prepare, require_results_name
-from segbench.aggregator.records import Outcome, Run, StoredPool
+from segbench.aggregator.records import Outcome, Run, StoredPool, read_outcome, read_pool, read_run
 from segbench.core.errors import DataError
 
 # A run is the same whichever images lack a prediction; an image counts alike whichever part of the set is chosen.
@@ -130,10 +130,7 @@ class ResultsFile:
         return int(key)
 
     def known(self, run: Run, key: int) -> tuple[dict[str, Outcome], dict[str, Outcome]]:
-        """Give what need not be counted again, by name.
-
-        First images of this run and of a complete one of the same, then those of runs of other parts of the set.
-        """
+        """Give by name what need not be counted again: of this run and a complete one of the same; of other parts."""
         identity = run.identity
         same = f"SELECT id FROM runs WHERE complete AND {_SAME} AND version = ?"  # noqa: S608  as above
         others = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
@@ -146,10 +143,7 @@ class ResultsFile:
         return {outcome.name: outcome for key in keys for outcome in self.outcomes(key) if outcome.counts}
 
     def complete(self, run: Run) -> tuple[str, dict[str, str]]:
-        """Give the signature of the complete run of the same, and the digests of its counted images' ground truths.
-
-        Both are empty where there is none.
-        """
+        """Give the signature of the complete run of the same and digests of its ground truths; empty if none is."""
         with self._readable():
             query = f"SELECT id, signature FROM runs WHERE complete AND {_SAME}"  # noqa: S608  as above
             key, signature = self._database.execute(query, run.identity).fetchone() or (0, "")
@@ -166,11 +160,8 @@ class ResultsFile:
         self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def finish(self, key: int, run: Run, outcomes: Iterable[Outcome]) -> int:
-        """Close a run and sign it: the complete run then holds these images as they are here, and no others.
-
-        Gives the key of the complete run. Another process may have written to the same run meanwhile; the run that
-        finishes last overwrites the other.
-        """
+        """Close a run and sign it: the complete run then holds these images and no others; give its key."""
+        # Another process may have written to the same run meanwhile: the run that finishes last overwrites the other.
         ours = {outcome.name: outcome for outcome in outcomes}
         replaced = f"DELETE FROM runs WHERE complete AND {_SAME} AND settings != ?"  # noqa: S608  as above
         with self._transaction():
@@ -201,23 +192,20 @@ class ResultsFile:
             if not self._database.execute("SELECT 1 FROM sqlite_master WHERE name = 'pooled'").fetchone():
                 return None
             row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (key,)).fetchone()
-        return None if row is None else StoredPool.from_row(row, str(self.path))
+        return None if row is None else read_pool(row, str(self.path))
 
     def outcomes(self, key: int) -> list[Outcome]:
         """Give what came of every image of a run, in order of names."""
         with self._readable():
             rows = self._database.execute("SELECT * FROM images WHERE run = ? ORDER BY name", (key,))
-            return [Outcome.from_row(row[1:], str(self.path)) for row in rows]
+            return [read_outcome(row[1:], str(self.path)) for row in rows]
 
     def runs(self, *, partial: bool = False) -> list[Run]:
-        """List the complete runs in the order in which they were first completed.
-
-        With `partial` also those that stopped early, unless there is a complete one of the same.
-        """
+        """List complete runs as first completed; with `partial` also those that stopped early, if none is complete."""
         wanted = f"complete OR ({_STOPPED})" if partial else "complete"
         with self._readable():
             if self._database.execute(_ASTRAY).fetchone():
                 what = "holds images of no run, or a run that is neither complete nor begun"
                 raise DataError(str(self.path), what, "the file was changed or damaged: run again into a new file")
             rows = self._database.execute(f"SELECT * FROM runs WHERE {wanted} ORDER BY id")  # noqa: S608  as above
-            return [Run.from_row(row, str(self.path)) for row in rows]
+            return [read_run(row, str(self.path)) for row in rows]

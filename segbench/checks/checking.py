@@ -78,24 +78,12 @@ def check(
 
     Parameters
     ----------
-    ground_truth, prediction : path
-        Two folders, archives, URLs or files, as in `evaluate`.
-    protocol : Protocol or str, optional
-        What the folders are to be counted by, as in `evaluate`; ``Pixels()`` if left out.
-    pairs : path, optional
-        A file list in place of all these, as in `evaluate`.
-    field : path, optional
-        Folder of masks (fields of view), or one file.
-    gt_pattern, pred_pattern, field_pattern : str
-        How file names hold the name of the image, as in `evaluate`.
-    negatives : str
-        Predictions with a name that fits this shell pattern need no ground truth.
-    images : sequence of str or path, optional
-        Check some images only: names and shell patterns, or a text file of these, as in `evaluate`.
-    allow_missing : bool
-        Accept ground-truth images without a prediction, as in `evaluate`.
+    ground_truth, prediction, pairs, field, gt_pattern, pred_pattern, field_pattern, negatives, images, allow_missing
+        Where the files are and how their names pair, as in `evaluate`.
     method : str, optional
         Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
+    protocol : Protocol or str, optional
+        What the folders are to be counted by, as in `evaluate`; ``Pixels()`` if left out.
     repairs : Repairs, optional
         What is to be done to predictions of another size or range.
     sample : int, optional

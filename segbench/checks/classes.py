@@ -13,6 +13,7 @@ from segbench.checks.probes import Probe, ScoreProbe, TruthProbe, coloured_files
 from segbench.checks.scores import INVERTED_BELOW, WRITTEN_WHOLE, score_findings
 from segbench.checks.truths import listed
 from segbench.core.errors import DataError
+from segbench.core.names import few
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
@@ -96,15 +97,15 @@ def class_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]
     if not seen or expected.classes is None:
         return []
     every = [one for probe in seen for one in probe.classes]
-    over_all = [_for_classes(found) for found in score_findings(every, expected) if found.key in _OVER_ALL]
+    over_all = [
+        replace(found, fix=_FIXES.get(found.key, found.fix), images=tuple(dict.fromkeys(found.images)))
+        for found in score_findings(every, expected)
+        if found.key in _OVER_ALL
+    ]
     by_class = dict(zip(expected.classes.titles, zip(*(probe.classes for probe in seen), strict=True), strict=True))
     found = [*_foreign(seen), *over_all, *_inverted(by_class, expected), *_constant(by_class)]
     keys = {finding.key for finding in found}
     return found if keys & {"levels-unscaled", "few-levels", "inverted"} else [*found, *_saturated(by_class, expected)]
-
-
-def _for_classes(found: Finding) -> Finding:
-    return replace(found, fix=_FIXES.get(found.key, found.fix), images=tuple(dict.fromkeys(found.images)))
 
 
 def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
@@ -174,5 +175,4 @@ def _drawn(probes: Iterable[Probe]) -> list[ScoreProbe]:
 def _named(titles: Sequence[str], by_class: _ByClass) -> str:
     if len(titles) == len(by_class) > 1:
         return f"all {len(titles)} classes"
-    more = f" and {len(titles) - _NAMED_ONE_BY_ONE} more" if len(titles) > _NAMED_ONE_BY_ONE else ""
-    return f"{', '.join(titles[:_NAMED_ONE_BY_ONE])}{more}"
+    return few(titles, _NAMED_ONE_BY_ONE)

@@ -30,7 +30,8 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
     if copies:
         found.append(_is_ground_truth(copies, len(samples), "byte for byte"))
     own = {files.prediction for files in copies}
-    known = {path: lengths[path] for files in samples for path in _predictions(files) if lengths.get(path)}
+    predictions = (path for files in samples for path in (files.prediction, *files.scales))
+    known = {path: lengths[path] for path in predictions if lengths.get(path)}
     groups = [group for group in _identical(known) if not own.issuperset(group)]
     groups = [group for group in groups[:_MOST_OPENED] if not _one_value(group[0])] + groups[_MOST_OPENED:]
     if groups:
@@ -74,10 +75,6 @@ def _is_its_truth(files: SampleFiles, lengths: Mapping[Source, int]) -> bool:
         )
     except (OSError, DataError):
         return False
-
-
-def _predictions(files: SampleFiles) -> tuple[Source, ...]:
-    return files.prediction, *files.scales
 
 
 def _identical(lengths: Mapping[Source, int]) -> list[list[Source]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 Severity: TypeAlias = Literal["stops", "look"]
@@ -116,16 +116,8 @@ def stops(
     whole: bool = False,
 ) -> Finding:
     """Make a finding that stops some images, or the whole set."""
-    return Finding(
-        key=key,
-        severity="stops",
-        about=about,
-        message=message,
-        fix=fix,
-        places=tuple(places),
-        images=tuple(dict.fromkeys(images)),
-        whole=whole,
-    )
+    found = look(key, about, message, fix, places)
+    return replace(found, severity="stops", images=tuple(dict.fromkeys(images)), whole=whole)
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -125,7 +125,8 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
 
             soft = sample_ucm2(soft)
         if expected.lines:
-            positive = grown(~positive if _black_on_white(drawn) else positive, REACH)
+            black_on_white = all(found.positive_share > 0.5 for found, _, _ in drawn)
+            positive = grown(~positive if black_on_white else positive, REACH)
         scores = score_probe(sample.prediction_file, soft, positive, counted, expected)
     truths = tuple(found for found, _, _ in drawn)
     if sample.without_truth:
@@ -155,8 +156,12 @@ def _label_map(sample: Sample, expected: Expected) -> LabelProbe | None:
     if expected.reads != "regions" or len(sample.predictions) != 1:
         return None
     (labels,) = sample.predictions
-    is_one = labels.dtype.kind in "bui" and labels.shape == sample.ground_truths[0].shape and bool(labels.size)
-    return label_probe(sample.prediction_file, labels) if is_one else None
+    if labels.dtype.kind not in "bui" or labels.shape != sample.ground_truths[0].shape or not labels.size:
+        return None
+    starts = np.ones(labels.shape, np.bool_)
+    starts[:, 1:] = labels[:, 1:] != labels[:, :-1]
+    runs = np.diff(np.flatnonzero(starts), append=labels.size)
+    return LabelProbe(file=sample.prediction_file, labels=np.unique(labels).size, run=float(np.median(runs)))
 
 
 def _named(sample: Sample, category: int | None) -> Iterable[tuple[str, NDArray[Any]]]:
@@ -199,10 +204,6 @@ def _truth(
         ignored=int(valid.size - np.count_nonzero(valid)),
     )
     return found, labels, valid
-
-
-def _black_on_white(drawn: list[tuple[TruthProbe, NDArray[np.bool_], NDArray[np.bool_]]]) -> bool:
-    return all(found.positive_share > 0.5 for found, _, _ in drawn)
 
 
 def score_probe(
@@ -269,14 +270,6 @@ def _auc(scores: NDArray[Any], labels: NDArray[np.bool_]) -> float:
     pairs = int(positives.sum()) * int(negatives.sum())
     below = np.cumsum(negatives) - negatives / 2
     return float(positives @ below / pairs) if pairs else float("nan")
-
-
-def label_probe(file: str, labels: NDArray[Any]) -> LabelProbe:
-    """Inspect a label map of at least one pixel."""
-    starts = np.ones(labels.shape, np.bool_)
-    starts[:, 1:] = labels[:, 1:] != labels[:, :-1]
-    runs = np.diff(np.flatnonzero(starts), append=labels.size)
-    return LabelProbe(file=file, labels=np.unique(labels).size, run=float(np.median(runs)))
 
 
 def block_share(mask: NDArray[np.bool_]) -> float:

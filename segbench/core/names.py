@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -35,6 +36,12 @@ def markdown_name(text: str) -> str:
     r"""Write a name so that Markdown prints it as it is, in a cell of a table too."""
     escaped = _MARKDOWN_SPECIAL.sub(r"\\\1", one_line(text).replace("&", "&amp;"))
     return escaped.replace("<", "&lt;").replace(">", "&gt;")
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """Write names one after another, of many the first and the number of the others."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def one_line(text: str) -> str:

@@ -71,15 +71,15 @@ class Summary(Mapping[str, float | int]):
 
     def __str__(self) -> str:
         """Print a metric per line, with the reason where it is undefined, and the notes."""
-        rows = [[key, number(value, self.bounds.get(key)), self.undefined.get(key, "")] for key, value in self.items()]
-        return "\n".join([aligned(rows, "<><"), *self.notes])
+        return "\n".join([aligned(self._rows(), "<><"), *self.notes])
 
     def _repr_html_(self) -> str:
-        rows = [[key, number(value, self.bounds.get(key)), self.undefined.get(key, "")] for key, value in self.items()]
-        header = ["metric", "value", "undefined"]
-        if not self.undefined:
-            rows, header = [row[:2] for row in rows], header[:2]
-        return table_html(TextTable(header, rows))
+        columns = 3 if self.undefined else 2
+        rows = [row[:columns] for row in self._rows()]
+        return table_html(TextTable(["metric", "value", "undefined"][:columns], rows))
+
+    def _rows(self) -> list[list[str]]:
+        return [[key, number(value, self.bounds.get(key)), self.undefined.get(key, "")] for key, value in self.items()]
 
     @property
     def empty(self) -> bool:

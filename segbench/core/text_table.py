@@ -89,7 +89,8 @@ def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
         groups += [(group, title) for title in table.header[1:]]
         name = latex_name(group)
         latex += [Heading(name, one.alone, f"{name} {one.alone}") for one in table.headings(latex=True)[1:]]
-    said = {note: [group for group, table in tables.items() if note in table.notes] for note in _notes(tables)}
+    notes = dict.fromkeys(note for table in tables.values() for note in table.notes)
+    said = {note: [group for group, table in tables.items() if note in table.notes] for note in notes}
     return TextTable(
         header,
         rows,
@@ -99,10 +100,6 @@ def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
         groups=groups,
         latex=latex,
     )
-
-
-def _notes(tables: Mapping[str, TextTable]) -> list[str]:
-    return list(dict.fromkeys(note for table in tables.values() for note in table.notes))
 
 
 def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from segbench.core.errors import DataError
+from segbench.core.names import few
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
 from segbench.loaders.inputs import Inputs
@@ -91,10 +92,10 @@ def _missing(
     by_classes: dict[tuple[str, ...], list[str]] = {}
     for image, lacking in incomplete.items():
         by_classes.setdefault(tuple(lacking), []).append(image)
-    lines = []
-    for classes_lacking, images in by_classes.items():
-        more = f" and {len(images) - _LISTED} more" if len(images) > _LISTED else ""
-        lines.append(f"\n  {', '.join(classes_lacking)}: missing for {', '.join(map(shown, images[:_LISTED]))}{more}")
+    lines = [
+        f"\n  {', '.join(classes_lacking)}: missing for {few(list(map(shown, images)), _LISTED)}"
+        for classes_lacking, images in by_classes.items()
+    ]
     if foreign:
         lines.append(f"\n  (found, but no class: {', '.join(map(shown, foreign))})")
     what = f"{len(incomplete)} of {len(pairing.files)} images lack maps of some of {classes} classes:{''.join(lines)}\n"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.names import few
 from segbench.core.numbers import many
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
@@ -142,8 +143,7 @@ def pair(inputs: Inputs) -> Pairing:
     if not inputs.allow_missing or not pairing.missing or not pairing.files:
         return pairing
     left_out, chosen = pairing.missing, len(pairing.files) + len(pairing.missing)
-    named = ", ".join(left_out[:_NAMED]) + (f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else "")
-    note = f"{len(left_out)} of {chosen} images have no prediction and are left out: {named}"
+    note = f"{len(left_out)} of {chosen} images have no prediction and are left out: {few(left_out, _NAMED)}"
     return replace(pairing, missing=(), left_out=left_out, notes=(*pairing.notes, note))
 
 

@@ -19,9 +19,7 @@ _CROP = "--crop cuts off excess rows and columns at the lower right (Repairs(cro
 class SizeError(DataError):
     """A map has another size, (H, W), than it must have."""
 
-    def __init__(
-        self, path: str, what: str, hint: str = "", shape: tuple[int, ...] = (), expected: tuple[int, ...] = ()
-    ) -> None:
+    def __init__(self, path: str, what: str, hint: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
         super().__init__(path, what, hint)
         self.shape = shape
         self.expected = expected

@@ -44,8 +44,9 @@ def bsds500_part(folder: Path) -> Part:
     """Find what lies in a folder."""
     if not folder.is_dir():
         raise DataError(shown(folder), "is not a folder", "give the folder in which BSDS500 was unpacked")
-    examples = _layout(folder, "examples", _holds_examples)
-    test_set = _layout(folder, "test_set", _holds_test_set)
+    names = [example["name"] for example in expected("bsds500")["example"]]
+    examples = _layout(folder, "examples", lambda at: any((at["official"] / name).is_dir() for name in names))
+    test_set = _layout(folder, "test_set", lambda at: at["ground_truth"].is_dir() and at["ucm2"].is_dir())
     if examples is None and test_set is None:
         raise DataError(
             shown(folder),
@@ -65,14 +66,6 @@ def _layout(folder: Path, what: str, holds: Callable[[Mapping[str, Path]], bool]
             if holds(places):
                 return places
     return None
-
-
-def _holds_examples(places: Mapping[str, Path]) -> bool:
-    return any((places["official"] / example["name"]).is_dir() for example in expected("bsds500")["example"])
-
-
-def _holds_test_set(places: Mapping[str, Path]) -> bool:
-    return places["ground_truth"].is_dir() and places["ucm2"].is_dir()
 
 
 def _example_groups(places: Mapping[str, Path]) -> Iterator[Group]:

@@ -54,11 +54,7 @@ def verify(
     return [check for part in wanted for check in part.checks(executor, progress)]
 
 
-def parts(
-    *,
-    bsds500: str | PathLike[str] | None = None,
-    curves: str | PathLike[str] | None = None,
-) -> list[Part]:
+def parts(*, bsds500: str | PathLike[str] | None = None, curves: str | PathLike[str] | None = None) -> list[Part]:
     """Give what `verify` recomputes, part by part; a folder that will not do is an error before anything is counted."""
     kinds = ((bsds500_part, bsds500), (published_part, curves))
     own = [part_of(Path(folder)) for part_of, folder in kinds if folder is not None]
