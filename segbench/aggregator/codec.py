@@ -233,10 +233,7 @@ def decode_summary(text: str) -> Summary:
 
 
 class EncodedCounts(Mapping[str, Counts]):
-    """Counts by image name, kept packed and unpacked on access; names are in sorted order.
-
-    `kind` is the type of the counts, `file` the results file that they come from, if any, which errors name.
-    """
+    """Counts of a type by image name, sorted, kept packed and unpacked on access; errors name their results file."""
 
     def __init__(self, packed: Mapping[str, bytes], kind: type[Counts], file: str = "") -> None:
         self._packed = dict(sorted(packed.items()))

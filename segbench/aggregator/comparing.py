@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import SELECTION, without_selection
 from segbench.core.errors import ArgumentError
+from segbench.core.grouping import grouped
 from segbench.core.protocol import Protocol
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison
@@ -140,10 +141,8 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
 
 
 def _why(key: str, results: Sequence[Result]) -> str:
-    reasons: dict[str, list[str]] = {}
-    for result in results:
-        if key in result.summary.undefined:
-            reasons.setdefault(result.summary.undefined[key], []).append(result.method)
+    lacking = (result for result in results if key in result.summary.undefined)
+    reasons = grouped((result.summary.undefined[key], result.method) for result in lacking)
     return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in reasons.items())
 
 

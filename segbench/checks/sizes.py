@@ -10,6 +10,7 @@ import numpy as np
 
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.core.errors import DataError
+from segbench.core.grouping import grouped
 from segbench.core.levels import are_wide
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
@@ -110,9 +111,7 @@ def _repaired(shape: tuple[int, ...], expected: tuple[int, ...], repairs: Repair
 
 def size_findings(misfits: Sequence[Misfit], total: int, *, soft: bool) -> list[Finding]:
     """Group files of another size than the ground truth by what it looks like; `soft` says whether maps are soft."""
-    groups: dict[str, list[Misfit]] = {}
-    for misfit in misfits:
-        groups.setdefault(_kind(misfit.shape, misfit.expected), []).append(misfit)
+    groups = grouped((_kind(misfit.shape, misfit.expected), misfit) for misfit in misfits)
     return [_size_finding(kind, group, total, soft=soft) for kind, group in groups.items()]
 
 
@@ -173,10 +172,8 @@ def unreadable(failures: Mapping[str, DataError], total: int) -> list[Finding]:
 
 def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
     """Find predictions with types that imply different scales."""
-    by_type: dict[str, list[Source]] = {}
-    for path, header in predictions.items():
-        if header.dtype and not header.odd:
-            by_type.setdefault(header.dtype, []).append(path)
+    known = {path: header.dtype for path, header in predictions.items() if header.dtype and not header.odd}
+    by_type = grouped((dtype, path) for path, dtype in known.items())
     found = []
     wide = {name: paths for name, paths in by_type.items() if are_wide(np.dtype(name))}
     if wide:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
+from segbench.core.grouping import grouped
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.protocols.predicted_labels import VOIDS, are_grey_levels
@@ -48,14 +49,9 @@ def _kind(truth: TruthProbe, expected: Expected) -> str:
 
 
 def _values(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
-    kinds: dict[str, list[tuple[Probe, TruthProbe]]] = {}
-    for probe in probes:
-        coloured = any(truth.file in probe.coloured for truth in probe.truths)
-        for truth in probe.truths:
-            kind = "" if coloured else _kind(truth, expected)
-            if kind:
-                kinds.setdefault(kind, []).append((probe, truth))
-    return [_values_finding(kind, group, expected) for kind, group in kinds.items()]
+    plain = [probe for probe in probes if not any(truth.file in probe.coloured for truth in probe.truths)]
+    kinds = grouped((_kind(truth, expected), (probe, truth)) for probe in plain for truth in probe.truths)
+    return [_values_finding(kind, group, expected) for kind, group in kinds.items() if kind]
 
 
 def _values_finding(kind: str, group: Sequence[tuple[Probe, TruthProbe]], expected: Expected) -> Finding:
@@ -106,9 +102,7 @@ def _one_set(probes: Sequence[Probe], expected: Expected, total: int) -> list[Fi
     truths = [truth for probe in probes for truth in probe.truths if truth.values]
     if not truths:
         return []
-    pairs: dict[tuple[float, ...], list[TruthProbe]] = {}
-    for truth in truths:
-        pairs.setdefault(truth.values, []).append(truth)
+    pairs = grouped((truth.values, truth) for truth in truths)
     together = sorted({value for values in pairs for value in values})
     if expected.reads == "masks" and expected.rule is None and len(together) > 2:
         rarest = min(pairs.values(), key=len)

@@ -35,6 +35,12 @@ def as_shares(prediction: NDArray[Any]) -> NDArray[Any]:
     return prediction / np.iinfo(prediction.dtype).max if are_wide(prediction.dtype) else prediction
 
 
+def scores_of(stored: NDArray[Any]) -> NDArray[np.float64]:
+    """Give scores as floats: integers over the maximum of their type, bool as 0 and 1."""
+    scores = stored.astype(np.float64)
+    return scores / np.iinfo(stored.dtype).max if stored.dtype.kind in "iu" else scores
+
+
 def mirrored(soft: NDArray[Any]) -> NDArray[Any]:
     """Turn levels, or floats in [0, 1], around: black on white becomes white on black."""
     turned: NDArray[Any] = ~soft if soft.dtype.kind in "bu" else 1 - soft

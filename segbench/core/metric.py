@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from segbench.core.errors import ArgumentError
+from segbench.core.grouping import grouped
 from segbench.core.names import latex_name
 
 Better = Literal["higher", "lower"]
@@ -135,18 +136,14 @@ def image_columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
     return tuple(sorted(of_images, key=lambda metric: metric.kind == "total"))
 
 
-def footnotes(metrics: Sequence[Metric], keys: Collection[str] | None = None) -> tuple[str, ...]:
-    """Explain the columns of a table, for the keys it shows; by default for all of `metrics`."""
-    shown = [metric for metric in columns(metrics) if keys is None or metric.key in keys]
-    by_note: dict[str, list[Metric]] = {}
-    for metric in shown:
-        if metric.note:
-            by_note.setdefault(metric.note, []).append(metric)
-    parts = [f"{_named(some, shown)}: {note}" for note, some in by_note.items()]
-    lower = [metric for metric in shown if metric.better == "lower"]
-    parts += [f"{_named(lower, shown)}: lower is better"] if lower else []
+def footnotes(metrics: Sequence[Metric]) -> tuple[str, ...]:
+    """Explain the columns of a table of these metrics."""
+    shown = columns(metrics)
+    notes = [(metric.note, metric) for metric in shown if metric.note]
+    notes += [("lower is better", metric) for metric in shown if metric.better == "lower"]
     lines: list[str] = []
-    for part in parts:
+    for note, some in grouped(notes).items():
+        part = f"{_named(some, shown)}: {note}"
         joined = f"{lines[-1]}; {part}" if lines else part
         lines = [*lines[:-1], joined] if lines and len(joined) <= _LINE else [*lines, part]
     return tuple(lines)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from segbench.core.integers import FloatArray
+
 ByteArray = NDArray[np.uint8]
 
 
@@ -28,12 +29,6 @@ class Pictures:
     metrics: Mapping[str, FloatArray] = field(default_factory=dict)  # at each threshold, by the names that are shown
     counts: Mapping[str, Any] = field(default_factory=dict)  # with `reached`: TP and FP at each threshold, positives
     note: str = ""  # what has to be said beside the picture
-
-
-def scores_of(soft: NDArray[Any]) -> FloatArray:
-    """Give the scores of a soft map that holds levels or scores."""
-    full = np.iinfo(soft.dtype).max if soft.dtype.kind == "u" else 1
-    return np.asarray(soft / np.float64(full))
 
 
 def outline(labels: NDArray[Any]) -> ByteArray:

@@ -154,13 +154,7 @@ class Protocol(ABC):
 
     @abstractmethod
     def count(self, sample: Sample) -> Counted:
-        """Count one image.
-
-        Raises
-        ------
-        DataError
-            For what is wrong with the image.
-        """
+        """Count one image; a `DataError` says what is wrong with it."""
 
     @abstractmethod
     def table(self, *sets: Mapping[str, Any], rest: Counts | None = None, of_set: Counts | None = None) -> Table:
@@ -239,13 +233,7 @@ class Protocol(ABC):
 
     @classmethod
     def published(cls, text: str) -> Published:
-        """Read what `Published.to_json` wrote.
-
-        Raises
-        ------
-        ArgumentError
-            If the protocol has no published metrics to import.
-        """
+        """Read what `Published.to_json` wrote."""
         del text
         raise ArgumentError(f"the {cls.name} protocol has no published metrics to import")
 

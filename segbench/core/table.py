@@ -174,13 +174,7 @@ class Table(ABC):
         return self.curve
 
     def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
-        """Read the curve of each row of sums off at some places: precision at recalls, or TPR at FPRs.
-
-        Raises
-        ------
-        ArgumentError
-            If the protocol has no such curve.
-        """
+        """Read the curve of each row of sums off at some places: precision at recalls, or TPR at FPRs."""
         del at, sums
         raise ArgumentError(f"this protocol has no {'ROC' if space == 'roc' else 'precision-recall'} curve")
 

@@ -91,16 +91,13 @@ def image_bounds(images: Iterable[ScoreCounts], chosen: BestFs) -> dict[str, Int
 
 @dataclass(frozen=True, eq=False)
 class _BestRegion:
-    """Where the exact point with the best F can be: at the first (tp, fp), or in the hull of the others.
-
-    `least_tp` is the lowest whole number of true positives there. Scores are those of the bins that can hold the point.
-    """
+    """Where the exact point with the best F can be: at the first (tp, fp), or in the hull of the others."""
 
     positives: int
     tp: FloatArray
     fp: FloatArray
-    least_tp: float
-    lowest_scores: FloatArray
+    least_tp: float  # the lowest whole number there
+    lowest_scores: FloatArray  # of the bins that can hold the point
     highest_scores: FloatArray
 
     def rates(self) -> dict[str, Interval]:

@@ -210,10 +210,7 @@ def false_positives_at(tp: Counts, fp: Counts, loose: NDArray[np.bool_], needed:
 
 @_compiled
 def lowest_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> float:
-    """Give the lowest that `precision_steps` can be when the order inside loose bins is not known.
-
-    Negatives come first there, and each positive has a score of its own.
-    """
+    """Give the lowest `precision_steps` of any order in loose bins: negatives first, each positive at its own score."""
     total = lost = 0.0
     for k in range(1, tp.size):
         before, now, false = float(tp[k - 1]), float(tp[k]), float(fp[k])
@@ -271,10 +268,7 @@ def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integ
 
 @_compiled
 def best_point(tp: Counts, fp: Counts, positives: Integer | int) -> int:
-    """Number the point with the best TP / (P + TP + FP), to which F is proportional, at least 1; the first of equals.
-
-    Floats decide, and where two are as close as rounding may bring them, whole numbers do.
-    """
+    """Number the point with the best TP / (P + TP + FP), to which F is proportional, from 1; the first of equals."""
     best, at = 0.0, 1
     for k in range(1, tp.size):
         if k > 1 and tp[k] == tp[k - 1]:  # more false positives alone
@@ -293,10 +287,7 @@ def best_point(tp: Counts, fp: Counts, positives: Integer | int) -> int:
 
 @_compiled
 def hull_vertices(tp: Counts, fp: Counts) -> NDArray[np.int64]:
-    """Number the vertices of the ROC convex hull, first and last included; points on a straight edge are left out.
-
-    Cross products are compared directly where 64 bits hold them, and by `not_steeper` where they may not.
-    """
+    """Number the vertices of the ROC convex hull, first and last included; points on a straight edge are left out."""
     products_fit = float(tp[-1]) * float(fp[-1]) < 9e18
     chain = np.empty(1024, np.int64)
     chain[0] = 0

@@ -65,10 +65,7 @@ def drawn_line(series: Series, space: Space) -> Line:
 
 
 def draw_in_space(ax: Axes, series: Series | None, space: Space, style: LineStyle, label: str) -> Line:
-    """Draw a curve in a space, and around it what bins leave open; give the points drawn.
-
-    None is a method without a curve: the legend alone shows it.
-    """
+    """Draw a curve, or for None its legend alone, in a space, and around it what bins leave open; give the points."""
     bounds = None if series is None else series.envelope(space)
     if bounds:
         ax.fill_between(bounds.at, bounds.low, bounds.high, color=style.colour, alpha=0.3, linewidth=0, zorder=2)
@@ -90,10 +87,7 @@ def frame_threshold(ax: Axes, measure: str) -> None:
 
 
 def draw_against_threshold(ax: Axes, series: Series | None, style: LineStyle, label: str, measure: str = "") -> Line:
-    """Draw the measure of a curve, or another column, against the threshold; give the points drawn.
-
-    None is a method without a curve.
-    """
+    """Draw the measure of a curve, or another column, against the threshold, for None nothing; give the points."""
     x, y = (np.empty(0), np.empty(0)) if series is None else series.against_threshold(measure)
     if x.size:
         kept = visible((x - x[0]) / (float(np.ptp(x)) or 1.0), y)
@@ -121,10 +115,7 @@ def finish_threshold(ax: Axes) -> None:
 
 
 def visible(*coordinates: FloatArray) -> NDArray[np.bool_]:
-    """Mark the points of a line in the unit square that fall into another cell of a fine grid than the one before.
-
-    They and the last one are enough to look exact on paper, and few enough for a vector file.
-    """
+    """Mark the points of a line in the unit square in another cell of a fine grid than the one before, and the last."""
     cells = np.rint(np.stack(coordinates) * _CELLS)
     kept: NDArray[np.bool_] = np.append(True, np.any(np.diff(cells, axis=1) != 0, axis=0))
     kept[-1] = True

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from segbench.core.errors import DataError
+from segbench.core.grouping import grouped
 from segbench.core.names import few
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
@@ -77,9 +78,7 @@ def _ordered(files: SampleFiles, places: dict[str, int]) -> SampleFiles:
 
 
 def _refuse_doubles(names: Sequence[str], places: dict[str, int], where: str) -> None:
-    by_place: dict[int, list[str]] = {}
-    for tag, place in places.items():
-        by_place.setdefault(place, []).append(tag)
+    by_place = grouped((place, tag) for tag, place in places.items())
     doubled = {names[place]: tags for place, tags in by_place.items() if len(tags) > 1}
     if doubled:
         listed = "; ".join(f"{name}: {', '.join(map(shown, tags))}" for name, tags in doubled.items())
@@ -89,9 +88,7 @@ def _refuse_doubles(names: Sequence[str], places: dict[str, int], where: str) ->
 def _missing(
     pairing: Pairing, incomplete: dict[str, list[str]], classes: int, foreign: Sequence[str], where: str
 ) -> DataError:
-    by_classes: dict[tuple[str, ...], list[str]] = {}
-    for image, lacking in incomplete.items():
-        by_classes.setdefault(tuple(lacking), []).append(image)
+    by_classes = grouped((tuple(lacking), image) for image, lacking in incomplete.items())
     lines = [
         f"\n  {', '.join(classes_lacking)}: missing for {few(list(map(shown, images)), _LISTED)}"
         for classes_lacking, images in by_classes.items()

@@ -35,10 +35,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Listing:
-    """The files of a folder and its sub-folders with a known extension, in order of their stems.
-
-    Dotfiles and what file managers leave behind are passed over; notes say what else was left out.
-    """
+    """The files of a folder and its sub-folders with a known extension, by stem; notes say what else was left out."""
 
     entries: tuple[Entry, ...]
     notes: tuple[str, ...]

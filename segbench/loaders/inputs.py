@@ -65,16 +65,7 @@ class Inputs:
     merged: tuple[Inputs, ...] = ()
 
     def check(self, reads: Reads) -> None:
-        """Refuse places that have no meaning for what a protocol reads.
-
-        Raises
-        ------
-        ArgumentError
-            For a prediction beside annotators, or none without them; a field of view where whole images are counted;
-            predictions without ground truth where labels or regions are.
-        DataError
-            If the file list cannot be read.
-        """
+        """Refuse places that have no meaning for what a protocol reads: an `ArgumentError` says which and why."""
         if reads == "annotators" and not self.alone:
             raise ArgumentError("annotators are compared with each other: give no prediction")
         if reads != "annotators" and self.alone:

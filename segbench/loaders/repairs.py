@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.levels import scores_of
 from segbench.core.sample import Reads
 from segbench.loaders.resizing import bilinear, nearest
-from segbench.loaders.scaling import Scale, as_scale, require_finite, scaled, scores_of
+from segbench.loaders.scaling import Scale, as_scale, require_finite, scaled
 from segbench.loaders.sizes import croppable, fixable, misfit
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
@@ -87,13 +88,7 @@ class Repairs:
 
     @classmethod
     def from_fields(cls, settings: Mapping[str, str]) -> Self:
-        """Read what `signature_fields` wrote, among the other settings of a run.
-
-        Examples
-        --------
-        >>> Repairs.from_fields({"positive": "larger", "scale": "minmax per image"})
-        Repairs(resize=None, crop=False, scale='minmax')
-        """
+        """Read what `signature_fields` wrote, among the other settings of a run."""
         resize, scale = settings.get("resize"), settings.get("scale")
         return cls(
             resize=None if resize is None else as_resize(resize),
@@ -108,14 +103,7 @@ class Repairs:
         return (f"{_WITHOUT_TRUTH}, so the prediction keeps its own size [{_sides(shape)}]",)
 
     def check(self, reads: Reads) -> None:
-        """Refuse repairs that have no meaning for what a protocol reads.
-
-        Raises
-        ------
-        ArgumentError
-            For any repair where there is no prediction or one per class, and for repairs of soft maps where label maps
-            are read.
-        """
+        """Refuse repairs that have no meaning for what a protocol reads: an `ArgumentError` says which and why."""
         if reads == "annotators" and self != Repairs():
             raise ArgumentError("repairs are for predictions, and annotators are compared without one")
         if reads == "classes" and self != Repairs():

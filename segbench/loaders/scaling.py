@@ -51,12 +51,6 @@ def scaled(stored: NDArray[Any], scale: Scale, name: str) -> tuple[NDArray[Any],
     return stored.astype(np.float64) / scale, (f"prediction: score = value / {f'{scale}'.removesuffix('.0')}",)
 
 
-def scores_of(stored: NDArray[Any]) -> NDArray[np.float64]:
-    """Give scores as floats: integers over the maximum of their type, bool as 0 and 1."""
-    scores = stored.astype(np.float64)
-    return scores / np.iinfo(stored.dtype).max if stored.dtype.kind in "iu" else scores
-
-
 def require_finite(stored: NDArray[Any], name: str, why: str) -> None:
     """Refuse NaN and infinite values where they would touch others."""
     bad = stored.size - int(np.isfinite(stored).sum())

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.grouping import grouped
 from segbench.core.numbers import many
 from segbench.protocols.written import written
 
@@ -154,10 +155,7 @@ def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.
 
 def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: str = "") -> float | None:
     """Settle which value is positive over a set of images labelled without a rule."""
-    holders: dict[float, list[str]] = {}
-    for name, values in found.items():
-        for value in values:
-            holders.setdefault(value, []).append(name)
+    holders = grouped((value, name) for name, values in found.items() for value in values)
     if len(holders) in (0, 2):
         return max(holders, default=None)
     listing = "; ".join(

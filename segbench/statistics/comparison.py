@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
+from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric
 from segbench.core.numbers import DIGITS, many, number, signed
@@ -367,10 +368,8 @@ def _is_open(one: _Measured, other: _Measured, key: str) -> bool:
 
 
 def _undefined(key: str, intervals: Mapping[str, Intervals]) -> str:
-    missing: dict[str, list[str]] = {}
-    for name, one in intervals.items():
-        if math.isnan(one.estimates[key]):
-            missing.setdefault(one.undefined[key], []).append(name)
+    lacking = {name: one for name, one in intervals.items() if math.isnan(one.estimates[key])}
+    missing = grouped((one.undefined[key], name) for name, one in lacking.items())
     return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in missing.items())
 
 

@@ -247,7 +247,8 @@ class Boundaries(_OfBoundaries):
         """Draw an image for the report page: boundaries matched at each threshold, and the share of annotators."""
         import numpy as np
 
-        from segbench.core.pictures import Pictures, scores_of
+        from segbench.core.levels import scores_of
+        from segbench.core.pictures import Pictures
         from segbench.protocols.boundaries.curve import boundary_curve
 
         truth = np.rint(255 * np.mean(self.boundary_maps(sample), axis=0)).astype(np.uint8)

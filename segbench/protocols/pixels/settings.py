@@ -285,7 +285,8 @@ class Pixels(Protocol):
         """Draw an image for the report page: its labels, and how many thresholds each score reaches."""
         import numpy as np
 
-        from segbench.core.pictures import Pictures, scores_of
+        from segbench.core.levels import scores_of
+        from segbench.core.pictures import Pictures
 
         states = self.states(sample, -np.inf, counts)
         labels = np.full(states.shape, 2, np.uint8)
