@@ -58,7 +58,14 @@ def show(
     files = results_files(results)
     if len(files) > 1 and lines is not Lines.METHOD:
         raise ArgumentError(f"--per-{lines} is a table of one data set; give one results file")
-    of_sets = {name: chosen_results(path, only, class_name, partial=True) for name, path in files.items()}
+    of_sets = {}
+    for name, path in files.items():
+        try:
+            of_sets[name] = chosen_results(path, only, class_name, partial=True)
+        except ArgumentError as error:  # no such method or class; another set may have it
+            if not of_sets and name == [*files][-1]:
+                raise
+            typer.echo(f"{name} has no columns: {error}", err=True)
     loaded = [result for several in of_sets.values() for result in several]
     sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
     keys = metrics.split(",") if metrics else None
