@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,6 +78,19 @@ def chosen_results(
     if left_out:
         typer.echo(f"left out, without class {class_name!r}: {', '.join(left_out)}", err=True)
     return runs
+
+
+def results_of_sets(files: Mapping[str, Path], only: str | None, class_name: str | None) -> dict[str, list[Result]]:
+    """Read the chosen runs of each data set, complete or not; sets without any are named on standard error."""
+    found: dict[str, list[Result]] = {}
+    for name, path in files.items():
+        try:
+            found[name] = chosen_results(path, only, class_name, partial=True)
+        except ArgumentError as error:
+            if not found and name == [*files][-1]:
+                raise
+            typer.echo(f"{name} has no columns: {error}", err=True)
+    return found
 
 
 def _classes_in(path: Path, results: Sequence[Result]) -> str:

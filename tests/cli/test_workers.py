@@ -105,7 +105,7 @@ class TestNothingToShow:
         assert segbench("pixels", *papers, "--positive", "255").code == 0
 
 
-def test_parts_with_different_ground_truth_are_said_to_be_one_set(segbench, papers, tmp_path):
+def test_parts_with_different_ground_truth_are_said_to_be_one_set(segbench, tmp_path):
     for name, image in (("a", "one"), ("b", "two")):
         gt = write_folder(tmp_path / name / "gt", {f"{image}.npy": FIRST_TRUTH})
         method = write_folder(tmp_path / name / "method", {f"{image}.npy": FIRST_SCORES})
