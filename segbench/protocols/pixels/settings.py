@@ -65,8 +65,8 @@ VOID = option(
     panel="Ground truth",
     read=read_void,
 )
-INVERT = option("Take low predictions for positive: black edges on white.")
-BINS = option("Keep float scores in bins: constant memory per image, metrics with bounds instead of exact ones.")
+INVERT = option("Treat low predictions as positive, for black edges on white.")
+BINS = option("Count float scores in bins: constant memory per image, and bounds instead of exact metrics.")
 """Metadata of fields that the protocol for many classes shares."""
 
 
@@ -157,7 +157,7 @@ class Pixels(Protocol):
     )
     calibration: bool = field(
         default=False,
-        metadata=option("Add how well scores in [0, 1] are calibrated: Brier score, ECE, MCE and ACE."),
+        metadata=option("Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE."),
     )
 
     def __post_init__(self) -> None:
