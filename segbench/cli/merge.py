@@ -11,12 +11,13 @@ from segbench.cli.benchmark import print_saved
 
 
 def merge(
-    results: Annotated[list[Path], typer.Argument(help="Results files, as written with -o.")],
+    results: Annotated[list[Path], typer.Argument(metavar="RESULTS", help="Results files, as written with -o.")],
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Results file to write (.segbench).", show_default=False)
+        Path,
+        typer.Option("-o", "--output", metavar="FILE", help="Results file to write (.segbench).", show_default=False),
     ],
     leave_out_unfinished: Annotated[
-        bool, typer.Option("--leave-out-unfinished", help="Leave out incomplete runs instead of refusing.")
+        bool, typer.Option("--leave-out-unfinished", help="Leave out incomplete runs instead of refusing them.")
     ] = False,
 ) -> None:
     """Put the runs of several results files into one.

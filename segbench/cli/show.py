@@ -26,7 +26,11 @@ def show(
     ] = False,
     metrics: Annotated[
         str | None,
-        typer.Option(help="Show these metrics in this order: ods_f,auc_pr.", show_default="all that have a column"),
+        typer.Option(
+            metavar="KEYS",
+            help="Show these metrics in this order: ods_f,auc_pr.",
+            show_default="all that have a column",
+        ),
     ] = None,
     digits: Annotated[int | None, DIGITS] = None,
     zeros: Annotated[bool, ZEROS] = False,

@@ -64,7 +64,7 @@ def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, w
     named = ", ".join(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place)
     notes = (*pairing.notes, f"predictions by class: {named}")
     if foreign:
-        notes += (f"predictions of no class left out: {', '.join(map(shown, foreign))}",)
+        notes += (f"predictions left out because they belong to no class: {', '.join(map(shown, foreign))}",)
     return replace(pairing, files=tuple(_ordered(files, places) for files in pairing.files), notes=notes)
 
 
@@ -96,6 +96,7 @@ def _missing(
         more = f" and {len(images) - _LISTED} more" if len(images) > _LISTED else ""
         lines.append(f"\n  {', '.join(classes_lacking)}: missing for {', '.join(map(shown, images[:_LISTED]))}{more}")
     if foreign:
-        lines.append(f"\n  (found, but no class: {', '.join(map(shown, foreign))})")
-    what = f"{len(incomplete)} of {len(pairing.files)} images lack maps of some of {classes} classes:{''.join(lines)}\n"
+        lines.append(f"\n  (found, but not a class: {', '.join(map(shown, foreign))})")
+    few = f"{len(incomplete)} of {len(pairing.files)} images lack maps of some of the {classes} classes"
+    what = f"{few}:{''.join(lines)}\n"
     return DataError(where, what, "write a map for every class, or name those present: --classes (Classes(...))")

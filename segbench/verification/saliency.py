@@ -73,7 +73,7 @@ def saliency_part(folder: Path) -> Part:
     if not methods or not predictions.is_dir():
         raise DataError(
             shown(folder),
-            "holds no saliency maps with known values",
+            "contains no saliency maps with known values",
             f"expected ground_truth, predictions/METHOD, and {' or '.join(_TABLES)}",
         )
     groups = []
@@ -94,8 +94,8 @@ def _read_table(path: Path) -> dict[str, dict[str, dict[str, float]]]:
                 values = {column: float(row[column]) for column in keys}
                 read.setdefault(shown(row["method"]), {})[row["image"]] = values
         except (KeyError, TypeError, ValueError, csv.Error) as error:
-            what = f"line {rows.line_num} lacks a value of method, image, {', '.join(keys)}"
-            raise DataError(shown(path), what, "give each column a number in each line") from error
+            what = f"line {rows.line_num} lacks a value for method, image, {', '.join(keys)}"
+            raise DataError(shown(path), what, "give every line a value in every column") from error
     return read
 
 

@@ -27,7 +27,7 @@ class TestWhereImagesAreCounted:
             (["--dask", "local", "--threads"], 2, "give one of them"),
             (["--dask", "tcp://host:8786", "-j", "2"], 2, "started with it"),
             (["--dask", "nonsense"], 2, "'nonsense' is not the address of a Dask scheduler"),
-            (["--fresh"], 2, "name it with -o"),
+            (["--fresh"], 2, "name the file with -o"),
         ],
     )
     def test_wrong_options(self, segbench, papers, options, code, message):

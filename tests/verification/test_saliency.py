@@ -60,9 +60,9 @@ def test_what_is_missing_is_not_checked(tmp_path):
 
 
 def test_folders_that_will_not_do(tmp_path):
-    with pytest.raises(DataError, match="holds no saliency maps with known values; expected ground_truth, "):
+    with pytest.raises(DataError, match="contains no saliency maps with known values; expected ground_truth, "):
         saliency_part(write(tmp_path))
-    with pytest.raises(DataError, match=r"official_per_image\.csv: line 2 lacks a value of .*adaptive_f"):
+    with pytest.raises(DataError, match=r"official_per_image\.csv: line 2 lacks a value for .*adaptive_f"):
         saliency_part(write(tmp_path, {"method": "net", "image": "a", "mae": "none"}))
     with pytest.raises(DataError, match=r"shape \(1, 9\), expected \(1, 256\)"):
         checks_of(write(tmp_path, HALF, curves=np.ones((1, 9))))

@@ -91,7 +91,7 @@ class Labels(Protocol):
     )
     counts = counts_in("segbench.protocols.labels.counts", "LabelCounts")
     title: ClassVar[str] = (
-        "Each pixel has one predicted label: a confusion matrix per image, and mIoU, Dice and accuracies."
+        "Each pixel has one predicted label, which gives a confusion matrix per image, mIoU, Dice and accuracies."
     )
     examples: ClassVar[tuple[str, ...]] = (
         "GT PRED --classes 0-18",
@@ -117,13 +117,13 @@ class Labels(Protocol):
             metavar="LABELS",
             panel="Ground truth",
             read=read_void,
-            default="255; of masks none",
+            default="255; none for masks",
         ),
     )
     positive: Positive | None = field(
         default=None,
         metadata=option(
-            "Of masks, name the ground-truth values that are positive: 255, '>=128' or 1,3.",
+            "Name the ground-truth values of masks that are positive: 255, '>=128' or 1,3.",
             metavar="VALUES",
             read=str,
             panel="Ground truth",
@@ -147,7 +147,7 @@ class Labels(Protocol):
     palette: str | Mapping[tuple[int, int, int], int] = field(
         default="",
         metadata=option(
-            "Read colour-coded label maps by a file with r,g,b,label,name per line; it names the classes, too.",
+            "Read colour-coded label maps with a file of lines r,g,b,label,name, which also names the classes.",
             metavar="FILE",
             read=str,
             panel="Ground truth",

@@ -292,7 +292,7 @@ def _by_image(methods: Sequence[Method]) -> Chart | None:
         parts.append(_layer(methods, k, _row_of_images(methods[k].name, methods[k].values, x, top)))
     caption = f"{metric.name_for_images} of each image"
     named = f"{caption}: a row for each of {', '.join(methods[k].name for k in rows)}; the values are in the table"
-    note = "The bar goes from quartile to quartile, the tall mark is the median"
+    note = "The bar spans the quartiles, and the tall mark is the median"
     return Chart("images", caption, drawing(parts, 14.0 + high * len(rows) + 42.0, named), note)
 
 
