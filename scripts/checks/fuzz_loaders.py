@@ -121,7 +121,7 @@ def decode_mat_truth(data: bytes) -> None:
         found = {"a.npy": npy(GREY8), "b.npy": npy(GREY8), "a.mat": data, "b.mat": data}
         files = SampleFiles("a", (Path(truth),), Path(prediction))
         with suppress(*ours()):
-            decode_sample(RawFiles(files, (found[truth],), found[prediction]), reads)
+            decode_sample(RawFiles(files, {Path(name): found[name] for name in (truth, prediction)}), reads)
 
 
 def archive(extension: str, data: bytes) -> None:

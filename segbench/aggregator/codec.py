@@ -305,15 +305,12 @@ class EncodedCounts(Mapping[str, Counts]):
             raise DataError(image, error.what, error.hint) from error
 
     def __repr__(self) -> str:
-        """Say how many there are."""
         return f"<counts of {many(len(self), 'image')} by name>"
 
     def __iter__(self) -> Iterator[str]:
-        """Give the names of the images, sorted."""
         return iter(self._packed)
 
     def __len__(self) -> int:
-        """Count the images."""
         return len(self._packed)
 
 

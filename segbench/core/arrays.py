@@ -37,10 +37,7 @@ def as_floats(values: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401  a
 
 
 def split_mask(values: Any, name: str) -> tuple[Any, NDArray[np.bool_] | None]:  # noqa: ANN401  as above
-    """Take the mask off a masked array, or off a list of them: plain values, and where they are masked.
-
-    The second is None where nothing is masked.
-    """
+    """Take the mask off a masked array, or a list of them: plain values, and where masked, with None for nowhere."""
     if isinstance(values, (list, tuple)) and any(isinstance(part, np.ma.MaskedArray) for part in values):
         try:
             values = np.ma.stack([np.ma.asanyarray(part) for part in values])

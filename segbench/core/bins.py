@@ -50,7 +50,7 @@ def bins_by(library: Any, scores: Any) -> Any:  # noqa: ANN401  arrays of one li
 def bin_floor(scores: NDArray[Any]) -> NDArray[np.float64]:
     """Give the lowest score that the bin of each score can hold: as a threshold it cuts between bins, in any data."""
     scores = np.asarray(scores, dtype=np.float64)
-    octaves = _octaves(np.where((scores >= 0.5) & (scores <= 1), 1.0 - scores, np.abs(scores)))
+    octaves = _octaves_by(np, np.where((scores >= 0.5) & (scores <= 1), 1.0 - scores, np.abs(scores)))
     lower, upper = _edge(octaves), _edge(octaves + 1)
     edge = np.where(scores < 0, -upper, np.where((scores < 0.5) | (scores > 1), lower, 1.0 - upper))
     bins = bin_of(scores)
@@ -66,16 +66,11 @@ def _edge(octaves: IntArray) -> NDArray[np.float64]:
     return np.where(octaves <= 1, 0.0, edges)
 
 
-def _octaves(magnitude: NDArray[Any] | np.float64) -> IntArray:
-    numbered: IntArray = _octaves_by(np, np.asarray(magnitude, dtype=np.float64))
-    return numbered
-
-
 def _octaves_by(library: Any, magnitude: Any) -> Any:  # noqa: ANN401  as `bins_by`
     bits = magnitude.view(library.int64) >> _MANTISSA_BITS_DROPPED
     return library.clip(bits - _LOWEST_EXPONENT, 0, None) + (magnitude != 0)
 
 
-_TOP = 2 * int(_octaves(np.float64(0.5))) + 1
+_TOP = 2 * int(_octaves_by(np, np.float64(0.5))) + 1
 """The bin of exactly 1: as many bins above 1/2 as below, and one of its own for 0."""
-_ONE = int(_octaves(np.float64(1.0)))
+_ONE = int(_octaves_by(np, np.float64(1.0)))

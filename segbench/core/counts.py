@@ -26,11 +26,9 @@ class Counts(ABC):
         """Pool the counts of any number of images."""
 
     def __add__(self, other: Self) -> Self:
-        """Pool two images or sets of images."""
         return type(self).sum((self, other))
 
     def __eq__(self, other: object) -> bool:
-        """Say whether every field is the same."""
         if type(other) is not type(self):
             return NotImplemented
         import numpy as np

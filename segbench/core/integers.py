@@ -30,10 +30,7 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_counts(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Check a list of counts: whole numbers, one dimension, none below zero, each within 64 bits.
-
-    int32 is kept (it halves the memory of long curves); everything else becomes int64.
-    """
+    """Check a list of counts: whole numbers of up to 64 bits, not negative; int32, which halves long curves, stays."""
     array = as_array(values, name)
     if array.ndim != 1:
         raise ArgumentError(f"{name} has shape {array.shape}, expected one dimension")

@@ -144,11 +144,7 @@ def protocol_from(protocol: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN
 
 
 def typed_options(protocol: type, settings: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Find the options that give a protocol the settings of a signature.
-
-    An option is taken only if a protocol made with it has that setting: nothing is known here of how a protocol writes
-    its settings.
-    """
+    """Find by trial the options that give a protocol the settings of a signature, and the settings left over."""
     typed: dict[str, Any] = {}
     left = dict(settings)
     while left:

@@ -15,43 +15,19 @@ ByteArray = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
-    """One image by one method, at thresholds that a reader slides through.
+    """One image by one method, at thresholds that a reader slides through; arrays of shape (H, W)."""
 
-    Parameters
-    ----------
-    truth : array of uint8, shape (H, W)
-        The ground truth as it is drawn; with `reached`, labels: 0 negative, 1 positive, 2 left out.
-    truth_ranks : array of int, shape (H, W)
-        Of the pixels that share a dot on the screen, the one of the highest rank is shown.
-    reached : array of uint8, shape (H, W), optional
-        How many of the thresholds the score of a pixel reaches, from which the page derives states at any of them.
-    states : sequence of array of uint8, shape (H, W)
-        Or else the states of the pixels at each threshold.
-    outlines : sequence of array of uint8, shape (H, W)
-        Outlines of what was predicted at each threshold, if there are any.
-    soft : array of uint8, shape (H, W), optional
-        The soft map, to be shown like a photograph.
-    classes : array of uint8, shape (H, W), optional
-        The place of the predicted class of each pixel, and of those outside the classes their number; `truth` holds the
-        same of the ground truth, with the next number for what is left out.
-    metrics : mapping of str to array, shape (thresholds,)
-        Metrics of the image at each threshold, by the names that the page shows.
-    counts : mapping of str to list or int
-        With `reached`, TP and FP at each threshold, and positives.
-    note : str
-        What has to be said beside the picture.
-    """
-
-    truth: ByteArray
-    truth_ranks: NDArray[Any]
-    reached: ByteArray | None = None
-    states: Sequence[ByteArray] = ()
-    outlines: Sequence[ByteArray] = ()
-    soft: ByteArray | None = None
+    truth: ByteArray  # as it is drawn; with `reached`, labels: 0 negative, 1 positive, 2 left out
+    truth_ranks: NDArray[Any]  # of the pixels that share a dot on the screen, the one of the highest rank is shown
+    reached: ByteArray | None = None  # how many thresholds a score reaches, which gives states at any of them
+    states: Sequence[ByteArray] = ()  # or else the states of the pixels at each threshold
+    outlines: Sequence[ByteArray] = ()  # of what was predicted at each threshold
+    soft: ByteArray | None = None  # the soft map, to be shown like a photograph
+    # The places of predicted classes, and one more for no class; `truth` then also has a number for what is left out.
     classes: ByteArray | None = None
-    metrics: Mapping[str, FloatArray] = field(default_factory=dict)
-    counts: Mapping[str, Any] = field(default_factory=dict)
-    note: str = ""
+    metrics: Mapping[str, FloatArray] = field(default_factory=dict)  # at each threshold, by the names that are shown
+    counts: Mapping[str, Any] = field(default_factory=dict)  # with `reached`: TP and FP at each threshold, positives
+    note: str = ""  # what has to be said beside the picture
 
 
 def scores_of(soft: NDArray[Any]) -> FloatArray:

@@ -33,12 +33,7 @@ class Ranged(Protocol):
 class Pooling:
     """Counts of many images, seen one by one, then pooled: at once, or range by range where that takes too much.
 
-    Parameters
-    ----------
-    per_image : mapping of str to ScoreCounts
-        Where the counts of an image are found again; all that is added but `extra`.
-    extra : sequence of ScoreCounts
-        Counts of no image in particular.
+    `per_image` gives the counts of an image again; `extra` are counts of no image in particular.
     """
 
     def __init__(self, per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> None:

@@ -59,54 +59,22 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What the files of a run may hold under a protocol's settings, for `segbench.check`.
+    """What the files of a run may hold under a protocol's settings, for `segbench.check`."""
 
-    Parameters
-    ----------
-    reads : {"masks", "boundaries", "annotators", "regions", "classes", "labels"}
-        What files are read as.
-    rule : LabelRule, optional
-        Which ground-truth values are positive, as `segbench.protocols.label_rules` reads them.
-    void : tuple of float
-        Ground-truth values left out.
-    invert : bool
-        Whether low predictions mean positive.
-    label_maps : bool
-        Whether the borders of label maps are the ground truth.
-    unit_range : bool
-        Whether scores outside [0, 1] are refused.
-    suppressed : bool
-        Whether maps are suppressed before they are counted, or need not be.
-    stretched : bool
-        Whether each map is stretched to its own minimum and maximum, so that its range does not matter.
-    pooled : bool
-        Whether scores of different images are ranked together, so that those lost at an end of the scale matter.
-    takes_field : bool
-        Whether pixels can be left out by a field of view.
-    one_annotator : bool
-        Whether several annotators of an image are refused.
-    category : int, optional
-        Which category counts, from 1, where ground truth is drawn category by category.
-    classes : Protocol, optional
-        The protocol of classes that have a map each.
-    counted_by : Protocol, optional
-        Of label maps: the protocol; its counts show what is wrong with them.
-    """
-
-    reads: Reads
-    rule: Any = None
-    void: tuple[float, ...] = ()
-    invert: bool = False
-    label_maps: bool = False
-    unit_range: bool = False
-    suppressed: bool = True
-    stretched: bool = False
-    pooled: bool = True
-    takes_field: bool = True
-    one_annotator: bool = False
-    category: int | None = None
-    classes: Any = None
-    counted_by: Any = None
+    reads: Reads  # what files are read as
+    rule: Any = None  # the `segbench.protocols.label_rules.LabelRule` that says which ground-truth values are positive
+    void: tuple[float, ...] = ()  # ground-truth values left out
+    invert: bool = False  # whether low predictions mean positive
+    label_maps: bool = False  # whether the borders of label maps are the ground truth
+    unit_range: bool = False  # whether scores outside [0, 1] are refused
+    suppressed: bool = True  # whether maps are suppressed before they are counted, or need not be
+    stretched: bool = False  # whether each map is stretched to its own range, so that its range does not matter
+    pooled: bool = True  # whether scores of different images are ranked together, so that lost ones matter
+    takes_field: bool = True  # whether pixels can be left out by a field of view
+    one_annotator: bool = False  # whether several annotators of an image are refused
+    category: int | None = None  # which category counts, from 1, where ground truth is drawn category by category
+    classes: Any = None  # the protocol of classes that have a map each
+    counted_by: Any = None  # of label maps: the protocol; its counts show what is wrong with them
 
     @property
     def lines(self) -> bool:

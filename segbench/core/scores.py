@@ -146,7 +146,6 @@ class ScoreCounts(Counts):
         )
 
     def _repr_html_(self) -> str:
-        """Give the table that notebooks show."""
         totals = [self.scores.size, self.total_positives, self.total_negatives]
         return table_html(TextTable(["scores", "positives", "negatives"], [list(map(str, totals))], names=0))
 

@@ -106,7 +106,6 @@ class Series(ABC):
         return x[known], y[known]
 
     def _repr_html_(self) -> str:
-        """Give the drawing that notebooks show."""
         space = self.spaces[0] if self.spaces else None
         line = self.line(space) if space else self.against_threshold()
         return drawing_html(*line, axes=AXES[space] if space else ("threshold", self.measure), caption=self.details)

@@ -58,18 +58,15 @@ class Summary(Mapping[str, float | int]):
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, key: str) -> float | int:
-        """Give the metric of that key."""
         try:
             return self.metrics[key]
         except KeyError:
             raise UnknownMetricError(f"no metric {key!r} here; expected one of {', '.join(self.metrics)}") from None
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the keys."""
         return iter(self.metrics)
 
     def __len__(self) -> int:
-        """Count the metrics."""
         return len(self.metrics)
 
     def __str__(self) -> str:
@@ -78,7 +75,6 @@ class Summary(Mapping[str, float | int]):
         return "\n".join([aligned(rows, "<><"), *self.notes])
 
     def _repr_html_(self) -> str:
-        """Give the table that notebooks show."""
         rows = [[key, number(value, self.bounds.get(key)), self.undefined.get(key, "")] for key, value in self.items()]
         header = ["metric", "value", "undefined"]
         if not self.undefined:

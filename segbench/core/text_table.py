@@ -23,35 +23,16 @@ class Heading(NamedTuple):
 
 @dataclass(frozen=True)
 class TextTable:
-    """Rows of text, and what is marked.
+    """Rows of text, and what is marked."""
 
-    Parameters
-    ----------
-    header : list of str
-        One title per column that says what it is by itself.
-    rows : list of list of str
-    names : int
-        How many leading columns hold names; the others hold metrics.
-    marks : mapping of (row, column) to {"best", "second", ""}
-        Counted from 0.
-    notes : tuple of str
-        What belongs below the table wherever it goes.
-    spare : tuple of int
-        Columns that a terminal too narrow for all is shown without, the first before the next.
-    groups : list of (str, str)
-        Of each column the title of its group, empty for none, and its own below; without any, headers have one row.
-    latex : list of Heading
-        The same as LaTeX prints it; made from `header` and `groups` if left out.
-    """
-
-    header: list[str]
+    header: list[str]  # titles that say what a column is by itself
     rows: list[list[str]]
-    names: int = 1
-    marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    spare: tuple[int, ...] = ()
-    groups: Sequence[tuple[str, str]] = ()
-    latex: Sequence[Heading] = ()
+    names: int = 1  # how many leading columns hold names; the others hold metrics
+    marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)  # by row and column, from 0
+    notes: tuple[str, ...] = ()  # what belongs below the table wherever it goes
+    spare: tuple[int, ...] = ()  # columns that a terminal too narrow is shown without, the first before the next
+    groups: Sequence[tuple[str, str]] = ()  # the title of each column's group, perhaps empty, and its own below
+    latex: Sequence[Heading] = ()  # what LaTeX prints; made from `header` and `groups` if left out
 
     def headings(self, *, latex: bool = False) -> list[Heading]:
         """Give what is above each column, in LaTeX where wanted."""
@@ -64,10 +45,7 @@ class TextTable:
     def heading(
         self, kept: Sequence[int] | None = None, *, latex: bool = False
     ) -> tuple[list[tuple[str, int]], list[str]]:
-        """Give the two rows of a heading over some columns: each group with its number of columns, and the titles.
-
-        A column that is alone in its group, or of none, has its whole title below an empty group.
-        """
+        """Give the rows of a heading: groups with numbers of columns, empty over lone columns, and the titles below."""
         kept = range(len(self.header)) if kept is None else kept
         headings = self.headings(latex=latex)
         groups, titles = [], []

@@ -45,9 +45,7 @@ class Thresholds:
         object.__setattr__(self, "values", frozen(values))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401, FBT001 - NumPy's protocol
-        """Give the values to NumPy."""
         return np.array(self.values, dtype=dtype, copy=copy)
 
     def __len__(self) -> int:
-        """Count the thresholds."""
         return int(np.size(self.values))

@@ -113,11 +113,8 @@ def average_precision(counts: ScoreCounts | Pooled) -> float:
     from segbench.curves import kernels
 
     counts = as_pooled(counts, ScoreCounts)
-    if counts.binned:
-        tp, fp = cumulate(counts)
-        return kernels.area_share(kernels.precision_steps(tp, fp, inexact(counts)), tp[-1]) if tp[-1] else math.nan
-    total, positives = kernels.precision_steps_of_counts(counts.positives, counts.negatives)
-    return kernels.area_share(total, positives) if positives else math.nan
+    tp, fp = cumulate(counts)
+    return kernels.area_share(kernels.precision_steps(tp, fp, inexact(counts)), tp[-1]) if tp[-1] else math.nan
 
 
 def roc_area(points: Points) -> float:
@@ -165,7 +162,6 @@ class AreaExplanation:
     widest_step: float
 
     def _repr_html_(self) -> str:
-        """Give the table that notebooks show."""
         rows = [[name, number(value), why] for name, value, why in self.rows()]
         return table_html(TextTable(["metric", "value", "why"], rows))
 

@@ -19,7 +19,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.core.series import Envelope, FloatArray, Space
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.imagewise import BestFs
-from segbench.curves.points import Points, best_point, cumulate, first_reaching, hull_points, inexact
+from segbench.curves.points import Points, best_point, cumulate, first_reaching, hull_points, inexact, running
 from segbench.drawing.series import visible
 
 Interval = tuple[float, float]
@@ -40,14 +39,17 @@ _ROUNDING = 2.0**-46  # of float sums and logarithms; the bounds are moved outwa
 
 def score_bounds(counts: ScoreCounts) -> dict[str, Interval]:
     """Bounds of the metrics of one curve, where they are not exact."""
-    loose = inexact(counts)
-    if not loose.any() or not counts.total_positives:
+    from segbench.curves import kernels
+
+    loose, positives = inexact(counts), counts.total_positives
+    if not loose.any() or not positives:
         return {}
     best, worst, edges = *_extremes(counts, loose), cumulate(counts)
+    highest_precision = kernels.precision_steps(*best, np.zeros(best[0].size - 1, np.bool_)) / positives
     pairs = {
         "auc_pr": (pr_area(worst), pr_area(best)),
         "auc_pr_achievable": (pr_area(hull_points(edges)), pr_area(hull_points(best))),
-        "average_precision": (_lowest_average_precision(counts, loose), _average_precision(best)),
+        "average_precision": (kernels.lowest_precision_steps(*edges, loose) / positives, highest_precision),
     }
     if counts.total_negatives:
         pairs["auc_roc"] = (roc_area(worst), roc_area(best))
@@ -159,26 +161,8 @@ def _extremes(counts: ScoreCounts, loose: NDArray[np.bool_]) -> tuple[Points, Po
         positives, negatives = (np.repeat(part, times) for part in (counts.positives, counts.negatives))
         positives[halves + second] = 0
         negatives[halves + first] = 0
-        parts.append((_running(positives), _running(negatives)))
+        parts.append((running(positives), running(negatives)))
     return parts[0], parts[1]
-
-
-def _running(counts: NDArray[Any]) -> NDArray[np.int64]:
-    running = np.append(0, np.cumsum(counts, dtype=np.int64))
-    running.flags.writeable = False
-    return running
-
-
-def _average_precision(points: Points) -> float:
-    from segbench.curves import kernels
-
-    return float(kernels.precision_steps(*points, np.zeros(points[0].size - 1, np.bool_)) / points[0][-1])
-
-
-def _lowest_average_precision(counts: ScoreCounts, loose: NDArray[np.bool_]) -> float:
-    from segbench.curves import kernels
-
-    return float(kernels.lowest_precision_steps(*cumulate(counts), loose) / counts.total_positives)
 
 
 def _range_of_ratio(top: FloatArray, bottom: FloatArray, starts: NDArray[np.int64], base: float) -> Interval:

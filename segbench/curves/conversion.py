@@ -19,10 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_floats
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import LARGEST_TOTAL
+from segbench.core.integers import LARGEST_TOTAL, FloatArray
 from segbench.core.scores import ScoreCounts
-
-FloatArray = NDArray[np.float64]
 
 _PRINTED = 1e-9  # how far rounding alone takes a rate computed in floats
 _LISTED = 5

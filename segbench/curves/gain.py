@@ -18,13 +18,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.counts import Pooled, as_pooled
+from segbench.core.integers import FloatArray
 from segbench.core.scores import ScoreCounts
 from segbench.curves.points import cumulate
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.integers import FloatArray, IntArray
 from segbench.core.scores import ScoreCounts
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,18 +23,8 @@ class BestFs:
 
     @classmethod
     def joined(cls, parts: Sequence[BestFs]) -> BestFs:
-        """Put the images of several one after another."""
-        if len(parts) == 1:
-            return parts[0]
-        none = np.empty(0, np.int64)
-        parts = [cls(none, none, none, none, np.empty(0)), *parts]
-        return cls(
-            np.concatenate([part.tp for part in parts]),
-            np.concatenate([part.fp for part in parts]),
-            np.concatenate([part.positives for part in parts]),
-            np.concatenate([part.negatives for part in parts]),
-            np.concatenate([part.thresholds for part in parts]),
-        )
+        """Put the images of several, at least one, one after another."""
+        return cls(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)))
 
     @property
     def f(self) -> FloatArray:

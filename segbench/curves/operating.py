@@ -54,7 +54,6 @@ class BestF:
     fp: int
 
     def _repr_html_(self) -> str:
-        """Give the table that notebooks show."""
         rows = [[name, number(value)] for name, value in asdict(self).items()]
         return table_html(TextTable(["metric", "value"], rows))
 
@@ -88,16 +87,9 @@ def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
     points = cumulate(counts)
     if counts.scores.size == 0:
         return BestF(math.nan, math.nan, math.nan, math.nan, 0, 0)
-    k = best_point(points, beta=beta)
-    tp, fp, positives = int(points[0][k]), int(points[1][k]), int(points[0][-1])
-    return BestF(
-        f=f_of(tp, fp, positives, beta=beta),
-        precision=tp / (tp + fp) if tp + fp else math.nan,
-        recall=tp / positives if positives else math.nan,
-        threshold=float(counts.scores[k - 1]),
-        tp=tp,
-        fp=fp,
-    )
+    point = _point(counts, points, best_point(points, beta=beta))
+    f = f_of(point.tp, point.fp, point.positives, beta=beta)
+    return BestF(f, point.precision, point.recall, point.threshold, point.tp, point.fp)
 
 
 def best_iou(counts: ScoreCounts | Pooled) -> OperatingPoint:

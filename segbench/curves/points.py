@@ -19,7 +19,7 @@ _CLOSE = 1 - 1e-14
 
 def cumulate(counts: ScoreCounts) -> Points:
     """Give true and false positives at each threshold, ``score >= threshold``, from (0, 0) to (P, N)."""
-    return _running(counts.positives), _running(counts.negatives)
+    return running(counts.positives), running(counts.negatives)
 
 
 def inexact(counts: ScoreCounts) -> NDArray[np.bool_]:
@@ -79,7 +79,8 @@ def needed_for(share: Fraction, positives: int) -> int:
     return math.ceil(share * positives)
 
 
-def _running(counts: NDArray[Any]) -> NDArray[Any]:
+def running(counts: NDArray[Any]) -> NDArray[Any]:
+    """Add counts up from 0, in 32 bits where these hold the total."""
     small = counts.dtype == np.int32 and counts.sum(dtype=np.int64) < _FITS_INT32
     running = np.zeros(counts.size + 1, dtype=np.int32 if small else np.int64)
     np.cumsum(counts, dtype=running.dtype, out=running[1:])

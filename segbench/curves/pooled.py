@@ -31,34 +31,17 @@ _NEAR_BEST, _NEAR_95 = 0.99, (0.93, 0.97)
 
 @dataclass(frozen=True, eq=False)
 class PooledPixels:
-    """Counts of many images pooled.
+    """Counts of many images pooled."""
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-        The pool; where it does not fit in memory, the points that `reduced` keeps.
-    scores : int
-        Distinct scores of the pool.
-    areas : mapping of str to float
-        auc_roc, auc_pr and average_precision over every distinct score, where `counts` is a choice of them; else empty.
-    best : BestFs, optional
-        The best F of each image, in sorted order of names; None where it is not known.
-    sources : frozenset of str
-        Where the images' thresholds come from.
-    """
-
-    counts: ScoreCounts
-    scores: int
-    areas: Mapping[str, float]
-    best: BestFs | None
-    sources: frozenset[str]
+    counts: ScoreCounts  # where they do not fit in memory, at the points that `reduced` keeps
+    scores: int  # distinct scores of the pool
+    areas: Mapping[str, float]  # over every distinct score, where `counts` is a choice of them; else empty
+    best: BestFs | None  # of each image, in sorted order of names; None where it is not known
+    sources: frozenset[str]  # where the images' thresholds come from
 
 
 def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> PooledPixels:
-    """Pool the counts of images, and `extra` counts of no image in particular, in a bounded amount of memory.
-
-    Counts may be unpacked on access, so few images are held at a time.
-    """
+    """Pool counts of images, and `extra` counts of none in particular; unpacked on access, few are held at a time."""
     if len(per_image) == 1 and not extra:
         (alone,) = per_image.values()
         if alone.scores.size <= SCORES_AT_ONCE:

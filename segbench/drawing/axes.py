@@ -104,17 +104,6 @@ def _without_a_stretch(name: str, longest: int, shared: Counter[str]) -> str:
     return f"{name[:kept].rstrip()}…{name[-kept:].lstrip()}"
 
 
-def three_digits(value: float, bounds: tuple[float, float] | None = None) -> str:
-    """Write a metric for a legend; with bounds, those of what is shown, so that they hold the exact value."""
-    if math.isnan(value):
-        return "-"
-    text = f"{value:.3f}"
-    if bounds:
-        spread = max(bounds[1] - float(text), float(text) - bounds[0])
-        text += f" ±{math.ceil(round(spread * 1000, 6)) / 1000:.3f}"
-    return text.replace("0.", ".")
-
-
 def wrapped(ax: Axes, text: str, *, size: str | None = None) -> str:
     """Break a text into lines that fit below the axes, by the size of its letters."""
     import matplotlib as mpl

@@ -22,9 +22,9 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock
 
@@ -272,8 +272,6 @@ def _zip_fault(info: zipfile.ZipInfo) -> str:
 
 _unpacking = Lock()
 _unpacked: dict[Archive, str] = {}
-_locks: list[int] = []
-"""Files that stay open, as closing one would end its lock."""
 
 
 def _unpacked_here(archive: Archive) -> str:
@@ -288,27 +286,25 @@ def _unpacked_here(archive: Archive) -> str:
 def _unpack(source: str) -> str:
     """Unpack a gzip file into a temporary one, which is removed when the process ends."""
     _remove_left_behind()
-    descriptor, path = tempfile.mkstemp(".tar", _PREFIX)
-    if _CAN_LOCK:
-        _locks.append(os.dup(descriptor))
-        fcntl.flock(_locks[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
-    atexit.register(_remove, path, os.getpid())
-    most = min(MAX_UNPACKED, shutil.disk_usage(path).free // 2)
-    try:
-        with open(descriptor, "wb") as file, gzip.open(source) as packed:  # noqa: PTH123  it is open already
-            while file.tell() <= most and (piece := packed.read(_PIECE)):
-                file.write(piece)
-            size = file.tell()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        _remove(path, os.getpid())
-        raise DataError(shown(source), f"damaged or truncated gzip file ({error})", _REPACK) from None
-    except BaseException:
-        _remove(path, os.getpid())
-        raise
-    if size > most:
-        _remove(path, os.getpid())
-        what = f"unpacks to more than {most} bytes, the limit in {tempfile.gettempdir()}"
-        raise DataError(shown(source), what, "unpack it first, or set TMPDIR")
+    descriptor, path = tempfile.mkstemp(".tar", _PREFIX)  # stays open, as closing it would end its lock
+    remove = partial(_remove, path, descriptor, os.getpid())
+    with ExitStack() as undo:
+        undo.callback(remove)
+        if _CAN_LOCK:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        most = min(MAX_UNPACKED, shutil.disk_usage(path).free // 2)
+        try:
+            with open(descriptor, "wb", closefd=False) as file, gzip.open(source) as packed:
+                while file.tell() <= most and (piece := packed.read(_PIECE)):
+                    file.write(piece)
+                size = file.tell()
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(shown(source), f"damaged or truncated gzip file ({error})", _REPACK) from None
+        if size > most:
+            what = f"unpacks to more than {most} bytes, the limit in {tempfile.gettempdir()}"
+            raise DataError(shown(source), what, "unpack it first, or set TMPDIR")
+        undo.pop_all()
+    atexit.register(remove)
     return path
 
 
@@ -323,8 +319,9 @@ def _remove_left_behind() -> None:
                 left.unlink()
 
 
-def _remove(path: str, process: int) -> None:
+def _remove(path: str, descriptor: int, process: int) -> None:
     """Remove an unpacked file, unless this is a fork of the process that uses it."""
     if process == os.getpid():
+        os.close(descriptor)
         with suppress(OSError):
             os.unlink(path)  # noqa: PTH108  as it was made

@@ -25,72 +25,34 @@ UPRIGHT, ORIENTATION = 1, 0x0112
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """One file as an array.
+    """One file as an array, and what was done to the data on the way, to be shown to the user."""
 
-    Parameters
-    ----------
-    array : array, shape (H, W)
-        C-contiguous, native byte order, perhaps read-only: bool, integers or float32/float64 as stored.
-    notes : tuple of str
-        What was done to the data on the way, to be shown to the user.
-    """
-
-    array: NDArray[Any]
+    array: NDArray[Any]  # (H, W), C-contiguous, native: bool, integers or float32/float64 as stored; perhaps read-only
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Header:
-    """What is known of a file before it is decoded; what a header leaves open is left open.
+    """What is known of a file before it is decoded; what a header leaves open is left open."""
 
-    Parameters
-    ----------
-    shape : tuple of int, optional
-        (H, W) of the map.
-    dtype : str
-        NumPy's name of the type of its values; may be empty.
-    doubled : bool
-        Whether it is a ``ucm2``, of (2 h + 1) x (2 w + 1) pixels.
-    odd : bool
-        Whether it looks damaged, which decoding it will show.
-    orientation : int
-        Of its EXIF data, 1 to 8, as far as they come before the pixels.
-    size : int
-        Length of the file in bytes; 0 where it is unknown.
-    """
-
-    shape: tuple[int, int] | None = None
-    dtype: str = ""
-    doubled: bool = False
-    odd: bool = False
-    orientation: int = UPRIGHT
-    size: int = 0
+    shape: tuple[int, int] | None = None  # of the map
+    dtype: str = ""  # NumPy's name of the type of its values
+    doubled: bool = False  # whether it is a ``ucm2``, of (2 h + 1) x (2 w + 1) pixels
+    odd: bool = False  # whether it looks damaged, which decoding it will show
+    orientation: int = UPRIGHT  # of its EXIF data, as far as they come before the pixels
+    size: int = 0  # of the file in bytes; 0 where it is unknown
 
 
 @dataclass(frozen=True)
 class Format:
-    """A file format; `loaders.images` holds the list of all.
+    """A file format; `loaders.images` holds the list of all."""
 
-    Parameters
-    ----------
-    name : str
-        Its name in error messages.
-    extensions : tuple of str
-        In lower case, with their dot.
-    magic : tuple of bytes
-        What its files begin with.
-    decode : function of bytes, name, role
-        Decodes a file. It raises `DataError`, with the name of the file, where it knows what is wrong; any other
-        exception is reported as damage.
-    header : function of file, role
-        Reads the header without decoding pixels. An exception means that the file looks damaged.
-    """
-
-    name: str
-    extensions: tuple[str, ...]
-    magic: tuple[bytes, ...]
+    name: str  # in error messages
+    extensions: tuple[str, ...]  # in lower case, with their dot
+    magic: tuple[bytes, ...]  # what its files begin with
+    # A `DataError` says what is wrong where that is known; any other exception is reported as damage.
     decode: Callable[[bytes, str, Role], Decoded]
-    header: Callable[[BinaryIO, Role], Header]
+    header: Callable[[BinaryIO, Role], Header]  # decodes no pixels; an exception means that the file looks damaged
 
 
 def variable_of(role: Role) -> str:

@@ -154,7 +154,7 @@ def _row(
     filled = {kind: [cells[i] for i in columns if cells[i]] for kind, columns in places.items()}
     files = {kind: [_joined(folder, cell) for cell in filled[kind]] for kind in places if kind != "name"}
     wrong = [f"no {kind}" for kind, columns in places.items() if columns and not filled[kind]]
-    if allow_missing and not any(map(_exists, files["prediction"])):
+    if allow_missing and not any(is_url(path) or os.path.lexists(path) for path in files["prediction"]):
         files["prediction"] = []
         wrong = [what for what in wrong if what != "no prediction"]
     wrong += (what for paths in files.values() for path in paths if (what := _fault(path)))
@@ -174,10 +174,6 @@ def _fault(path: str) -> str:
     if extension not in KNOWN:
         return f"{shown(masked(path))} has no known extension"
     return "" if is_url(path) or os.path.isfile(path) else f"{shown(path)}: {_ABSENT}"  # noqa: PTH113
-
-
-def _exists(path: str) -> bool:
-    return is_url(path) or os.path.lexists(path)
 
 
 def _joined(folder: str, cell: str) -> str:

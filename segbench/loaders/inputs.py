@@ -106,7 +106,7 @@ class Inputs:
 
     def absolute(self) -> Self:
         """Give the same places as absolute paths."""
-        return self.with_places(_absolute)
+        return self.with_places(lambda place: place if is_url(place) else str(Path(place).absolute()))
 
     def masked(self) -> Self:
         """Give the same places without users, passwords and queries of URLs, to be kept and shown."""
@@ -129,10 +129,6 @@ class Inputs:
         parts = [content, *content["merged"]]
         whole, *others = (cls(**part | {"images": tuple(part.get("images", ())), "merged": ()}) for part in parts)
         return replace(whole, merged=tuple(others))
-
-
-def _absolute(place: str) -> str:
-    return place if is_url(place) else str(Path(place).absolute())
 
 
 def find_inputs(

@@ -41,14 +41,9 @@ _LISTED: ContextVar[dict[tuple[str, str], Any] | None] = ContextVar("_LISTED", d
 
 @contextmanager
 def listed_once() -> Iterator[None]:
-    """List each place, and read each file list, once while this is open.
-
-    What is checked is then what is counted, URLs are listed once, and a list can come from a pipe.
-    """
-    if _LISTED.get() is not None:
-        yield
-        return
-    token = _LISTED.set({})
+    """List each place, and read each file list, once while open: what is checked is counted, and lists may be pipes."""
+    known = _LISTED.get()
+    token = _LISTED.set({} if known is None else known)
     try:
         yield
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -26,43 +27,36 @@ _NO_REPAIRS = Repairs()
 
 @dataclass(frozen=True, repr=False)
 class RawFiles:
-    """The files of one image, read but not decoded."""
+    """The files of one image with their bytes, not decoded."""
 
     files: SampleFiles
-    ground_truths: tuple[bytes, ...]
-    prediction: bytes
-    field: bytes | None = None
-    scales: tuple[bytes, ...] = ()
+    contents: Mapping[Source, bytes]
 
     def digests(self) -> tuple[str, str]:
         """Give one digest for the ground truth and field of view of an image, and one for all its files."""
-        field = None if self.field is None else _digest(self.field)
-        ground_truth = _joint(*map(_digest, self.ground_truths), field)
-        return ground_truth, _joint(ground_truth, _digest(self.prediction), *map(_digest, self.scales))
+        files = self.files
+        digest = {source: _digest(data) for source, data in self.contents.items()}
+        field = None if files.field is None else digest[files.field]
+        ground_truth = _joint(*map(digest.__getitem__, files.ground_truths), field)
+        return ground_truth, _joint(ground_truth, *map(digest.__getitem__, (files.prediction, *files.scales)))
 
 
 def read(files: SampleFiles) -> RawFiles:
     """Read every file of an image once."""
-    return RawFiles(
-        files,
-        tuple(map(read_bytes, files.ground_truths)),
-        read_bytes(files.prediction),
-        None if files.field is None else read_bytes(files.field),
-        tuple(map(read_bytes, files.scales)),
-    )
+    return RawFiles(files, {source: read_bytes(source) for source in files.sources})
 
 
 def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -> Sample:
     """Decode what `read` gave, and make the requested repairs."""
-    files = raw.files
+    files, contents = raw.files, raw.contents
     notes: dict[str, None] = {}
     truths: list[tuple[str, NDArray[Any]]] = []
     categories = False
-    for path, data in zip(files.ground_truths, raw.ground_truths, strict=True):
-        maps, said, categories = _ground_truths(data, path, reads)
+    for path in files.ground_truths:
+        maps, said, categories = _ground_truths(contents[path], path, reads)
         truths += ((shown(path), array) for array in maps)
         notes |= dict.fromkeys(f"ground truth: {note}" for note in said)
-    predictions, said, form = read_predictions(files, (raw.prediction, *raw.scales), reads)
+    predictions, said, form = read_predictions(files, contents, reads)
     soft = form == "map" and reads in ("masks", "boundaries")
     if soft and repairs.scale is None:
         said += note_on_levels(predictions[0].dtype)
@@ -72,8 +66,8 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -
         notes |= dict.fromkeys(repairs.without_truth(predictions[0].shape))
     sizes = [(name, array.shape) for name, array in truths]
     field = None
-    if files.field is not None and raw.field is not None:
-        mask = decode(raw.field, files.field, role="field")
+    if files.field is not None:
+        mask = decode(contents[files.field], files.field, role="field")
         notes |= dict.fromkeys(f"field: {note}" for note in mask.notes)
         field = mask.array != 0
         sizes.append((shown(files.field), field.shape))

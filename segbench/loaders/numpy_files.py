@@ -18,10 +18,6 @@ _HEAD = 4096
 """Bytes in which the header of a plain array lies."""
 
 
-class _UnknownVersionError(Exception):
-    """An NPY file of a version that is not read; the text is the version."""
-
-
 def decode_stack(data: bytes, path: str, role: Role) -> NDArray[Any]:
     """Decode a file that may hold several soft maps in one array."""
     is_npy = data.startswith(NPY.magic)
@@ -38,7 +34,7 @@ def _decode_npz(data: bytes, path: str, role: Role) -> Decoded:
 
 def _npy_header(file: BinaryIO, _role: Role) -> Header:
     head = io.BytesIO(file.read(_HEAD))
-    shape, _, dtype = _start(head)
+    shape, _, dtype = _start(head, "")
     values = file.seek(0, io.SEEK_END) - head.tell()
     header = _as_header(shape, dtype)
     return Header(header.shape, header.dtype, odd=header.odd or values < math.prod(shape) * dtype.itemsize)
@@ -46,7 +42,7 @@ def _npy_header(file: BinaryIO, _role: Role) -> Header:
 
 def _npz_header(file: BinaryIO, role: Role) -> Header:
     with zipfile.ZipFile(file) as archive, archive.open(_member(archive, role, "")) as member:
-        shape, _, dtype = _start(io.BytesIO(member.read(_HEAD)))
+        shape, _, dtype = _start(io.BytesIO(member.read(_HEAD)), "")
     return _as_header(shape, dtype)
 
 
@@ -56,23 +52,20 @@ def _as_header(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Header:
     return Header(plane, dtype.newbyteorder("=").name, odd=plane is None or dtype.hasobject)
 
 
-def _start(stream: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _start(stream: io.BytesIO, path: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read an NPY file up to its first value: shape, whether in Fortran's order, and dtype."""
     version = np.lib.format.read_magic(stream)
     if version == (1, 0):
         return np.lib.format.read_array_header_1_0(stream)
     if version == (2, 0):
         return np.lib.format.read_array_header_2_0(stream)
-    raise _UnknownVersionError(f"{version[0]}.{version[1]}")
+    raise DataError(path, f"NPY version {version[0]}.{version[1]}, expected 1.0 or 2.0", "save it with numpy.save")
 
 
 def _read_npy(data: bytes, path: str) -> NDArray[Any]:
     """Give the array of an NPY file without copying its values."""
     stream = io.BytesIO(data)
-    try:
-        shape, fortran, dtype = _start(stream)
-    except _UnknownVersionError as error:
-        raise DataError(path, f"NPY version {error}, expected 1.0 or 2.0", "save it with numpy.save") from None
+    shape, fortran, dtype = _start(stream, path)
     if dtype.hasobject:
         raise DataError(
             path, "contains Python objects, which could run code when loaded", "save a plain array of numbers"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
@@ -24,20 +24,21 @@ Form: TypeAlias = Literal["map", "ucm2", "labels"]
 _LISTED_ONE_BY_ONE = 4
 
 
-def read_predictions(files: SampleFiles, contents: Sequence[bytes], reads: Reads) -> tuple[Maps, tuple[str, ...], Form]:
+def read_predictions(
+    files: SampleFiles, contents: Mapping[Source, bytes], reads: Reads
+) -> tuple[Maps, tuple[str, ...], Form]:
     """Decode all prediction files of an image."""
-    first, *others = contents
-    scales = bool(others) and reads != "classes"
+    scales = bool(files.scales) and reads != "classes"
     role: Role = "ground truth" if reads == "regions" or (scales and reads == "boundaries") else "prediction"
     if reads == "labels":
         role = "predicted label map"
-    maps, said, form = _maps_in(first, files.prediction, reads, role)
+    maps, said, form = _maps_in(contents[files.prediction], files.prediction, reads, role)
     if scales and (reads == "masks" or form != "map"):
-        many = f"{len(contents)} predictions of one image, expected one"
+        many = f"{1 + len(files.scales)} predictions of one image, expected one"
         what = many if reads == "masks" else f"{form} beside other scales"
         hint = "only label maps can have one file per scale; correct --pred-pattern (pred_pattern=...) or the list"
         raise DataError(shown(files.prediction), what, hint)
-    further = [decode(data, path, role=role) for path, data in zip(files.scales, others, strict=True)]
+    further = [decode(contents[path], path, role=role) for path in files.scales]
     maps += tuple(one.array for one in further)
     notes = [said, *(one.notes for one in further)]
     if reads == "classes":

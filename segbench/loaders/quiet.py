@@ -19,10 +19,9 @@ def _drop(_record: logging.LogRecord) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence warnings, and what tifffile logs, for the block.
+    """Silence warnings, and what tifffile logs, for the block; the first thread in sets filters, the last resets them.
 
-    ``warnings.catch_warnings`` alone is not enough: two threads that leave it in another order than they entered
-    leave its filters behind. Here the first thread in sets them and the last one out resets them.
+    ``warnings.catch_warnings`` alone leaves its filters behind where threads leave it in another order.
     """
     global _inside  # noqa: PLW0603  the filters are the process's, so the count of their users is too
     with _lock:

@@ -85,7 +85,7 @@ def test_damaged_mat_files_as_truth_and_prediction(name, choose):
     good = npy(GREY8)
     for truth, prediction in [((data, name), (good, "b.npy")), ((good, "a.npy"), (data, name))]:
         files = SampleFiles("a", (Path(truth[1]),), Path(prediction[1]))
-        raw = RawFiles(files, (truth[0],), prediction[0])
+        raw = RawFiles(files, {Path(name): content for content, name in (truth, prediction)})
         reads = choose.draw(READS)
         found = outcome(lambda raw=raw, reads=reads: decode_sample(raw, reads))
         if isinstance(found, DataError):

@@ -73,7 +73,7 @@ def test_bytes_are_read_once_and_decoding_can_wait(files, monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", lambda self: opened.append(self) or original(self))
     raw = read(given)
     assert opened == [given.ground_truths[0], given.prediction]
-    assert raw.digests()[0] == joint(digest(raw.ground_truths[0]), None)
+    assert raw.digests()[0] == joint(digest(raw.contents[given.ground_truths[0]]), None)
     for path in opened:
         path.unlink()
     np.testing.assert_array_equal(decode_sample(raw, "masks").predictions[0], FLOAT32)

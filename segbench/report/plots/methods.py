@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import number
 from segbench.core.protocol import Protocol
 from segbench.core.series import Series, Space
 from segbench.curves.masks import TWO_VALUED
@@ -19,7 +20,6 @@ from segbench.drawing.axes import (
     draw_to_the_frame,
     guide_width,
     short_names,
-    three_digits,
 )
 from segbench.drawing.palette import GUIDE, LineStyle, free_places, line_style
 from segbench.drawing.series import draw_in_space, frame, legend_in_space
@@ -97,7 +97,7 @@ def styles_of(results: Sequence[Result]) -> list[LineStyle]:
 
 def in_legend(result: Result, key: str) -> str:
     """Write a metric for a legend."""
-    return three_digits(result.summary.get(key, math.nan), result.summary.bounds.get(key))
+    return number(result.summary.get(key, math.nan), result.summary.bounds.get(key), digits=3)
 
 
 class Resampling(TypedDict, total=False):
@@ -145,7 +145,9 @@ def draw_prevalences(ax: Axes, methods: Sequence[Method]) -> None:
     known = {round(method.curve.prevalence, 4) for method in methods if method.curve is not None}
     prevalences = sorted(prevalence for prevalence in known if not math.isnan(prevalence))
     for rank, prevalence in enumerate(prevalences):
-        label = None if rank else f"prevalence {three_digits(prevalence)}" if len(prevalences) == 1 else "prevalences"
+        label = (
+            None if rank else f"prevalence {number(prevalence, digits=3)}" if len(prevalences) == 1 else "prevalences"
+        )
         ax.axhline(prevalence, color=GUIDE, linewidth=guide_width(), linestyle=(0, (1, 2)), zorder=2, label=label)
 
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import TWO_VALUED
-from segbench.drawing.axes import CURVE_LAYER, frame_reliability, new_axes, short_names, three_digits
+from segbench.drawing.axes import CURVE_LAYER, frame_reliability, new_axes, short_names
 from segbench.drawing.legends import place_legend
 from segbench.protocols.pixels.calibration import are_masks, reliability, why_uncalibrated
 from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
@@ -56,7 +57,7 @@ def plot_reliability(results: Result | Sequence[Result], *, ax: Axes | None = No
     for error, bins, style, name in sorted(methods, key=lambda method: method[0]):
         held = bins.pixels > 0
         score, share = bins.scores[held] / bins.pixels[held], bins.positives[held] / bins.pixels[held]
-        label = f"[ECE={three_digits(error)}] {name}"
+        label = f"[ECE={number(error, digits=3)}] {name}"
         ax.plot(score, share, color=style.colour, linestyle=style.dashes, zorder=CURVE_LAYER, label=label)
         area = _LARGEST_DOT * np.maximum(bins.pixels[held] / bins.pixels.sum(), 0.05)
         ax.scatter(score, share, area, color=style.colour, linewidths=0, zorder=CURVE_LAYER, clip_on=False)
