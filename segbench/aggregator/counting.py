@@ -54,7 +54,7 @@ def _batched(tasks: Iterator[Task], size: int) -> Iterator[list[Task]]:
 
 def _worker_died(task: Task) -> Outcome:
     name = task[0].name
-    what = "the worker died while counting it, twice; it may need more memory than is available"
+    what = "the worker process died twice while counting it; it may need more memory than is available"
     return Outcome(name, failure=f"{name}: {what}")
 
 

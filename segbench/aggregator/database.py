@@ -69,7 +69,7 @@ _HINTS = {
     "SQLITE_FULL": ("cannot grow because the disk is full", "free some space and repeat the command"),
     "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, check limits on file size, and repeat the command"),
     "SQLITE_READONLY": ("cannot be changed because it is read-only", "name another file, or change its permissions"),
-    "SQLITE_BUSY": ("has been held by another process for a minute", "wait until it is done, and repeat the command"),
+    "SQLITE_BUSY": ("has been locked by another process for a minute", "wait until it is done, and repeat the command"),
 }
 _KEPT = "; what was counted before is kept"
 _PICTURE = "for a picture: segbench plot FILE -o pr{suffix}"

@@ -57,7 +57,7 @@ class ProcessPool(Executor):
             self._hand_out(os.getpid).result()
         except BrokenExecutor as error:
             raise WorkerError(
-                "worker processes end before they begin; in a script, the lines that start them must be under "
+                "worker processes ended before they began; in a script, the lines that start them must be under "
                 "if __name__ == '__main__':, because each worker runs the script first"
             ) from error
         self._started = True

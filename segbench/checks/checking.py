@@ -238,5 +238,5 @@ def _coloured(probes: Sequence[Probe]) -> list[Finding]:
     if not places:
         return []
     what = f"{many(len(places), 'file')} of those inspected are in colour, and are turned to grey"
-    fix = "save one channel; a colour map laid over scores cannot be undone"
+    fix = "save one channel; a colour map applied to scores cannot be undone"
     return [look("colour", "prediction", what, fix, places)]

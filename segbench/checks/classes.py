@@ -26,9 +26,9 @@ from segbench.protocols.stacks import ClassMapsError
 RARE = 0.001
 """Share of an image below which a class says little: a small thing overlooked looks like scores that run backwards."""
 _OVER_ALL = ("not-finite", "levels-unscaled", "few-levels", "range")
-_NO_SCALE = "--classes takes no --scale"
+_NO_SCALE = "soft maps of several classes cannot be rescaled (--scale, Repairs(scale=...))"
 _FIXES = {
-    "levels-unscaled": f"save levels up to the highest of their type, or floats; {_NO_SCALE}",
+    "levels-unscaled": f"save levels that use the full range of their type, or floats; {_NO_SCALE}",
     "range": f"save the maps of all classes on one scale; {_NO_SCALE}",
 }
 _NAMED_ONE_BY_ONE = 8
@@ -117,9 +117,10 @@ def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
             continue
         together = sorted({label for some in labels.values() for label in some})
         what = "are neither a class nor void" if len(together) > 1 else "is neither a class nor void"
-        message = f"{listed(together)} {what}, and counts as negative of every class, "
+        message = f"{listed(together)} {what}, and counts as negative in every class, "
         message += f"in {many(len(places), 'ground truth')} of {len(seen)} inspected"
-        fix = f"--void {','.join(f'{label:g}' for label in together[:_NAMED_ONE_BY_ONE])}, or name it in --classes"
+        void = ",".join(f"{label:g}" for label in together[:_NAMED_ONE_BY_ONE])
+        fix = f"--void {void} (void=...), or name it in --classes (Classes(labels=...))"
         yield look(key, "ground truth", message, fix, places)
 
 
@@ -129,9 +130,9 @@ def _inverted(by_class: _ByClass, expected: Expected) -> list[Finding]:
     wrong = [title for title, middle in middles.items() if middle < INVERTED_BELOW]
     if not wrong:
         return []
-    turn = "leave out --invert" if expected.invert else "--invert"
+    turn = "leave out --invert (invert=True)" if expected.invert else "--invert (invert=True)"
     lowest, highest = min(middles[title] for title in wrong), max(middles[title] for title in wrong)
-    order = "check which map is of which class, or turn those maps alone around"
+    order = "check which map belongs to which class, or invert only those maps"
     span = f"{lowest:.2f}" if len(wrong) == 1 else f"{lowest:.2f} to {highest:.2f}"
     return [
         look(
@@ -151,7 +152,7 @@ def _constant(by_class: _ByClass) -> list[Finding]:
     if not flat:
         return []
     places = (Place(score.file, f"all {score.highest:g}") for title in flat for score in drawn[title])
-    what = f"maps of {_named(flat, by_class)} hold one value only in all images inspected that have the class"
+    what = f"maps of {_named(flat, by_class)} are constant in all inspected images that contain the class"
     return [look("constant", "prediction", what, WRITTEN_WHOLE, dict.fromkeys(places))]
 
 
@@ -160,7 +161,7 @@ def _saturated(by_class: _ByClass, expected: Expected) -> list[Finding]:
     found = {title: one for title, every in judged.items() for one in every if one.key == "saturated"}
     if not found:
         return []
-    what = f"many pixels have the highest score there is in maps of {_named(list(found), by_class)}, and a quarter or "
+    what = f"many pixels have the highest possible score in maps of {_named(list(found), by_class)}, and a quarter or "
     places = (place for one in found.values() for place in one.places)
     fix = next(iter(found.values())).fix
     what += "more of these are negative: no threshold separates them"

@@ -59,11 +59,11 @@ def label_map_findings(probes: Sequence[Probe], failures: Mapping[str, DataError
     void = [probe for probe in counted if not probe.pixels]
     if void:
         what = f"{many(len(void), 'ground truth')} of {len(counted)} inspected {are(len(void))} void everywhere"
-        places = (Place(probe.truth_file) for probe in void)
-        found.append(look("all-void", "ground truth", what, "check --void, --gt-map and --field", places))
+        fix = "check --void, --gt-map and --field (void=, gt_map=, field=)"
+        found.append(look("all-void", "ground truth", what, fix, (Place(probe.truth_file) for probe in void)))
     held = [probe for probe in counted if probe.pixels]
     if held and all(probe.right == probe.pixels for probe in held):
-        what = f"all {len(held)} predictions inspected are the ground truth itself: every score will be perfect"
+        what = f"all {len(held)} predictions inspected are identical to the ground truth: every metric will be perfect"
         places = (Place(probe.prediction) for probe in held)
         found.append(look("identical", "prediction", what, "check that PRED is the folder of predictions", places))
     return found

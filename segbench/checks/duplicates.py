@@ -37,7 +37,7 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
     if groups:
         what = f"{sum(map(len, groups))} predictions are copies of {many(len(groups), 'file')}, byte for byte"
         places = (Place(shown(path), f"as {group[0].name}") for group in groups for path in group[1:])
-        found.append(look("duplicates", "prediction", what, "check that each was written for its own image", places))
+        found.append(look("duplicates", "prediction", what, "check that each belongs to its own image", places))
     return found
 
 
@@ -48,7 +48,7 @@ def same_file_findings(samples: Sequence[SampleFiles]) -> list[Finding]:
 
 
 def _is_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> Finding:
-    what = f"{many(len(same), 'prediction')} of {total} are the ground truth itself, {how}"
+    what = f"{many(len(same), 'prediction')} of {total} are the ground truth itself ({how})"
     places = (Place(shown(files.prediction)) for files in same)
     return look("is-ground-truth", "prediction", what, "give the folder of predictions", places)
 

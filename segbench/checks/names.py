@@ -34,7 +34,7 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
     found = []
     inputs = pairing.inputs
     if pairing.unknown:
-        what = "name or pattern fits" if len(pairing.unknown) == 1 else "names or patterns fit"
+        what = "name or pattern matches" if len(pairing.unknown) == 1 else "names or patterns match"
         fix = pairing_hint(Pairing(inputs, unknown=pairing.unknown))
         unknown = map(Place, pairing.unknown)
         found.append(_stops("unknown-images", f"{len(pairing.unknown)} {what} no image", fix, unknown))
@@ -73,6 +73,7 @@ def _unpaired(pairing: Pairing) -> Finding:
 
 
 def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> Finding:
-    rule = " --annotators majority" if expected.one_annotator else ""
-    what = f"{len(pairing.missing)} ground truths look like several annotators of the images predicted"
-    return _stops("annotator-names", what, f"--gt-pattern '{pattern}'{rule}", map(Place, pairing.missing))
+    typed, given = (" --annotators majority", ", annotators='majority'") if expected.one_annotator else ("", "")
+    what = f"{len(pairing.missing)} ground truths look like several annotators of the predicted images"
+    fix = f"--gt-pattern '{pattern}'{typed} (gt_pattern='{pattern}'{given})"
+    return _stops("annotator-names", what, fix, map(Place, pairing.missing))

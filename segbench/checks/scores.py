@@ -28,7 +28,7 @@ NEARLY_ALL = 250
 """Floats that end between this and 255 are taken for such levels, too, whole or not: resized or averaged, say."""
 LOGIT = -1.0
 """Scores above this may be of tanh or cosines, or what cubic resizing puts below 0; logits go further."""
-WRITTEN_WHOLE = "check that these were written whole"
+WRITTEN_WHOLE = "check that these files are complete"
 
 
 def score_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
@@ -58,7 +58,7 @@ def _inverted(scores: Sequence[ScoreProbe], expected: Expected) -> list[Finding]
     what = f"scores are higher on negatives than on positives (AUC-ROC {middle:.2f}, median of "
     message = f"{what}{many(len(ranked), 'image')}){ground}"
     places = (Place(score.file, f"AUC-ROC {score.auc:.2f}") for score in ranked if score.auc < 0.5)
-    return [look("inverted", "prediction", message, "leave out --invert" if expected.invert else "--invert", places)]
+    return [look("inverted", "prediction", message, f"{'leave out ' * expected.invert}--invert (invert=True)", places)]
 
 
 def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
@@ -68,9 +68,9 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
         highest = max((score.highest for score in group), default=0)
         if group and highest <= most:
             full = 255 if dtype == "uint8" else 65535
-            what = f"{dtype} predictions hold nothing above {highest:g}, so no score is above {highest:g} / {full}"
+            what = f"{dtype} predictions contain nothing above {highest:g}, so no score is above {highest:g} / {full}"
             places = (Place(score.file, f"up to {score.highest:g}") for score in group)
-            return [look("levels-unscaled", "prediction", what, f"--scale {most}", places)]
+            return [look("levels-unscaled", "prediction", what, f"--scale {most} (Repairs(scale={most}))", places)]
     return []
 
 
@@ -87,16 +87,16 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> li
     if not (expected.unit_range or logits or ((levels or apart) and not expected.stretched)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (expected.unit_range or logits):
-        what = f"some predictions run from 0 to 1 and others up to {highest:g}"
+        what = f"some predictions range from 0 to 1, and others up to {highest:g}"
         fix = "save all predictions on one scale"
     else:
-        what = f"float scores run from {lowest:g} to {highest:g}, {_why_range_matters(expected, logits=logits)}"
+        what = f"float scores range from {lowest:g} to {highest:g}, {_why_range_matters(expected, logits=logits)}"
         if like_levels(lowest, highest):
-            fix = "--scale 255"
+            fix = "--scale 255 (Repairs(scale=255))"
         elif lowest < 0 and not logits:
-            fix = "save scores from 0 to 1: clipped, or (s + 1) / 2 of scores from -1 to 1"
+            fix = "save scores between 0 and 1: clip them, or map scores between -1 and 1 with (s + 1) / 2"
         else:
-            fix = "--scale sigmoid for logits, or --scale N"
+            fix = "--scale sigmoid for logits (Repairs(scale='sigmoid')), or --scale N (Repairs(scale=N))"
     places = [Place(s.file, f"{s.lowest:g} to {s.highest:g}") for _, s in outside]
     if expected.unit_range:
         return [stops("range", "prediction", what, fix, places, images=[probe.image for probe, _ in outside])]
@@ -105,12 +105,12 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> li
 
 def _why_range_matters(expected: Expected, *, logits: bool) -> str:
     if expected.unit_range:
-        return "and thresholds are for 0 to 1"
+        return "but thresholds lie between 0 and 1"
     if not logits:
-        return "and scores are usually from 0 to 1"
+        return "but scores usually lie between 0 and 1"
     if expected.stretched:
-        return "as logits do; each map is stretched, which gives other metrics than a sigmoid"
-    return "as logits do; thresholds are on that scale, other metrics are the same"
+        return "like logits; each map is stretched, which gives other metrics than a sigmoid"
+    return "like logits; thresholds are on that scale, and other metrics stay the same"
 
 
 def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> list[Finding]:
@@ -119,12 +119,12 @@ def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) 
         return []
     fix = "write finite scores"
     if expected.takes_field and not expected.lines:
-        fix += ", or leave those pixels out with --field"
+        fix += ", or leave those pixels out with --field (field=...)"
     return [
         stops(
             "not-finite",
             "prediction",
-            f"{many(len(bad), 'prediction')} of those inspected hold NaN or infinite scores",
+            f"{many(len(bad), 'prediction')} of those inspected contain NaN or infinite scores",
             fix,
             (Place(score.file, f"{score.not_finite} of them") for _, score in bad),
             images=[probe.image for probe, _ in bad],
@@ -141,9 +141,7 @@ def _constant(scored: Sequence[tuple[Probe, ScoreProbe]]) -> list[Finding]:
     if not flat:
         return []
     zero = sum(score.highest == 0 for score in flat)
-    what = (
-        f"{many(len(flat), 'prediction')} of {len(scored)} inspected hold one value only ({zero} all zero), where the "
-    )
+    what = f"{many(len(flat), 'prediction')} of {len(scored)} inspected are constant ({zero} all zero), although the "
     places = (Place(score.file, f"all {score.highest:g}") for score in flat)
     return [look("constant", "prediction", f"{what}ground truth has positives", WRITTEN_WHOLE, places)]
 
@@ -158,10 +156,10 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
         return []
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
     written = ", ".join(f"{value:g}" for value in values)
-    message = f"predictions hold {len(values)} scores only ({written}): a curve of {points}"
+    message = f"predictions contain only {len(values)} scores ({written}), so the curve has {points}"
     fix = "save soft maps, before they are cut at a threshold"
     if masks:
-        message = f"predictions hold two values only ({written}), so they are evaluated as masks"
+        message = f"predictions contain only two values ({written}), so they are evaluated as masks"
         fix = f"for IoU, Dice and MCC of masks use segbench labels GT PRED (Labels()); for curves and areas {fix}"
     return [look("few-levels", "prediction", message, fix, (Place(score.file) for score in scores))]
 
@@ -171,7 +169,7 @@ def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
     pixels = sum(score.pixels for score in scores)
     if right + wrong < CLIPPED_SHARE * pixels or wrong < CLIPPED_WRONG * (right + wrong) or pixels < SMALL:
         return []
-    what = f"{100 * (right + wrong) / pixels:.0f} % of the pixels have the highest score there is, and "
+    what = f"{100 * (right + wrong) / pixels:.0f} % of the pixels have the highest possible score, and "
     what += f"{100 * wrong / (right + wrong):.0f} % of these are negative: no threshold separates them"
     fix = "save scores before they are clipped, as floats or divided by their maximum"
     return [look("saturated", "prediction", what, fix, (Place(score.file) for score in scores if sum(score.top)))]
@@ -182,6 +180,6 @@ def _thick(scores: Sequence[ScoreProbe]) -> list[Finding]:
     if share < THICK:
         return []
     what = f"ridges are thick: {100 * share:.0f} % of the strong pixels lie in blocks of 2 x 2 (median)"
-    fix = "--nms 1,5,1.01, or segbench nms IN_DIR OUT_DIR, as is usual for maps of networks"
+    fix = "--nms 1,5,1.01 (nms=(1, 5, 1.01)), or segbench nms IN_DIR OUT_DIR, as is usual for network outputs"
     thick = (Place(score.file, f"{100 * score.blocks:.0f} %") for score in scores if score.blocks >= THICK)
     return [look("not-suppressed", "prediction", what, fix, thick)]

@@ -127,11 +127,11 @@ def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
 
 
 _SIZES = {
-    "size-transposed": "have rows and columns exchanged",
+    "size-transposed": "have rows and columns swapped",
     "size-near": "are a little larger or smaller",
     "size-factor": "are larger or smaller by a whole factor",
     "size-ucm2": "have the size of a ucm2, 2 h + 1 and 2 w + 1",
-    "size-differs": "have another size",
+    "size-differs": "have a different size",
 }
 
 
@@ -179,14 +179,14 @@ def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
     if wide:
         paths = [path for group in wide.values() for path in group]
         scales = ", ".join(f"{name}: value / {np.iinfo(name).max}" for name in wide)
-        what = f"{many(len(paths), 'prediction')} of a wide integer type are taken as levels ({scales})"
-        fix = "--scale N if N is the largest score, or save scores as floats"
+        what = f"{many(len(paths), 'prediction')} of a wide integer type are read as levels ({scales})"
+        fix = "--scale N (Repairs(scale=N)) if N is the largest score, or save scores as floats"
         found.append(look("wide-integers", "prediction", what, fix, (Place(shown(path)) for path in paths)))
     kinds = {"float" if name.startswith("float") else "levels" for name in by_type}
     if len(kinds) > 1:
         counts = ", ".join(f"{len(paths)} {name}" for name, paths in sorted(by_type.items()))
         rarest = min(by_type.values(), key=len)
-        what = f"floats, which are scores as they are, lie beside levels, which are divided ({counts})"
+        what = f"some predictions are floats, used unchanged, and others are levels, which are divided ({counts})"
         places = (Place(shown(path)) for path in rarest)
         found.append(look("mixed-types", "prediction", what, "save all predictions in one type", places))
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from shlex import quote
 
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
@@ -59,25 +60,31 @@ def _values_finding(kind: str, group: Sequence[tuple[Probe, TruthProbe]], expect
     if kind == "grey-ground-truth":
         jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for _, truth in group)
         what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
-        fix = "--positive '>=128'" if examples[-1] > 1 else "--positive '>=0.5'"
+        fix = _positive(">=128" if examples[-1] > 1 else ">=0.5")
     elif kind == "void":
         void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
-        what = f"the value {void:g}, which is not declared void, beside labels"
+        what = f"labels and the value {void:g}, which is not declared void"
         rest = [value for value in examples if value != void]
-        fix = f"--positive {rest[-1]:g}" if expected.lines else f"--void {void:g}"
+        fix = _positive(f"{rest[-1]:g}") if expected.lines else f"--void {void:g} (void={void:g})"
         if not expected.lines and not expected.rule and len(rest) > 2:
-            fix += f" --positive {rest[-1]:g} (or which labels are positive)"
+            fix += f" and {_positive(f'{rest[-1]:g}')}, or whichever labels are positive"
         elif not expected.lines and examples[-1] != void:
-            fix += ", or --positive '>=128'"
+            fix += f", or {_positive('>=128')}"
     else:
         what = "several labels"
-        fix = f"--positive {examples[-1]:g} (or which labels are positive)"
-        fix = f"--label-maps for their borders, or {fix}" if expected.lines else fix
-    message = f"{many(len(group), 'ground truth')} of those inspected hold {what}"
+        fix = f"{_positive(f'{examples[-1]:g}')}, or whichever labels are positive"
+        fix = f"--label-maps for their borders (label_maps=True), or {fix}" if expected.lines else fix
+    message = f"{many(len(group), 'ground truth')} of those inspected contain {what}"
     places = [Place(truth.file, listed(truth.values)) for _, truth in group]
     if expected.rule:
         return look(kind, "ground truth", message, fix, places)
     return stops(kind, "ground truth", message, fix, places, images=[probe.image for probe, _ in group])
+
+
+def _positive(rule: str) -> str:
+    """Write the option that names what is positive, on the command line and in Python."""
+    typed = quote(rule)
+    return f"--positive {typed} (positive={typed})"
 
 
 def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
@@ -89,7 +96,8 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
             "annotators",
             "ground truth",
             f"{many(len(several), 'image')} of {len(probes)} inspected have several annotators",
-            "--annotators majority (or any, all, each), or take one: --gt-pattern, or one column of the list",
+            "--annotators majority (annotators='majority'), any, all or each; or take one annotator with --gt-pattern "
+            "(gt_pattern=...), or one column of the list",
             (Place(probe.image, many(len(probe.truths), "annotator")) for probe in several),
             images=[probe.image for probe in several],
             whole=len(several) == total,
@@ -106,17 +114,17 @@ def _one_set(probes: Sequence[Probe], expected: Expected, total: int) -> list[Fi
     together = sorted({value for values in pairs for value in values})
     if expected.reads == "masks" and expected.rule is None and len(together) > 2:
         rarest = min(pairs.values(), key=len)
-        what = f"masks do not agree on their two values: {listed(together)} over the set"
+        what = f"masks do not agree on their two values: {listed(together)} across the set"
         places = [Place(truth.file, listed(truth.values)) for truth in rarest]
-        fix = f"--positive '>={together[1]:g}'"
+        fix = _positive(f">={together[1]:g}")
         return [stops("mixed-ground-truth", "ground truth", what, fix, places, whole=True)]
     unsettled = expected.rule is None and expected.reads == "masks" and len(together) == 1
     if not unsettled and any(truth.positive_share for truth in truths):
         return []
     whole = unsettled and len(probes) == total
-    fix = f"--positive with a value that occurs ({listed(together)})"
+    fix = f"--positive with a value that occurs: {listed(together)} (positive=...)"
     if len(together) == 1 and any(truth.ignored for truth in truths):
-        fix = f"another --void or --field, or none: nothing but {together[0]:g} is left"
+        fix = f"another --void or --field (void=, field=), or none: nothing but {together[0]:g} is left"
     what = f"no pixel is positive in the {many(len(probes), 'image')} inspected"
     places = [Place(truth.file, listed(truth.values)) for truth in truths]
     if whole:
@@ -128,8 +136,8 @@ def _nan(probes: Sequence[Probe]) -> list[Finding]:
     bad = [(probe.image, truth) for probe in probes for truth in probe.truths if truth.nan]
     if not bad:
         return []
-    what = f"{many(len(bad), 'ground truth')} hold NaN"
-    fix = "give these pixels a value, one for --void if they do not count"
+    what = f"{many(len(bad), 'ground truth')} contain NaN"
+    fix = "give these pixels a value; if they do not count, one that is void: --void (void=...)"
     places = [Place(truth.file, f"{truth.nan} NaN") for _, truth in bad]
     return [stops("nan-ground-truth", "ground truth", what, fix, places, images=[image for image, _ in bad])]
 
@@ -142,10 +150,10 @@ def _lines(probes: Sequence[Probe]) -> list[Finding]:
         share = sorted(truth.positive_share for truth in white)[len(white) // 2]
         what = f"{100 * share:.0f} % of the ground truth is boundary, as in black lines on white"
         places = [Place(truth.file, f"{100 * truth.positive_share:.0f} %") for truth in white]
-        return [look("inverted-ground-truth", "ground truth", what, "--positive 0", places)]
+        return [look("inverted-ground-truth", "ground truth", what, _positive("0"), places)]
     if 2 * len(thick) > len(truths):
         what = "ground-truth lines are thick or filled; all their pixels need a match, which lowers recall"
-        fix = "--label-maps for the borders of filled areas; for drawn lines segbench.thin, then save them"
+        fix = "--label-maps (label_maps=True) for the borders of filled areas; segbench.thin for drawn lines"
         places = [Place(truth.file, f"{100 * truth.blocks:.0f} % in blocks of 2 x 2") for truth in thick]
         return [look("thick-ground-truth", "ground truth", what, fix, places)]
     return []
@@ -156,7 +164,7 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding]) -> list
     grey = next((finding for finding in found if finding.key == "grey-ground-truth"), None)
     if grey is None or not all(_is_exchanged(probe) for probe in probes):
         return []
-    what = "the folders look exchanged: the first holds soft maps, the second two values an image"
+    what = "the folders look swapped: the first contains soft maps, the second two-valued images"
     places = [Place(probe.scores.file, listed(probe.scores.values)) for probe in probes if probe.scores]
     return [replace(grey, key="exchanged", about="names", message=what, fix=_ORDER, places=tuple(places))]
 

@@ -37,26 +37,28 @@ class Run:
         bool,
         typer.Option(
             "--human",
-            help="Compare each annotator with the others, too, as a method 'human'.",
+            help="Also compare each annotator with the others, as a method called 'human'.",
             rich_help_panel="Protocol",
         ),
     ] = False
     no_check: Annotated[
         bool,
-        typer.Option(
-            "--no-check", help="Skip the quick form of segbench check before counting.", rich_help_panel="Data"
-        ),
+        typer.Option("--no-check", help="Skip the quick check of the files before counting.", rich_help_panel="Data"),
     ] = False
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Write this results file (.segbench), or continue it."),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Save the results in this file (.segbench), or continue it."
+        ),
     ] = None
     fresh: Annotated[
         bool,
-        typer.Option("--fresh", help="Count again what the results file holds of this run."),
+        typer.Option("--fresh", help="Recount the images of this run that the results file already holds."),
     ] = False
     intervals: Annotated[float | None, INTERVALS] = None
-    per_class: Annotated[bool, typer.Option("--per-class", help="Print every class, however many.")] = False
+    per_class: Annotated[bool, typer.Option("--per-class", help="Print one row per class, however many there are.")] = (
+        False
+    )
     form: Annotated[Form, typer.Option("--format", help="Choose how metrics are printed.")] = Form.TABLE
 
 
@@ -131,7 +133,7 @@ def count(
     if run.per_class and not has_parts(type(protocol)):
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
     if run.fresh and run.output is None:
-        raise ArgumentError("--fresh is about a results file; name it with -o")
+        raise ArgumentError("--fresh recounts images of a results file; name the file with -o")
     if run.output is not None:
         from segbench.aggregator.database import require_results_name
 

@@ -40,7 +40,7 @@ DIGITS = typer.Option(
     min=1, max=12, help="Set the number of decimal places in table, markdown and latex.", show_default="4"
 )
 
-ZEROS = typer.Option("--leading-zeros", help="Print 0.7971 for .7971 in table, markdown and latex.")
+ZEROS = typer.Option("--leading-zeros", help="Print 0.7971 instead of .7971 in table, markdown and latex.")
 
 
 def shown_digits(digits: int | None, form: Form) -> int:
@@ -48,7 +48,7 @@ def shown_digits(digits: int | None, form: Form) -> int:
     from segbench.core import numbers
 
     if digits is not None and form in (Form.JSON, Form.CSV):
-        raise ArgumentError(f"--digits rounds what people read; {form} keeps all digits, so leave it out")
+        raise ArgumentError(f"--digits is for table, markdown and latex; {form} keeps all digits, so leave it out")
     return numbers.DIGITS if digits is None else digits
 
 
@@ -95,4 +95,7 @@ def print_run(results: Sequence[Result], form: Form, *, per_class: bool, interva
     if per_class or 0 < classes <= _FEW_CLASSES:
         print_results(results, form, lines=Lines.CLASS, intervals=intervals)
     elif classes:
-        typer.echo(f"{classes} lines class by class: segbench show RESULTS --per-class", err=True)
+        typer.echo(
+            f"{classes} results of single classes are not shown; to print them: segbench show RESULTS --per-class",
+            err=True,
+        )

@@ -24,6 +24,11 @@ _WORDS = {
 _USAGE_ERROR = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 """Anything wrong with a command line: Typer names only this kind of it."""
 
+_ONE_FILE = (
+    "; give one results file. segbench merge A.segbench B.segbench -o both.segbench puts methods of several files into "
+    "one, and segbench show takes several files, one for each data set"
+)
+
 
 class Command(TyperCommand):
     """A command that words its errors as this project does."""
@@ -37,7 +42,10 @@ class Command(TyperCommand):
             raise
         except _USAGE_ERROR as error:
             if option := getattr(error, "option_name", ""):  # there is no such option
-                error.message += "".join(f"; segbench {verb} has it" for verb in _verbs_with(option))
+                others = _commands_with(option, kwargs.get("parent"))
+                error.message += f"; it is an option of {', '.join(others)}" if others else ""
+            elif "extra argument" in error.message and any(each.name == "results" for each in self.params):
+                error.message += _ONE_FILE
             raise
 
 
@@ -50,7 +58,11 @@ class LaterCommand(Command):
 
     def make_context(self, info_name: str | None, args: list[str], **others: Any) -> Any:  # type: ignore[override]  # noqa: ANN401  as in `Command`
         """Make the command, and let it read the command line."""
-        return self._make(self.name or "").make_context(info_name, args, **others)
+        return self.made().make_context(info_name, args, **others)
+
+    def made(self) -> Command:
+        """Make the command."""
+        return self._make(self.name or "")
 
 
 def epilog(examples: Sequence[str]) -> str:
@@ -74,14 +86,14 @@ def stopping(how_to_continue: str = "") -> Iterator[None]:
         raise Stopped(f"{said}; {how_to_continue}" if how_to_continue else said) from None
 
 
-def _verbs_with(flag: str) -> list[str]:
-    """Name the verbs of which the protocol has an option."""
-    from segbench.core.options import options_of
-    from segbench.protocols.registry import protocols_of, verbs
-
-    return [
-        verb for verb in verbs() if any(flag == each.flag for kind in protocols_of(verb) for each in options_of(kind))
-    ]
+def _commands_with(flag: str, context: Any) -> list[str]:  # noqa: ANN401  as above
+    """Name the commands that have an option."""
+    if context is None:
+        return []
+    root = context.find_root()
+    every = {name: root.command.get_command(root, name) for name in root.command.list_commands(root)}
+    made = {name: each.made() if isinstance(each, LaterCommand) else each for name, each in every.items()}
+    return [f"segbench {name}" for name, each in made.items() if any(flag in one.opts for one in each.params)]
 
 
 def _in_plain_words(message: str) -> str:

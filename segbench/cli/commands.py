@@ -197,8 +197,8 @@ class RunGroup(_Group):
     def __init__(self) -> None:
         super().__init__(
             name="run",
-            help="Run the benchmark of a named data set: its layout, protocol and options.\n\n"
-            "The options are those of the protocol's verb: segbench run drive --help. PRESET may also be a .toml file.",
+            help="Run the benchmark of a data set by its name, with its layout, protocol and options.\n\n"
+            "The options are those of its protocol: segbench run drive --help. PRESET may also be a .toml file.",
             epilog=epilog(["segbench presets drive", "segbench run drive DRIVE/ predictions/ -o results.segbench"]),
             subcommand_metavar="PRESET ROOT PRED...",
             no_args_is_help=True,
@@ -233,8 +233,8 @@ class CheckGroup(_Group):
         super().__init__(
             name="check",
             help="Find mismatched files and the option that fixes each, before anything is counted.\n\n"
-            "The options are those of the verb: segbench check boundaries --help. Without a protocol files are checked "
-            "as for segbench pixels.",
+            "The options are those of the protocol: segbench check boundaries --help. Without a protocol, files are "
+            "checked for segbench pixels.",
             epilog=epilog(
                 [
                     "segbench check datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu",

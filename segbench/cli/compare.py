@@ -17,15 +17,17 @@ def compare(
     form: Annotated[Form, typer.Option("--format", help="Choose how the comparison is printed.")] = Form.TABLE,
     methods: Annotated[
         str | None,
-        typer.Option(help="Compare these methods: ours,theirs.", show_default="all but human annotators"),
+        typer.Option(
+            metavar="NAMES", help="Compare only these methods: ours,theirs.", show_default="all but human annotators"
+        ),
     ] = None,
-    metrics: Annotated[str | None, typer.Option(help="Show these metrics: ods_f,auc_pr.")] = None,
+    metrics: Annotated[str | None, typer.Option(metavar="KEYS", help="Show these metrics: ods_f,auc_pr.")] = None,
     intervals: Annotated[float, typer.Option(help="Set the confidence level of the intervals in percent.")] = 95,
     replicates: Annotated[
         int, typer.Option(min=1, help="Set the number of resamples that show how stable ranks are.")
     ] = 2000,
     permutations: Annotated[
-        int, typer.Option(min=1, help="Set the number of random swaps of images between methods.")
+        int, typer.Option(min=1, help="Set the number of random swaps of images between methods, for p-values.")
     ] = 10_000,
     seed: Annotated[int, SEED] = 0,
     digits: Annotated[int | None, DIGITS] = None,

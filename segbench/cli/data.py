@@ -39,8 +39,8 @@ class Data:
         str | None,
         typer.Argument(
             metavar="GT",
-            help="Folder of ground truth, archive (.zip, .tar, .tar.gz), folder of archives, URL, or one file; with "
-            "--preset the data set's top folder.",
+            help="Ground truth: a folder, archive (.zip, .tar, .tar.gz), folder of archives, URL or single file; with "
+            "--preset, the top folder of the data set.",
             show_default=False,
         ),
     ] = None
@@ -48,7 +48,7 @@ class Data:
         list[str] | None,
         typer.Argument(
             metavar="PRED",
-            help="The same for predictions, one per method; may be name=FOLDER.",
+            help="Predictions: the same, once for each method, which can be named: ours=FOLDER.",
             show_default=False,
         ),
     ] = None
@@ -65,8 +65,8 @@ class Data:
             is_eager=True,
             callback=_take_over,
             metavar="NAME",
-            help="Take layout and options of a data set, or of a .toml file; see segbench presets. Options that are "
-            "typed come first.",
+            help="Take layout and options of a data set, or of a .toml file; see segbench presets. Options on "
+            "the command line take precedence.",
             show_default=False,
         ),
     ] = None
@@ -74,22 +74,24 @@ class Data:
         str,
         typer.Option(
             metavar="PATTERN",
-            help="Say how ground-truth names hold the image's name, *, and an annotator, #: '*_manual1', '*.#'.",
+            help="Describe the names of ground-truth files: * is the image's name, # an annotator; '*_manual1', '*.#'.",
         ),
     ] = "*"
     pred_pattern: Annotated[
         str,
         typer.Option(
             metavar="PATTERN",
-            help="Say the same for predictions, # being one of several label maps or a class: '*_pred', '*/#', "
-            "'class_#/*'.",
+            help="Describe the names of predictions: * is the image's name, # a class or one of several label maps; "
+            "'*_pred', 'class_#/*', '*/#'.",
         ),
     ] = "*"
     field: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Leave out pixels where a mask (field of view) of this folder is 0."),
+        typer.Option(
+            metavar="FOLDER", help="Leave out pixels where the image's mask (field of view) in this folder is 0."
+        ),
     ] = None
-    field_pattern: Annotated[str, typer.Option(metavar="PATTERN", help="Say how masks are named: '*_mask'.")] = "*"
+    field_pattern: Annotated[str, typer.Option(metavar="PATTERN", help="Describe the names of masks: '*_mask'.")] = "*"
     negatives: Annotated[
         str,
         typer.Option(
@@ -115,23 +117,23 @@ class Data:
         str | None,
         typer.Option(
             metavar="nearest|bilinear",
-            help="Bring predictions of another size to that of the ground truth.",
-            show_default="refuse them",
+            help="Resize predictions to the size of the ground truth.",
+            show_default="refuse other sizes",
         ),
     ] = None
     crop: Annotated[
         bool,
         typer.Option(
             "--crop",
-            help="Cut the larger of prediction and ground truth at the lower right, by a tenth or 2 pixels at most.",
+            help="Crop the larger of prediction and ground truth at the lower right, by at most a tenth or 2 pixels.",
         ),
     ] = False
     scale: Annotated[
         str | None,
         typer.Option(
             metavar="NUMBER|sigmoid|minmax",
-            help="Divide stored values by a number such as 255; or apply sigmoid to logits; or stretch each image by "
-            "itself with minmax, which changes pooled metrics.",
+            help="Divide stored values by a number such as 255, apply a sigmoid to logits, or stretch each image by "
+            "itself (minmax), which changes pooled metrics.",
         ),
     ] = None
 
@@ -196,17 +198,17 @@ class Data:
                 raise ArgumentError("give GT and PRED, or a list of files with --pairs")
             return methods_of(self.prediction)
         if self.ground_truth is not None:
-            raise ArgumentError("--pairs names all files: leave out folders")
+            raise ArgumentError("--pairs names all files; leave out the folders")
         from segbench.loaders.file_list import method_columns
         from segbench.loaders.inputs import Inputs
         from segbench.loaders.presets import load_preset
 
         beside = Inputs(field=self.field, **self._patterns).beside_list()
         if beside:
-            message = f"--pairs names all files: give no {', '.join(map(_option, beside))} as well"
+            message = f"--pairs names all files; leave out {', '.join(map(_option, beside))}"
             theirs = [name for name in beside if self.preset and name in load_preset(self.preset).options]
             if theirs:
-                message += f" (the preset {self.preset} gives {', '.join(map(_option, theirs))}: leave it out)"
+                message += f" (the preset {self.preset} gives {', '.join(map(_option, theirs))}; leave out --preset)"
             raise ArgumentError(message)
         return method_columns(self.pairs)
 

@@ -15,7 +15,9 @@ from segbench.core.errors import DataError
 
 
 def demo(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Write to this folder.")] = Path("segbench-demo"),
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Write to this folder.")] = Path(
+        "segbench-demo"
+    ),
 ) -> None:
     """Benchmark four methods on nine photographs that ship with segbench.
 

@@ -31,7 +31,7 @@ def export(
     from segbench.report.csv_files import export_csv
 
     if bsds is None and csv is None:
-        raise ArgumentError("choose what to write, and where: --bsds DIR or --csv DIR")
+        raise ArgumentError("say what to write, and where: --bsds DIR or --csv DIR")
     loaded = chosen_results(results, only)
     for result in loaded:
         if result.failed and not result.counts:

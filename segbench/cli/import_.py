@@ -15,14 +15,21 @@ def import_(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="Folder with *_ev1.txt, eval_bdry*.txt, eval_cover*.txt or eval_RI_VOI*.txt, or with folders of them."
+            metavar="DIR",
+            help="Folder with *_ev1.txt, eval_bdry*.txt, eval_cover*.txt or eval_RI_VOI*.txt, or with folders of them.",
         ),
     ],
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", help="Write this results file (.segbench), or add to it.", show_default=False),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write this results file (.segbench), or add to it.",
+            show_default=False,
+        ),
     ],
-    name: Annotated[str | None, typer.Option(help="Name the method.", show_default="that of its folder")] = None,
+    name: Annotated[str | None, typer.Option(help="Name the method.", show_default="the name of its folder")] = None,
     form: Annotated[Form, typer.Option("--format", help="Choose how metrics are printed.")] = Form.TABLE,
 ) -> None:
     """Read results of the official benchmarks.

@@ -11,12 +11,13 @@ from segbench.cli.benchmark import print_saved
 
 
 def merge(
-    results: Annotated[list[Path], typer.Argument(help="Results files, as written with -o.")],
+    results: Annotated[list[Path], typer.Argument(metavar="RESULTS", help="Results files, as written with -o.")],
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Results file to write (.segbench).", show_default=False)
+        Path,
+        typer.Option("-o", "--output", metavar="FILE", help="Results file to write (.segbench).", show_default=False),
     ],
     leave_out_unfinished: Annotated[
-        bool, typer.Option("--leave-out-unfinished", help="Leave out incomplete runs instead of refusing.")
+        bool, typer.Option("--leave-out-unfinished", help="Leave out incomplete runs instead of refusing them.")
     ] = False,
 ) -> None:
     """Put the runs of several results files into one.
@@ -26,10 +27,19 @@ def merge(
     from segbench.aggregator.merging import merge_results
 
     merged = merge_results(results, output, leave_out_unfinished=leave_out_unfinished)
+    places: dict[str, None] = {}  # of the ground truth of runs that were put together
     for result in merged:
         images = "a published curve" if result.published else f"{len(result.counts)} images"
         failed = f", {len(result.failed)} failed" if result.failed else ""
-        parts = 1 + len(result.inputs.merged) if result.inputs else 1
-        joined = f" of {parts} parts" if parts > 1 else ""
+        parts = (result.inputs, *result.inputs.merged) if result.inputs else ()
+        joined = f" of {len(parts)} parts" if len(parts) > 1 else ""
+        if len(parts) > 1:
+            places |= dict.fromkeys(part.pairs or part.ground_truth for part in parts)
         typer.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
+    if len(places) > 1:
+        typer.echo(
+            f"note: parts with different ground truth became one set: {', '.join(places)}. If these are different test "
+            f"sets, keep their files apart and show them side by side: segbench show A={results[0]} B={results[1]}",
+            err=True,
+        )
     print_saved(output)

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 def nms(
-    in_dir: Annotated[str, typer.Argument(help="Folder, archive or URL of soft boundary maps.")],
-    out_dir: Annotated[Path, typer.Argument(help="Folder to write PNGs to, sub-folders kept; must not be the same.")],
+    in_dir: Annotated[str, typer.Argument(metavar="IN_DIR", help="Folder, archive or URL of soft boundary maps.")],
+    out_dir: Annotated[
+        Path, typer.Argument(metavar="OUT_DIR", help="Another folder, for the PNGs, with the same sub-folders.")
+    ],
     radius: Annotated[
         int, typer.Option(min=0, help="Compare with neighbours along the normal up to this distance.")
     ] = 1,
@@ -24,10 +26,12 @@ def nms(
         float, typer.Option(help="Multiply a score by this before it is compared; above 1, near ties are kept.")
     ] = 1.01,
     smoothing: Annotated[
-        int, typer.Option(min=0, help="Smooth first by a triangle filter of this radius; 0 for none.")
+        int, typer.Option(min=0, help="Smooth first with a triangle filter of this radius; 0 for none.")
     ] = 1,
     bits: Annotated[int, typer.Option(help="Write PNGs of 8 bits, as most scripts do, or of 16.")] = 8,
-    invert: Annotated[bool, typer.Option("--invert", help="Take low values for boundary: black on white.")] = False,
+    invert: Annotated[
+        bool, typer.Option("--invert", help="Treat low values as boundary, for black edges on white.")
+    ] = False,
 ) -> None:
     """Suppress all but the ridges of soft boundary maps.
 

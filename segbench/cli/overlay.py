@@ -13,7 +13,8 @@ from segbench.cli.selection import ONLY, ResultsFile, chosen_results
 def overlay(
     results: ResultsFile,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Write the pictures to this folder, one folder per method.")
+        Path,
+        typer.Option("-o", "--output", metavar="DIR", help="Write the pictures to this folder, one folder per method."),
     ],
     threshold: Annotated[
         float | None,
@@ -23,7 +24,8 @@ def overlay(
         list[str] | None, typer.Option(help="Draw only this image; may be given several times.", show_default=False)
     ] = None,
     classes: Annotated[
-        bool, typer.Option("--classes", help="Of label maps, draw classes in their colours, ground truth included.")
+        bool,
+        typer.Option("--classes", help="Draw the classes of label maps in their colours, also for the ground truth."),
     ] = False,
     only: Annotated[str | None, ONLY] = None,
 ) -> None:

@@ -82,10 +82,10 @@ def chosen_protocol(protocols: Sequence[type[Protocol]], given: Values) -> Proto
     foreign = [flags[name] for name in given if name not in {each.name for each in options_of(chosen)}]
     if foreign and chosen is not protocols[0]:
         by = ", ".join(flags[name] for name in selecting[chosen])
-        raise ArgumentError(f"{', '.join(foreign)} has no meaning with {by}; leave one of them out")
+        raise ArgumentError(f"{', '.join(foreign)} cannot be combined with {by}; leave one of them out")
     if foreign:
         needed = " or ".join(flags[name] for names in selecting.values() for name in names)
-        raise ArgumentError(f"{', '.join(foreign)} has a meaning only with {needed}; add it")
+        raise ArgumentError(f"{', '.join(foreign)} can only be used with {needed}; add it")
     protocol: Protocol = protocol_from(chosen, given)
     return protocol
 

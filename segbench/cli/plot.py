@@ -23,12 +23,15 @@ else:
 def plot(
     context: typer.Context,
     results: ResultsFile,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Write this picture: .pdf, .svg or .png.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Write this picture: .pdf, .svg or .png.")
+    ],
     kind: Annotated[
         PlotKind | None,
         typer.Option(
-            help=f"Draw {', '.join(list(KINDS.values())[:-1])}, or {list(KINDS.values())[-1]}.",
-            show_default="pr; of regions f, their covering; of label maps images",
+            help=f"Choose the plot: {', '.join(f'{kind} ({what})' for kind, what in KINDS.items())}.",
+            metavar="KIND",
+            show_default="pr; regions: f, label maps: images",
         ),
     ] = None,
     intervals: Annotated[float | None, INTERVALS] = None,
@@ -39,7 +42,7 @@ def plot(
         typer.Option(
             metavar="WIDTHxHEIGHT",
             help="Set the size in inches: 3.5x3 for one column of a paper.",
-            show_default="that of Matplotlib, cropped",
+            show_default="that of Matplotlib",
         ),
     ] = None,
     only: Annotated[str | None, ONLY] = None,
@@ -59,7 +62,7 @@ def plot(
         loaded = comparable(loaded)
     save_plot(loaded, output, kind=kind, level=level, replicates=replicates, seed=seed, size=inches)
     if level is not None:
-        typer.echo(f"intervals: {intervals:g} % of {replicates} replicates over images, point by point", err=True)
+        typer.echo(f"intervals: {intervals:g} % of {replicates} resamples of the images, point by point", err=True)
     if level is not None or compares:
         for note in dict.fromkeys(note for result in loaded for note in notes_on(len(result.counts))):
             typer.echo(note, err=True)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def presets(
-    name: Annotated[str | None, typer.Argument(help="Preset, or .toml file.", show_default="list all presets")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Preset, or .toml file.", show_default="list all presets")
+    ] = None,
 ) -> None:
     """List the presets, or describe one."""
     from segbench.loaders.presets import load_preset

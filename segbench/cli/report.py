@@ -18,7 +18,7 @@ _WORTH_PAIRS = 5
 def report(
     context: typer.Context,
     results: ResultsFile,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Write this page: .html.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Write this page: .html.")],
     images: Annotated[
         str | None,
         typer.Option(
@@ -35,7 +35,7 @@ def report(
         ),
     ] = None,
     paths: Annotated[
-        bool, typer.Option("--paths", help="Show where files are; else the page says GT and PRED, for blind review.")
+        bool, typer.Option("--paths", help="Show the paths of files, which the page otherwise hides for blind review.")
     ] = False,
     intervals: Annotated[
         float, typer.Option(help="Set the confidence level of the bootstrap intervals in percent.")

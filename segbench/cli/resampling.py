@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 INTERVALS = typer.Option(
     metavar="PERCENT",
-    help="Add bootstrap intervals over images at this confidence level: 95.",
+    help="Add bootstrap intervals over images at this confidence level in percent: 95.",
     show_default=False,
     rich_help_panel="Output",
 )
 REPLICATES = typer.Option(min=1, help="Set the number of resamples.")
 SEED = typer.Option(min=0, help="Set the seed of the resamples.")
-BCA = typer.Option("--bca", help="Give bias-corrected and accelerated intervals instead of quantiles.")
+BCA = typer.Option("--bca", help="Use bias-corrected and accelerated intervals instead of quantiles.")
 
 
 class IntervalSettings(TypedDict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,20 +14,27 @@ if TYPE_CHECKING:
     from segbench.aggregator.result import Result
 
 ResultsFile = Annotated[
-    Path, typer.Argument(help="Results file, as written with -o: segbench pixels GT PRED -o results.segbench.")
+    Path,
+    typer.Argument(metavar="RESULTS", help="Results file, as written by segbench pixels GT PRED -o results.segbench."),
 ]
 ResultsFiles = Annotated[
     list[str],
     typer.Argument(
-        metavar="RESULTS...",
-        help="Results file, as written with -o; of several data sets one each: ECSSD=a.segbench DUTS=b.segbench.",
+        metavar="RESULTS",
+        help="Results file, as written with -o, or one for each of several data sets: ECSSD=a.segbench.",
     ),
 ]
 ONLY = typer.Option(
-    help="Take only runs of this method, or with this text in their signature: protocol:pixels, thresholds:9.",
+    metavar="TEXT",
+    help="Select the runs of this method, or those with this text in their signature: protocol:pixels.",
     show_default=False,
 )
-CLASS = typer.Option("--class", help="Take this class alone of runs with --classes, as pixels.", show_default=False)
+CLASS = typer.Option(
+    "--class",
+    metavar="NAME",
+    help="Select one class of runs with --classes, as a result of pixels.",
+    show_default=False,
+)
 
 
 def results_files(texts: Sequence[str]) -> dict[str, Path]:
@@ -60,7 +67,7 @@ def chosen_results(
 
     results, stopped = load_runs(path, partial=partial)
     if stopped:
-        typer.echo(f"left out, not complete: {', '.join(stopped)}; repeat the run to count the rest", err=True)
+        typer.echo(f"left out because incomplete: {', '.join(stopped)}; repeat the run to count the rest", err=True)
     of_method = [result for result in results if result.method == only]
     chosen = of_method or [result for result in results if only is None or only in result.signature]
     if not chosen:
@@ -76,8 +83,21 @@ def chosen_results(
         raise ArgumentError(f"--class {class_name!r}: {_classes_in(path, chosen)}")
     left_out = [result.method for result in chosen if class_name not in result.classes]
     if left_out:
-        typer.echo(f"left out, without class {class_name!r}: {', '.join(left_out)}", err=True)
+        typer.echo(f"left out because they have no class {class_name!r}: {', '.join(left_out)}", err=True)
     return runs
+
+
+def results_of_sets(files: Mapping[str, Path], only: str | None, class_name: str | None) -> dict[str, list[Result]]:
+    """Read the chosen runs of each data set, complete or not; sets without any are named on standard error."""
+    found: dict[str, list[Result]] = {}
+    for name, path in files.items():
+        try:
+            found[name] = chosen_results(path, only, class_name, partial=True)
+        except ArgumentError as error:
+            if not found and name == [*files][-1]:
+                raise
+            typer.echo(f"{name} has no columns: {error}", err=True)
+    return found
 
 
 def _classes_in(path: Path, results: Sequence[Result]) -> str:
@@ -98,5 +118,5 @@ def comparable(results: Sequence[Result]) -> list[Result]:
         ("human annotators", [result.method for result in results if not result.published and not result.competes]),
     ):
         if left_out:
-            typer.echo(f"not compared, being {reason}: {', '.join(left_out)}", err=True)
+            typer.echo(f"not compared ({reason}): {', '.join(left_out)}", err=True)
     return [result for result in results if result.competes and not result.published]

@@ -8,7 +8,7 @@ import typer
 
 from segbench.cli.choices import DIGITS, ZEROS, Form, Lines, print_results
 from segbench.cli.resampling import BCA, INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
-from segbench.cli.selection import CLASS, ONLY, ResultsFiles, chosen_results, results_files
+from segbench.cli.selection import CLASS, ONLY, ResultsFiles, results_files, results_of_sets
 from segbench.core.errors import ArgumentError
 
 
@@ -26,7 +26,11 @@ def show(
     ] = False,
     metrics: Annotated[
         str | None,
-        typer.Option(help="Show these metrics in this order: ods_f,auc_pr.", show_default="all that have a column"),
+        typer.Option(
+            metavar="KEYS",
+            help="Show these metrics in this order: ods_f,auc_pr.",
+            show_default="all that have a column",
+        ),
     ] = None,
     digits: Annotated[int | None, DIGITS] = None,
     zeros: Annotated[bool, ZEROS] = False,
@@ -58,7 +62,7 @@ def show(
     files = results_files(results)
     if len(files) > 1 and lines is not Lines.METHOD:
         raise ArgumentError(f"--per-{lines} is a table of one data set; give one results file")
-    of_sets = {name: chosen_results(path, only, class_name, partial=True) for name, path in files.items()}
+    of_sets = results_of_sets(files, only, class_name)
     loaded = [result for several in of_sets.values() for result in several]
     sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
     keys = metrics.split(",") if metrics else None

@@ -28,12 +28,12 @@ class Tuning:
         tuple[str, str] | None,
         typer.Option(
             metavar="GT PRED",
-            help="Take the thresholds of this set's hull instead of the scores themselves; for one method.",
+            help="Take the thresholds from the hull of this set instead of every score; for one method.",
         ),
     ] = None
     tuning_field: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Leave out pixels of the tuning set by these masks."),
+        typer.Option(metavar="FOLDER", help="Leave out pixels of the tuning set where these masks are 0."),
     ] = None
     tuning_results: Annotated[
         Path | None,
@@ -63,7 +63,7 @@ def thresholds_of(
     """
     folders, results, field = given.tuning_set, given.tuning_results, given.tuning_field
     if folders is None and field is not None:
-        raise ArgumentError("--tuning-field is for the masks of --tuning-set; give that, too")
+        raise ArgumentError("--tuning-field is only used with --tuning-set; add it")
     if folders is None and results is None:
         return {}
     methods = list(pairings)

@@ -15,11 +15,20 @@ from segbench.cli.workers import Jobs, Workers
 def verify(
     bsds500: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Check BSDS500 as unpacked here, too."),
+        typer.Option(metavar="DIR", help="Also check BSDS500, unpacked in this folder."),
     ] = None,
     curves: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Check published curves here, too: METHOD_bdry_thr.txt, METHOD_bdry.txt."),
+        typer.Option(
+            metavar="DIR", help="Also check the published curves in this folder: METHOD_bdry_thr.txt, METHOD_bdry.txt."
+        ),
+    ] = None,
+    saliency: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Also check the saliency maps in this folder: ground_truth, predictions/METHOD, *_per_image.csv.",
+        ),
     ] = None,
     form: Annotated[ReportForm, typer.Option("--format", help="Choose how the checks are printed.")] = ReportForm.TABLE,
     jobs: Jobs = None,
@@ -34,7 +43,7 @@ def verify(
     from segbench.verification.terminal import checks_json, show_part, show_verdict
     from segbench.verification.verifying import parts
 
-    wanted = parts(bsds500=bsds500, curves=curves)
+    wanted = parts(bsds500=bsds500, curves=curves, saliency=saliency)
     images = max(part.images for part in wanted)
     console = Console()
     checks: list[Check] = []

@@ -53,7 +53,7 @@ class Workers:
 
     def __post_init__(self) -> None:
         if self.dask is not None and self.threads:
-            raise ArgumentError("--dask and --threads both say where to count; give one of them")
+            raise ArgumentError("--dask and --threads exclude each other; give one of them")
         if self.dask not in {None, "local"} and self.jobs is not None:
             raise ArgumentError("-j is for workers on this machine; those of a Dask cluster are started with it")
 

@@ -66,7 +66,7 @@ def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, w
     named = ", ".join(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place)
     notes = (*pairing.notes, f"predictions by class: {named}")
     if foreign:
-        notes += (f"predictions of no class left out: {', '.join(map(shown, foreign))}",)
+        notes += (f"predictions left out because they belong to no class: {', '.join(map(shown, foreign))}",)
     return replace(pairing, files=tuple(_ordered(files, places) for files in pairing.files), notes=notes)
 
 
@@ -94,6 +94,7 @@ def _missing(
         for classes_lacking, images in by_classes.items()
     ]
     if foreign:
-        lines.append(f"\n  (found, but no class: {', '.join(map(shown, foreign))})")
-    what = f"{len(incomplete)} of {len(pairing.files)} images lack maps of some of {classes} classes:{''.join(lines)}\n"
+        lines.append(f"\n  (found, but not a class: {', '.join(map(shown, foreign))})")
+    few = f"{len(incomplete)} of {len(pairing.files)} images lack maps of some of the {classes} classes"
+    what = f"{few}:{''.join(lines)}\n"
     return DataError(where, what, "write a map for every class, or name those present: --classes (Classes(...))")

@@ -52,7 +52,7 @@ def listing_of(place: str, files: Iterable[tuple[str, str | Source]], others: Co
             others[shown(extension) or "no extension"] += 1
     left_out = ", ".join(f"{kind} ({count})" for kind, count in sorted(others.items()))
     if not entries:
-        what = f"has no image or array in it, only {left_out}" if left_out else "is an empty folder"
+        what = f"contains no image or array, only {left_out}" if left_out else "is an empty folder"
         raise DataError(place, what, f"files may end in {' '.join(EXTENSIONS)}")
     entries.sort(key=lambda entry: (entry.stem, entry.extension))
     files_left = many(others.total(), "other file")

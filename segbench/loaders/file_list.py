@@ -122,7 +122,7 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
             continue
         found = _row(cells, header, places, folder, allow_missing=allow_missing)
         if isinstance(found, Row) and found.name in rows:
-            found = [f"the name {found.name!r} is there twice"]
+            found = [f"the name {found.name!r} occurs twice"]
         if isinstance(found, Row):
             rows[found.name] = found
         else:

@@ -87,11 +87,11 @@ def not_readable(path: Source, error: OSError | ValueError) -> DataError:
     ):
         return DataError(name, "is a folder, expected a file", "give the file, or folders on both sides")
     if isinstance(error, PermissionError):
-        return DataError(name, "may not be read (permission denied)", "change its permissions")
+        return DataError(name, "cannot be read (permission denied)", "change its permissions")
     if isinstance(error, OSError):
-        hint = "the links form a loop" if error.errno == errno.ELOOP else "check the path and the disk"
+        hint = "its symbolic links form a loop" if error.errno == errno.ELOOP else "check the path and the disk"
         return DataError(name, f"cannot be read ({error.strerror})", hint)
-    return DataError(name, "is not a name a file can have", "check the path")
+    return DataError(name, "is not a valid file name", "check the path")
 
 
 def empty(path: Source) -> DataError:

@@ -67,9 +67,9 @@ class Inputs:
     def check(self, reads: Reads) -> None:
         """Refuse places that have no meaning for what a protocol reads: an `ArgumentError` says which and why."""
         if reads == "annotators" and not self.alone:
-            raise ArgumentError("annotators are compared with each other: give no prediction")
+            raise ArgumentError("annotators are compared with each other; leave out the prediction")
         if reads != "annotators" and self.alone:
-            raise ArgumentError("no prediction is given; without one there are only Annotators(...) to compare")
+            raise ArgumentError("no prediction is given; only Annotators(...) works without one")
         if reads in WITHOUT_FIELD and self.has_fields():
             given = "leave out --field (field=...)" if self.pairs is None else "take the column 'field' out of the list"
             raise ArgumentError(f"boundaries are counted over whole images, without a field of view: {given}")

@@ -150,4 +150,4 @@ def _unreadable(folder: str, error: OSError | ValueError) -> DataError:
         return DataError(name, "is a file, expected a folder", "give two files or two folders")
     if isinstance(error, OSError):
         return DataError(name, f"cannot be listed ({error.strerror})", "change its permissions")
-    return DataError(name, "is not a name that a folder can have", "check the path")
+    return DataError(name, "is not a valid folder name", "check the path")

@@ -37,7 +37,7 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
     if maximum not in _FULL:
         if int(pixels.max()) > maximum:
             raise DataError(path, f"level {pixels.max()} above the declared maximum {maximum}", "write the file again")
-        notes = (f"declares the maximum {maximum}; levels are kept as stored",)
+        notes = (f"declares the maximum {maximum}; levels are used as stored",)
     decoded = one_channel(np.atleast_3d(pixels), path, role)
     return Decoded(decoded.array, notes + decoded.notes)
 

@@ -67,7 +67,9 @@ def _read_npy(data: bytes, path: str) -> NDArray[Any]:
     stream = io.BytesIO(data)
     shape, fortran, dtype = _start(stream, path)
     if dtype.hasobject:
-        raise DataError(path, "holds Python objects, which could run code when read", "save a plain array of numbers")
+        raise DataError(
+            path, "contains Python objects, which could run code when loaded", "save a plain array of numbers"
+        )
     if min(shape, default=0) < 0:
         raise DataError(path, f"damaged: its header declares the shape {shape}", "write the file again")
     count, left = math.prod(shape), len(data) - stream.tell()

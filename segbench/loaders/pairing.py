@@ -302,7 +302,7 @@ def _unpaired(pairing: Pairing) -> DataError:
     parts = []
     total = len(pairing.files) + len(pairing.missing)
     if pairing.unknown:
-        what = "name or pattern fits" if len(pairing.unknown) == 1 else "names or patterns fit"
+        what = "name or pattern matches" if len(pairing.unknown) == 1 else "names or patterns match"
         given = f"{len(pairing.unknown)} {what} no image (--images, images=):"
         parts.append(given + listed(pairing.unknown).rstrip("\n"))
     if pairing.missing:
@@ -329,11 +329,14 @@ def pairing_hint(pairing: Pairing) -> str:
         return "name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
     matching = matching_patterns(pairing.missing, pairing.extra)
     if matching:
-        flags = [f"{flag} '{shown(p)}'" for flag, p in zip(("--gt-pattern", "--pred-pattern"), matching, strict=True)]
-        return "try " + " ".join(flag for flag in flags if not flag.endswith("'*'"))
+        patterns = {name: p for name, p in zip(("gt", "pred"), matching, strict=True) if p != "*"}
+        typed = " ".join(f"--{name}-pattern '{shown(p)}'" for name, p in patterns.items())
+        return f"try {typed} ({', '.join(f'{name}_pattern={shown(p)!r}' for name, p in patterns.items())})"
     if not pairing.missing and not pairing.extra:
         return "add the masks, or say which part of a mask's name is the image's: --field-pattern (field_pattern=...)"
     leave_out = f"; {LEAVE_OUT}" if pairing.missing and pairing.files else ""
+    if pairing.extra and pairing.files:
+        leave_out += "; --images (images=...) restricts the run to the images named, here those with a ground truth"
     hint = (
         "add or remove files so that names pair, or say which part of a file's name is the image's: --gt-pattern and "
         "--pred-pattern (gt_pattern=..., pred_pattern=...)"

@@ -137,7 +137,7 @@ def load_preset(name: str) -> Preset:
             raise DataError(shown(path), what, _HINT)
         text = path.read_text("utf-8")
     except (OSError, ValueError) as error:
-        raise DataError(shown(path), f"cannot be read as a preset ({shown(error)})", "check the path") from error
+        raise DataError(shown(path), f"cannot be read ({shown(error)}), expected a preset", "check the path") from error
     return _read(text, path.stem, str(path))
 
 

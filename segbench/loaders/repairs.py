@@ -154,9 +154,9 @@ def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
     """Name the changes of sizes in a run's settings that changed no image."""
     said = {"resize": _RESIZED, "crop": _CROPPED}
     blank = any(note.startswith(_WITHOUT_TRUTH) for note in notes)
-    why = "each that has a ground truth has its size" if blank else "each has the size of its ground truth"
+    why = "each with a ground truth already has its size" if blank else "each already has the size of its ground truth"
     return tuple(
-        f"{name} changed nothing in the images counted: {why}"
+        f"{name} did not change any prediction: {why}"
         for name, text in said.items()
         if name in settings and not any(text in note for note in notes)
     )
@@ -164,11 +164,9 @@ def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
 
 def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
     if maps.kind == "labels":
-        raise DataError(
-            maps.predictions[0][0], "label maps, which have no scale", "leave out --scale (Repairs(scale=...))"
-        )
+        raise DataError(maps.predictions[0][0], "label maps have no scale", "leave out --scale (Repairs(scale=...))")
     if maps.kind == "ucm2" and isinstance(scale, str):
-        raise DataError(maps.predictions[0][0], f"a ucm2, which is 0 between contours, and {scale} would change that")
+        raise DataError(maps.predictions[0][0], f"a ucm2 is 0 between contours, and {scale} would change that")
     ((name, stored),) = maps.predictions
     scores, notes = scaled(stored, scale, name)
     return replace(maps, predictions=[(name, scores)], notes=(*maps.notes, *notes))

@@ -36,7 +36,7 @@ def scaled(stored: NDArray[Any], scale: Scale, name: str) -> tuple[NDArray[Any],
         from scipy.special import expit
 
         if kind != "f":
-            raise DataError(name, f"{stored.dtype} values, and logits are floats", "save them as floats")
+            raise DataError(name, f"{stored.dtype} values, but logits are floats", "save them as floats")
         logits: NDArray[Any] = expit(stored.astype(np.float64))
         return logits, ("prediction: score = 1 / (1 + exp(-value))",)
     if scale == "minmax":

@@ -97,7 +97,7 @@ def _one_map(
         return decoded
     turned = by_pillow and decoded.array.dtype in (np.uint8, np.bool_)  # by Pillow, to what the values look like
     array = np.invert(decoded.array) if turned else decoded.array
-    return Decoded(array, (*decoded.notes, "zero is declared white; values are kept as stored"))
+    return Decoded(array, (*decoded.notes, "zero is declared white; values are used as stored"))
 
 
 def _pages(tiff: Any, path: str) -> list[Any]:  # noqa: ANN401  tifffile's pages have no useful type

@@ -54,7 +54,9 @@ _SHIPPED = {
     "regions": _Shipped(
         "regions.settings", "Regions", "Compare segmentations with human ones as BSDS500 does: covering, PRI, VOI."
     ),
-    "saliency": _Shipped("saliency.settings", "Saliency", "Measure saliency maps: S, E, F, weighted F and MAE."),
+    "saliency": _Shipped(
+        "saliency.settings", "Saliency", "Score saliency maps against masks: S, E, F, weighted F and MAE."
+    ),
 }
 
 

@@ -83,7 +83,9 @@ def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[
     """
     chosen = [result for result in results if result.rules.counts in _OFFICIAL]
     if not chosen:
-        raise ArgumentError("no result of the boundaries or regions protocol, and the official files hold no others")
+        raise ArgumentError(
+            "no result of the boundaries or regions protocol, and there are official files of these only"
+        )
     chosen = [result for result in chosen if result.counts or result.published]
     if not chosen:
         raise DataError(str(results[0].method), "has no image that was counted", "fix what failed and run again")

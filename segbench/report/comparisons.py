@@ -138,7 +138,7 @@ def _explanations(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
     if ranked := _ranked_by(comparison, metrics):
         shares = sorted(comparison.rank_shares[ranked].items(), key=lambda item: -item[1][0])
         listed = ", ".join(f"{name} {share[0]:.1%}" for name, share in shares)
-        said.append(f"first or tied for first by {ranked} in replicates: {listed}")
+        said.append(f"first or tied for first by {ranked} in resamples: {listed}")
     images = many(comparison.images, "image")
     ways = "all" if comparison.exact else f"{comparison.permutations}"
     said.append(

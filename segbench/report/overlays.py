@@ -159,7 +159,7 @@ class _Work(NamedTuple):
     def draw(self) -> None:
         """Write the picture, or raise a `DataError` that says why there is none."""
         if not self.files:
-            raise DataError(shown(self.name), "its files are gone")
+            raise DataError(shown(self.name), "its files no longer exist")
         sample, result = reread(self.result, self.files), self.result
         if self.truth is None:
             _save(states_of(result, sample, self.threshold), self.target, _PALETTE)

@@ -104,7 +104,7 @@ def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     yield from (Remark(text, "undefined") for text in undefined_metrics(result.summary, keys))
     if result.failed:
         total = len(result.failed) + len(result.counts)
-        text = f"{len(result.failed)} of {many(total, 'image')} failed, left out of all metrics"
+        text = f"{len(result.failed)} of {many(total, 'image')} failed and are left out of all metrics"
         yield Remark(text, "failed", tuple(_failures(result.failed)))
 
 
@@ -127,7 +127,7 @@ def _failures(failed: Mapping[str, str]) -> Iterable[str]:
     yield from (what if remedy in shared else reason for reason, (what, remedy) in zip(reasons, parts, strict=False))
     yield from (f"-> {remedy}" for remedy in shared)
     if len(reasons) > _SHOWN_FAILURES:
-        yield f"... and {len(reasons) - _SHOWN_FAILURES} reasons more, all listed by --format json"
+        yield f"... and {len(reasons) - _SHOWN_FAILURES} more reasons; --format json lists all"
 
 
 def _on_images(results: Sequence[Result], names: Sequence[str]) -> Iterable[Remark]:
@@ -137,7 +137,10 @@ def _on_images(results: Sequence[Result], names: Sequence[str]) -> Iterable[Rema
         named = [
             f"{few_names([names[k] for k in places], len(names))} ({_images(results[places[0]])})" for places in sets
         ]
-        yield Remark(f"not all on the same images, best only among those that are: {'; '.join(named)}", "undefined")
+        yield Remark(
+            f"not all methods have the same images; the best is marked only among those that do: {'; '.join(named)}",
+            "undefined",
+        )
 
 
 def _images(result: Result) -> str:

@@ -474,7 +474,7 @@ def threshold_table(
         rows += [Row(labels, Summary({key: column[at] for key, column in lists.items()})) for at in kept]
     thresholds = [row.summary["threshold"] for row in rows]
     if any(math.isfinite(one) and float(number(one, digits=digits)) != one for one in thresholds):
-        notes.append("thresholds are rounded here; --format csv and json list them in all digits")
+        notes.append("thresholds are rounded here; --format csv and json list them with all digits")
     columns = tuple(Metric(key=key, title=key) for key in chosen)
     return Table(("method",) if named else (), columns, rows, best=frozenset(best), notes=tuple(notes))
 

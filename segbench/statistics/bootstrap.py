@@ -101,7 +101,9 @@ def bootstrap(
                 drawn, float(estimates[k]), left_out[:, k], method=method_for(metric, method), level=level
             )
             if drawn.size < replicates:
-                notes.append(f"{name}: not defined in {replicates - drawn.size} of {replicates} replicates, left out")
+                notes.append(
+                    f"{name}: undefined in {replicates - drawn.size} of {replicates} resamples, which are left out"
+                )
     return Intervals(
         intervals,
         {metric.key: value for metric, value in zip(table.metrics, estimates.tolist(), strict=True) if metric.key},

@@ -180,7 +180,7 @@ def rank_table(comparison: Comparison, key: str) -> TextTable:
     shares = sorted(comparison.rank_shares[key].items(), key=lambda item: [-share for share in item[1]])
     rows = [[name, *("-" if math.isnan(share) else f"{share:.1%}" for share in ranks)] for name, ranks in shares]
     drawn = next(iter(comparison.intervals.values())).replicates
-    note = f"rank by {key} in {drawn} resamples of the images; equals share the better rank"
+    note = f"rank by {key} in {drawn} resamples of the images; tied methods share the better rank"
     return TextTable([key, *(f"rank {k + 1}" for k in range(len(shares)))], rows, notes=(note,))
 
 
@@ -261,7 +261,7 @@ def compare(
 ) -> Comparison:
     """Compare methods by their counts, see `segbench.compare`, `Protocol.prepared` and `refuse_different`."""
     if len(methods) < 2:
-        raise ArgumentError(f"{len(methods)} method; comparing takes at least two")
+        raise ArgumentError(f"{len(methods)} method; a comparison needs at least two")
     permutations = as_whole(permutations, "permutations", least=1, most=MOST_REPLICATES)
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     refuse_different(methods, same_truth=same_truth)

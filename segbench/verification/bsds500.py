@@ -50,7 +50,7 @@ def bsds500_part(folder: Path) -> Part:
     if examples is None and test_set is None:
         raise DataError(
             shown(folder),
-            "holds nothing of BSDS500 that can be checked",
+            "contains no BSDS500 data that can be checked",
             "expected bench/data with test_1 to test_5, or BSDS500/ucm2/test beside BSDS500/data/groundTruth/test, "
             "as in the release, or the folders groundTruth, ucm2, bench_png, bench_segs and official",
         )

@@ -27,7 +27,7 @@ def published_part(folder: Path) -> Part:
     if not any(one.best and (one.rows or one.counts) for one in evaluations):
         raise DataError(
             shown(folder),
-            "holds no method of which rows and printed metrics are known",
+            "contains no method with both rows and printed metrics",
             f"expected METHOD{ROWS} (or *{COUNTS}) beside METHOD{BEST}",
         )
     # Results of regions, where there are any, come after all of these.

@@ -10,6 +10,7 @@ from pathlib import Path
 from segbench.verification.bsds500 import bsds500_part
 from segbench.verification.checks import Check, Part
 from segbench.verification.published import published_part
+from segbench.verification.saliency import saliency_part
 from segbench.verification.shipped import demo_part, paper_parts
 
 
@@ -17,6 +18,7 @@ def verify(
     *,
     bsds500: str | PathLike[str] | None = None,
     curves: str | PathLike[str] | None = None,
+    saliency: str | PathLike[str] | None = None,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Check]:
@@ -29,6 +31,9 @@ def verify(
         results, and, where all are there, gPb-owt-ucm's results on the 200 test images with the published metrics.
     curves : path, optional
         Holds ``<method>_bdry_thr.txt`` and ``<method>_bdry.txt``: what the second prints must follow from the first.
+    saliency : path, optional
+        Holds ``ground_truth``, ``predictions/METHOD`` and values of each image by other code, see
+        `segbench.verification.saliency`: they are recomputed from the maps.
     executor : concurrent.futures.Executor, optional
         The workers that count images; by default none.
     progress : callable, optional
@@ -50,12 +55,17 @@ def verify(
     >>> {check.state for check in paper_parts()[0].checks()}
     {'as expected'}
     """
-    wanted = parts(bsds500=bsds500, curves=curves)
+    wanted = parts(bsds500=bsds500, curves=curves, saliency=saliency)
     return [check for part in wanted for check in part.checks(executor, progress)]
 
 
-def parts(*, bsds500: str | PathLike[str] | None = None, curves: str | PathLike[str] | None = None) -> list[Part]:
+def parts(
+    *,
+    bsds500: str | PathLike[str] | None = None,
+    curves: str | PathLike[str] | None = None,
+    saliency: str | PathLike[str] | None = None,
+) -> list[Part]:
     """Give what `verify` recomputes, part by part; a folder that will not do is an error before anything is counted."""
-    kinds = ((bsds500_part, bsds500), (published_part, curves))
+    kinds = ((bsds500_part, bsds500), (published_part, curves), (saliency_part, saliency))
     own = [part_of(Path(folder)) for part_of, folder in kinds if folder is not None]
     return [*paper_parts(), demo_part(), *own]

@@ -91,7 +91,7 @@ def test_images_that_lack_a_class_are_listed_all_at_once(folders, tmp_path):
     prediction = write_folder(tmp_path / "maps", maps)
     with pytest.raises(segbench.DataError) as error:
         segbench.evaluate(truth, prediction, PROTOCOL)
-    assert "2 of 4 images lack maps of some of 3 classes" in str(error.value)
+    assert "2 of 4 images lack maps of some of the 3 classes" in str(error.value)
     assert "person (label 1), car (label 2): missing for 2" in str(error.value)
     assert "car (label 2): missing for 3" in str(error.value)
 
@@ -109,7 +109,10 @@ def test_folders_pair_with_classes_by_label_or_name_and_say_so(folders, tmp_path
         told = ", ".join(
             f"{tag} is {name} (label {k})" for k, (tag, name) in enumerate(zip(called, NAMES, strict=True))
         )
-        assert result.notes == (f"predictions by class: {told}", "predictions of no class left out: sky")
+        assert result.notes == (
+            f"predictions by class: {told}",
+            "predictions left out because they belong to no class: sky",
+        )
     doubled = {f"{tag}/{file}": stack[0] for file, stack in stacks.items() for tag in ("0", "road", "1", "2")}
     with pytest.raises(segbench.DataError, match=r"several predictions of one class \(road"):
         segbench.evaluate(truth, write_folder(tmp_path / "doubled", doubled), PROTOCOL)

@@ -35,7 +35,7 @@ class TestWhatHasNoMeaning:
     def test_a_prediction_is_given_or_there_are_annotators(self, papers):
         with pytest.raises(ArgumentError, match="no prediction is given"):
             evaluate(papers[0])
-        with pytest.raises(ArgumentError, match="give no prediction"):
+        with pytest.raises(ArgumentError, match="leave out the prediction"):
             evaluate(*papers, Annotators(settings=Boundaries()))
 
     @pytest.mark.parametrize(("protocol", "option"), [(Regions(), "regions"), (Classes(labels=[0, 1]), "classes")])

@@ -133,7 +133,7 @@ def test_what_segbench_did_not_write_is_refused(file, change):
 def test_verbs_that_leave_it_out_say_so(segbench, file, tmp_path):
     for words in (["compare", file], ["export", file, "--bsds", tmp_path / "official"]):
         answer = segbench(*words)
-        assert answer.err.startswith("left out, not complete: a; repeat the run to count the rest\n")
+        assert answer.err.startswith("left out because incomplete: a; repeat the run to count the rest\n")
     assert "left out" not in segbench("show", file).err
 
 

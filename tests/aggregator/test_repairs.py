@@ -109,7 +109,7 @@ def test_other_repairs_are_another_run(run, tmp_path):
 
 def test_a_repair_that_nothing_needed_is_said_to_have_done_nothing(run):
     result = run(lambda scores: scores, repairs=Repairs(crop=True))
-    assert result.notes == ("crop changed nothing in the images counted: each has the size of its ground truth",)
+    assert result.notes == ("crop did not change any prediction: each already has the size of its ground truth",)
     assert result.pooled == run(lambda scores: scores).pooled
 
 
@@ -196,5 +196,5 @@ def test_notes_of_images_without_ground_truth_do_not_contradict_each_other(run):
     result = run(lambda scores: scores, repairs=Repairs(crop=True), truths=defects, negatives="c")
     assert result.notes[-2:] == (
         "no ground truth, so the prediction keeps its own size (1 of 3 images)",
-        "crop changed nothing in the images counted: each that has a ground truth has its size",
+        "crop did not change any prediction: each with a ground truth already has its size",
     )

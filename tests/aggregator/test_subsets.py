@@ -64,10 +64,10 @@ class TestImages:
         assert list(evaluate(*folders[:2], images=tmp_path / "images.txt").counts) == ["im03", "im05"]
 
     def test_unknown_names_are_refused_and_checked(self, folders):
-        with pytest.raises(DataError, match=r"1 name or pattern fits no image .*\n  im001 \(nearest: im0\d\)"):
+        with pytest.raises(DataError, match=r"1 name or pattern matches no image .*\n  im001 \(nearest: im0\d\)"):
             evaluate(*folders[:2], images=["im001"])
         (finding,) = check(*folders[:2], images=["im001", "im01"]).stops
-        assert (finding.key, finding.message) == ("unknown-images", "1 name or pattern fits no image")
+        assert (finding.key, finding.message) == ("unknown-images", "1 name or pattern matches no image")
         assert check(*folders[:2], images=["im01"]).images == 1
 
     def test_a_part_is_a_run_of_its_own_and_images_are_counted_once(self, folders, tmp_path, decoded):

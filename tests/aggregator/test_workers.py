@@ -92,7 +92,7 @@ class TestLostWorkers:
         with process_pool(2) as pool, pytest.warns(match="2 of 24 images"):
             result = evaluate(*folders, Deadly(always=("im03", "im17")), executor=pool)
         assert list(result.failed) == ["im03", "im17"]
-        assert "im03: the worker died while counting it" in result.failed["im03"]
+        assert "im03: the worker process died twice while counting it" in result.failed["im03"]
         assert len(result.counts) == 22
 
     def test_where_every_image_kills_it_is_not_the_images(self, folders):

@@ -87,7 +87,7 @@ CASES = {
         each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, "sigmoid", verb="saliency"
     ),
     "below 0 by resizing, boundaries": Case(
-        each("scores", lambda a: a / np.float32(250) - 0.02, extension=".npy"), "range", REFUSED, "clipped", **LINES
+        each("scores", lambda a: a / np.float32(250) - 0.02, extension=".npy"), "range", REFUSED, "clip them", **LINES
     ),
     "logits, boundaries": Case(
         each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", REFUSED, "sigmoid", **LINES
@@ -101,7 +101,7 @@ CASES = {
     "two scores only": Case(
         each("scores", lambda a: np.where(a > 128, 255, 0).astype(np.uint8)), "few-levels", GOES_ON, "soft maps"
     ),
-    "all zero": Case(each("scores", np.zeros_like, only=2), "constant", GOES_ON, "written whole"),
+    "all zero": Case(each("scores", np.zeros_like, only=2), "constant", GOES_ON, "files are complete"),
     "one for three": Case(copied, "duplicates", GOES_ON, "its own image"),
     "the ground truth": Case(truth_as_prediction, "is-ground-truth", GOES_ON, "folder of predictions"),
     "void": Case(each("truth", with_value(255, labels=True)), "void", REFUSED, "--void 255"),
@@ -213,7 +213,7 @@ def test_of_many_files_a_run_names_a_few(segbench, tmp_path):
     made.scores = {f"{name}_out": scores for name, scores in made.scores.items()}
     err = segbench("pixels", *made.write(tmp_path)).err
     assert err.count(": no prediction") == 20
-    assert err.endswith("  and 40 more\n  -> try --pred-pattern '*_out'\n")
+    assert err.endswith("  and 40 more\n  -> try --pred-pattern '*_out' (pred_pattern='*_out')\n")
 
 
 def test_faults_of_a_list_are_said_once(segbench, tmp_path):
@@ -237,7 +237,7 @@ def test_folders_the_wrong_way_round(segbench, tmp_path):
     truth, scores = blobs().write(tmp_path)
     refused = segbench("pixels", scores, truth)
     assert refused.code == 1
-    assert "exchanged: the folders look exchanged" in refused.err.split("\n")[1]
+    assert "exchanged: the folders look swapped" in refused.err.split("\n")[1]
     assert "JPEG" not in refused.err
     (report,) = json.loads(segbench("check", scores, truth, "--format", "json").out)["reports"]
     assert [finding["key"] for finding in report["findings"] if finding["severity"] == "stops"] == [
@@ -262,4 +262,4 @@ def test_one_folder_given_twice(segbench, tmp_path, monkeypatch, again):
     (truth.parent / "link").symlink_to(truth)
     monkeypatch.chdir(truth.parent)
     said = segbench("pixels", truth, again).err
-    assert "is-ground-truth: 6 predictions of 6 are the ground truth itself, the same files" in said
+    assert "is-ground-truth: 6 predictions of 6 are the ground truth itself (the same files)" in said

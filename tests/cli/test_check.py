@@ -138,7 +138,7 @@ class TestReport:
     [
         (["--positive", "white"], 2, "is not a rule"),
         (["--sample", "0"], 2, "--sample"),
-        (["--nms", "1,5,1.01"], 2, "No such option: --nms; segbench boundaries has it"),
+        (["--nms", "1,5,1.01"], 2, "No such option: --nms; it is an option of segbench boundaries"),
         (["--gt-pattern", "x"], 2, "--gt-pattern"),
         (["nowhere"], 1, ""),
     ],

@@ -78,8 +78,8 @@ def test_show_compare_plot_export_of_classes(segbench, folders, tmp_path):
     [
         (["--classes", "road"], "'road' is not a class"),
         (["--classes", "3-1"], "'3-1' is not a range"),
-        (["--classes", "0-2", "--positive", "1"], "--positive has no meaning with --classes"),
-        (["--classes", "0-2", "--nms", "1,5,1.01"], "No such option: --nms; segbench boundaries has it"),
+        (["--classes", "0-2", "--positive", "1"], "--positive cannot be combined with --classes"),
+        (["--classes", "0-2", "--nms", "1,5,1.01"], "No such option: --nms; it is an option of segbench boundaries"),
         (["--classes", "0-2,255"], "both a class and void"),
         (["--per-class"], "add --classes"),
     ],
@@ -115,7 +115,7 @@ def test_a_class_is_taken_from_the_runs_that_have_it(segbench, mixed, tmp_path):
     answer = segbench("show", mixed, "--class", "car", "--format", "json")
     assert answer.code == 0
     assert [run["method"] for run in json.loads(answer.out)["runs"]] == ["stacks"]
-    assert "left out, without class 'car': maps, broken" in answer.err
+    assert "left out because they have no class 'car': maps, broken" in answer.err
     assert segbench("plot", mixed, "--class", "2", "-o", tmp_path / "a.png").code == 0
     assert segbench("report", mixed, "--class", "2", "-o", tmp_path / "a.html").code == 0
     unknown = segbench("show", mixed, "--class", "tram")

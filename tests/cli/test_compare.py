@@ -55,7 +55,7 @@ class TestForms:
         assert "90 % interval over 12 images" in answer.out
         assert "|swaps:90-4096|ranks:500|seed:7" in answer.out
         assert "optimistic" in segbench("compare", results, "--metrics", "auc_pr_achievable").out
-        assert "first or tied for first by ods_f in replicates: good 100.0%" in answer.out
+        assert "first or tied for first by ods_f in resamples: good 100.0%" in answer.out
 
     def test_csv_has_a_line_a_figure_and_pair_with_all_digits(self, segbench, results):
         rows = list(csv.DictReader(io.StringIO(segbench("compare", results, "--format", "csv").out)))

@@ -63,7 +63,7 @@ def test_what_a_file_list_takes_the_place_of_is_named(papers, segbench, verb):
     place.write_text("name,ground_truth,prediction:hed\n1,gt/first.png,pred/first.npy\n")
     for option, value in (("--field", papers / "gt"), ("--gt-pattern", "*x"), ("--negatives", "good/*")):
         answer = segbench(verb, "--pairs", place, option, value)
-        assert (answer.code, f"give no {option} as well" in " ".join(answer.err.split())) == (2, True)
+        assert (answer.code, f"leave out {option}" in " ".join(answer.err.split())) == (2, True)
     answer = segbench(verb, "--pairs", place, "--preset", "drive")
     assert answer.code == 2
     assert "the preset drive gives --gt-pattern, --pred-pattern, --field-pattern" in " ".join(answer.err.split())

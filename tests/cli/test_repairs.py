@@ -109,8 +109,8 @@ def test_wrong_use_is_one_clear_sentence(segbench, folders, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["boundaries", "--annotators", "any"], "No such option: --annotators; segbench pixels has it"),
-        (["regions", "--annotators", "any"], "No such option: --annotators; segbench pixels has it"),
+        (["boundaries", "--annotators", "any"], "No such option: --annotators; it is an option of segbench pixels"),
+        (["regions", "--annotators", "any"], "No such option: --annotators; it is an option of segbench pixels"),
         (["regions", "--resize-predictions", "bilinear"], "label maps are resized 'nearest'"),
     ],
 )

@@ -73,7 +73,7 @@ class TestRun:
         small = {"first.npy": FIRST_SCORES[::2, ::2], "second.npy": SECOND_SCORES[::2, ::2]}
         write_folder(papers[1], small)
         out = segbench("pixels", *papers, "--no-check").out
-        first, second, mend = out.split("images failed, left out of all metrics:\n")[1].splitlines()[:3]
+        first, second, mend = out.split("images failed and are left out of all metrics:\n")[1].splitlines()[:3]
         assert "first.npy: 2 x 2" in first
         assert "second.npy: 2 x 2" in second
         assert mend.startswith("  -> --crop cuts off excess rows and columns")
@@ -200,7 +200,7 @@ class TestWrongUse:
             (["-o", "r.csv"], "segbench show FILE --format csv"),
             (["-o", "r.HTML"], "segbench report FILE -o page.html"),
             (["-o", "r.png"], "segbench plot FILE -o pr.png"),
-            (["--fresh"], "name it with -o"),
+            (["--fresh"], "name the file with -o"),
         ],
     )
     def test_is_found_before_an_image_is_looked_at(self, segbench, tmp_path, monkeypatch, arguments, message):
@@ -224,7 +224,7 @@ class TestWrongUse:
         assert "--positive" not in answer.err
 
     def test_values_that_occur_are_listed(self, segbench, papers):
-        assert "--positive with a value that occurs (0, 255)" in segbench("pixels", *papers, "--positive", "7").err
+        assert "--positive with a value that occurs: 0, 255" in segbench("pixels", *papers, "--positive", "7").err
 
     def test_three_values_show_the_flag_that_mends_it(self, segbench, papers):
         write_folder(papers[0], {"first.png": FIRST_TRUTH})

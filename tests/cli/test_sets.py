@@ -106,3 +106,16 @@ def test_what_has_no_meaning_is_refused(segbench, files, arguments, words):
     )
     assert answer.code == 2
     assert words in answer.err
+
+
+def test_a_set_without_the_method_has_no_columns(segbench, files):
+    places = (files / "a.segbench", files / "b_2.segbench", "--metrics", "ods_f")
+    for only, set_with, without in (("good", "a", "b_2"), ("new", "b_2", "a")):
+        answer = segbench("show", *places, "--only", only)
+        assert answer.code == 0
+        assert only in [line[0] for line in words(answer.out)]
+        assert set_with in answer.out.splitlines()[0]
+        assert f"{without} has no columns: --only {only!r} matches neither" in " ".join(answer.err.split())
+    refused = segbench("show", *places, "--only", "absent")
+    assert refused.code == 2
+    assert "matches neither" in " ".join(refused.err.split())

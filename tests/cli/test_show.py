@@ -59,7 +59,7 @@ def test_thresholds_are_listed_in_all_digits(segbench, tmp_path):
     with (tmp_path / "csv" / "one_thresholds.csv").open() as file:
         assert [float(row["threshold"]) for row in csv.DictReader(file)] == used
     table = segbench("show", results, "--per-threshold").out
-    assert "thresholds are rounded here; --format csv and json list them in all digits" in " ".join(table.split())
+    assert "thresholds are rounded here; --format csv and json list them with all digits" in " ".join(table.split())
 
 
 def test_a_folder_is_told_from_a_missing_file(segbench, tmp_path):

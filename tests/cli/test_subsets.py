@@ -38,7 +38,7 @@ class TestImages:
         assert "9 images: 4 already counted, 5 counted" in answer.err
         shown = segbench("show", "r.segbench")
         assert "a (subset:4 of 9)" in shown.out
-        assert "not all on the same images" in " ".join(shown.out.split())
+        assert "not all methods have the same images" in " ".join(shown.out.split())
 
     @pytest.mark.usefixtures("folders")
     def test_unknown_names_stop_a_run_and_are_checked(self, segbench):
@@ -46,7 +46,7 @@ class TestImages:
             answer = segbench(*words.split(), "--images", "im001,im01")
             assert answer.code == 1
             text = " ".join((answer.out + answer.err).split())
-            assert "1 name or pattern fits no image" in text
+            assert "1 name or pattern matches no image" in text
             assert "im001 (nearest: im0" in text
         answer = segbench("pixels", "gt", "a", "--images", "gone.txt")
         assert answer.code == 1

@@ -84,7 +84,7 @@ class TestTuningSet:
         for wrong, said in (
             ([*tuned, "--field", field], "test set is with a field of view, the tuning set without"),
             ([*tuned, "--tuning-field", tune_field], "test set is without a field of view, the tuning set with"),
-            (["--tuning-field", tune_field], "masks of --tuning-set"),
+            (["--tuning-field", tune_field], "only used with --tuning-set"),
         ):
             answer = segbench("pixels", truth, a, *wrong)
             assert (answer.code, said in " ".join(answer.err.split())) == (2, True)

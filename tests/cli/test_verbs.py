@@ -171,7 +171,7 @@ def test_check_without_a_protocol_is_that_of_pixels(segbench, tmp_path):
 def test_an_option_of_another_verb_is_named(segbench, tmp_path):
     answer = segbench("regions", *write_papers(tmp_path), "--max-dist", "0.01")
     assert answer.code == 2
-    assert "No such option: --max-dist; segbench boundaries has it" in answer.err
+    assert "No such option: --max-dist; it is an option of segbench boundaries" in answer.err
 
 
 def test_completion_can_be_installed(segbench):
@@ -286,3 +286,16 @@ def test_the_list_of_commands_shows_the_first_line_of_their_help(verb):
     group.list_commands(None)
     command, _ = command_of([verb])
     assert group.commands[verb].help == command.help.partition("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        (["plot", "a", "b", "-o", "x.pdf"], "give one results file. segbench merge A.segbench B.segbench"),
+        (["compare", "a", "b"], "segbench show takes several files"),
+        (["pixels", "gt", "pred", "--metrics", "f"], "it is an option of segbench show, segbench compare"),
+    ],
+)
+def test_what_belongs_to_another_command_names_it(segbench, line, hint):
+    answer = segbench(*line)
+    assert (answer.code, hint in " ".join(answer.err.split())) == (2, True)

@@ -56,7 +56,7 @@ def test_wrong_arguments(segbench, arguments):
     assert segbench("verify", *arguments).code == 2
 
 
-@pytest.mark.parametrize("option", ["--bsds500", "--curves"])
+@pytest.mark.parametrize("option", ["--bsds500", "--curves", "--saliency"])
 def test_a_folder_without_anything_is_said_before_anything_is_derived(segbench, tmp_path, option):
     answer = segbench("verify", option, tmp_path)
     assert (answer.code, answer.out) == (1, "")

@@ -27,7 +27,7 @@ class TestWhereImagesAreCounted:
             (["--dask", "local", "--threads"], 2, "give one of them"),
             (["--dask", "tcp://host:8786", "-j", "2"], 2, "started with it"),
             (["--dask", "nonsense"], 2, "'nonsense' is not the address of a Dask scheduler"),
-            (["--fresh"], 2, "name it with -o"),
+            (["--fresh"], 2, "name the file with -o"),
         ],
     )
     def test_wrong_options(self, segbench, papers, options, code, message):
@@ -103,3 +103,14 @@ class TestNothingToShow:
     def test_where_no_figure_is_defined_the_exit_code_says_so(self, segbench, papers):
         assert segbench("pixels", *papers, "--positive", "7").code == 1
         assert segbench("pixels", *papers, "--positive", "255").code == 0
+
+
+def test_parts_with_different_ground_truth_are_said_to_be_one_set(segbench, tmp_path):
+    for name, image in (("a", "one"), ("b", "two")):
+        gt = write_folder(tmp_path / name / "gt", {f"{image}.npy": FIRST_TRUTH})
+        method = write_folder(tmp_path / name / "method", {f"{image}.npy": FIRST_SCORES})
+        assert segbench("pixels", gt, method, "-o", tmp_path / f"{name}.segbench").code == 0
+    merged = segbench("merge", tmp_path / "a.segbench", tmp_path / "b.segbench", "-o", tmp_path / "all.segbench")
+    told = " ".join(merged.err.split())
+    assert "2 images of 2 parts" in told
+    assert f"became one set: {tmp_path / 'a' / 'gt'}, {tmp_path / 'b' / 'gt'}." in told

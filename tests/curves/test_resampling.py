@@ -168,7 +168,7 @@ def test_replicates_without_positives_are_left_out_and_counted():
     result = bootstrap(images, replicates=400)
     missing = int(np.isnan(result.draws["ods_f"]).sum())
     assert 50 < missing < 250  # one image in ten is not drawn in .9**10 = 35 % of the draws
-    assert f"ods_f: not defined in {missing} of 400 replicates, left out" in result.notes
+    assert f"ods_f: undefined in {missing} of 400 resamples, which are left out" in result.notes
     assert not np.isnan(result["ods_f"]).any()
 
 

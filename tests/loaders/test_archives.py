@@ -85,7 +85,7 @@ def test_a_folder_with_another_name_than_the_archive_stays_and_the_flag_is_named
     pred = packed(tmp_path / f"p{name.lower()}", {"1.png": b"x", "2.png": b"x"})
     with pytest.raises(DataError) as caught:
         pair(Inputs(ground_truth=str(gt), prediction=str(pred))).require_complete()
-    assert caught.value.hint == "try --gt-pattern 'masks/*'"
+    assert caught.value.hint == "try --gt-pattern 'masks/*' (gt_pattern='masks/*')"
 
 
 def test_an_archive_pairs_with_a_folder(tmp_path, name):
@@ -283,7 +283,7 @@ def test_an_archive_that_changes_during_the_run(tmp_path, name):
 def test_missing_and_empty_archives(tmp_path, name):
     with pytest.raises(DataError, match="there is no such file"):
         list_archive(str(tmp_path / name))
-    with pytest.raises(DataError, match=r"no image or array in it, only \.txt \(1\)"):
+    with pytest.raises(DataError, match=r"no image or array, only \.txt \(1\)"):
         list_archive(str(packed(tmp_path / name.lower(), {"a.txt": b"a"})))
 
 

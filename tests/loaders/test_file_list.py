@@ -99,7 +99,7 @@ def test_every_problem_is_said_at_once_with_its_line(write):
     assert [line.split(":")[0].strip() for line in lines[1:10]] == [
         "line 3", "line 4", "line 5", "line 5", "line 7", "line 8", "line 9", "line 9", "line 10",
     ]  # fmt: skip
-    for what in ("2 cells, expected 3", "no name", "no ground_truth", "no prediction", "'a' is there twice",
+    for what in ("2 cells, expected 3", "no name", "no ground_truth", "no prediction", "'a' occurs twice",
                  "files/g2.txt has no known extension", r"files/\x00.png: there is no such file"):  # fmt: skip
         assert what in str(caught.value)
     many = write("name,ground_truth,prediction", *(f"{i},no.png,no.png" for i in range(300)))

@@ -166,7 +166,7 @@ def test_the_flag_that_mends_names_is_found_and_mends_them(tmp_path, gt_name, pr
     pred = make(tmp_path / "pred", *(pred_name.format(stem) for stem in stems))
     with pytest.raises(DataError) as caught:
         pair(gt, pred)
-    assert caught.value.hint == flags
+    assert caught.value.hint.partition(" (")[0] == flags
     words = flags.replace("'", "").split()
     given = dict(zip(words[1::2], words[2::2], strict=True))
     keywords = {flag.removeprefix("--").replace("-", "_"): pattern for flag, pattern in given.items()}
@@ -202,7 +202,7 @@ def test_folders_that_cannot_be_used(tmp_path):
         (tmp_path / "none", "no such folder"),
         (empty, "is an empty folder"),
         (hidden, "is an empty folder"),
-        (texts, r"has no image or array in it, only .txt \(1\); files may end in .png"),
+        (texts, r"contains no image or array, only .txt \(1\); files may end in .png"),
         (good / "a.png", "is a file, expected a folder"),
         (
             make(tmp_path / "packed", "a.tar.xz") / "a.tar.xz",
@@ -258,6 +258,7 @@ def test_the_mend_of_a_list_of_names_has_a_line_of_its_own(tmp_path):
         pair(gt, pred)
     last = str(caught.value).splitlines()[-1]
     assert last.startswith("-> add or remove files")
+    assert last.endswith("--images (images=...) restricts the run to the images named, here those with a ground truth")
     assert "\n\n" not in str(caught.value)
     assert pair(pred, pred).notes[0] == f"{pred}: 1 other file left out: .txt (1)"
 
@@ -265,7 +266,9 @@ def test_the_mend_of_a_list_of_names_has_a_line_of_its_own(tmp_path):
 def test_of_very_many_names_a_hundred_are_listed(tmp_path):
     gt = make(tmp_path / "gt", "same.png", *(f"{k}_a.png" for k in range(150)))
     pred = make(tmp_path / "pred", "same.png", *(f"{k}_b.png" for k in range(150)))
-    with pytest.raises(DataError, match=r"try --gt-pattern '\*_a' --pred-pattern '\*_b'$") as caught:
+    with pytest.raises(
+        DataError, match=r"try --gt-pattern '\*_a' --pred-pattern '\*_b' \(gt_pattern='\*_a', pred_pattern='\*_b'\)$"
+    ) as caught:
         pair(gt, pred)
     assert str(caught.value).count("and 50 more") == 2
 

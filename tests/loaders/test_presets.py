@@ -341,7 +341,7 @@ class TestOnesOwn:
         for fault in ("'titel'", "'hearsay'", "lacks ground_truth", "holds 'masks'", "'../up'"):
             assert fault in said
 
-    @pytest.mark.parametrize(("text", "said"), [("[layout", "is not TOML"), (None, "cannot be read as a preset")])
+    @pytest.mark.parametrize(("text", "said"), [("[layout", "is not TOML"), (None, "cannot be read")])
     def test_that_is_none(self, tmp_path, text, said):
         file = tmp_path / "mine.toml"
         if text:

@@ -73,7 +73,7 @@ class TestImages:
         with pytest.raises(DataError) as caught:
             chosen("coin", "cat", "moon.png", "x*", **folders)
         assert str(caught.value).endswith(
-            "3 names or patterns fit no image (--images, images=):"
+            "3 names or patterns match no image (--images, images=):"
             "\n  coin (nearest: coins)\n  moon.png (nearest: moon)\n  x*"
             "\n-> name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
         )
@@ -81,7 +81,7 @@ class TestImages:
     def test_two_files(self, tmp_path):
         places = {"ground_truth": make(tmp_path, "a.png") + "/a.png", "prediction": make(tmp_path, "b.png") + "/b.png"}
         assert chosen("a", **places) == (["a"], {})
-        with pytest.raises(DataError, match="1 name or pattern fits no image"):
+        with pytest.raises(DataError, match="1 name or pattern matches no image"):
             chosen("b", **places)
 
     def test_archives(self, tmp_path):
@@ -100,7 +100,7 @@ class TestImages:
         assert chosen("a", "c", **places) == (["a", "c"], {"subset": "2 of 3"})
         with pytest.raises(DataError, match=r"gone\.png: there is no such file"):
             chosen("a", "b", **places)
-        with pytest.raises(DataError, match=r"pairs\.csv: 1 name or pattern fits no image"):
+        with pytest.raises(DataError, match=r"pairs\.csv: 1 name or pattern matches no image"):
             chosen("a", "d", **places)
 
     def test_predictions_that_need_no_ground_truth_are_images_of_the_set(self, tmp_path):

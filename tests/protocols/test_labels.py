@@ -267,6 +267,8 @@ def test_labels_without_meaning_are_listed():
     truth = drawn("0123 4v00")
     with pytest.raises(DataError, match=r"labels 2, 3, 4 are neither a class nor void; .*--gt-map 2="):
         count_labels(truth, truth, classes=2)
+    with pytest.raises(DataError, match=r"--classes 5 names label 5 alone; for 5 classes write --classes 0-4"):
+        count_labels(truth, truth, classes="5")
     with pytest.raises(DataError, match="label 255 is neither"):
         count_labels(truth, truth, classes=5, void=())
     field = truth < 2
@@ -641,7 +643,7 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     of_masks = {one.key: one.fix for one in segbench.check(tmp_path / "mask-gt", tmp_path / "mask").findings}
     assert "segbench labels GT PRED" in of_masks.get("few-levels", "segbench labels GT PRED")
     copies = {one.key: one for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
-    assert copies["identical"].message.endswith("the ground truth itself: every score will be perfect")
+    assert copies["identical"].message.endswith("identical to the ground truth: every metric will be perfect")
 
 
 def test_labels_in_a_loop_are_no_levels():

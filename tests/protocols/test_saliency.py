@@ -1,6 +1,5 @@
 """Saliency: drawings worked by hand, degenerate images, invariants, SciPy, and the official values of 100 images."""
 
-import csv
 import math
 import os
 from dataclasses import fields
@@ -428,6 +427,7 @@ class TestCommand:
 
 @needs_sod
 def test_official_values_of_the_set():
+    """Those of each image: `tests/verification/test_saliency.py`."""
     expected = {
         "mae": 0.133061, "s_measure": 0.720654, "weighted_f": 0.673377, "e_adaptive": 0.769375, "e_mean": 0.760291,
         "e_max": 0.798469, "f_adaptive": 0.756827, "f_mean": 0.747465, "f_max": 0.769433,
@@ -436,39 +436,6 @@ def test_official_values_of_the_set():
     for key, value in expected.items():
         assert_allclose(summary[key], value, rtol=0, atol=1e-6)
     assert_allclose(summary["f_max_of_mean_pr"], 0.8102, atol=5e-5)
-
-
-OFFICIAL = {"mae": "mae", "s_measure": "s_measure", "adaptive_f": "f_adaptive"}
-PYSODMETRICS = {
-    "weighted_f": "weighted_f",
-    "e_adaptive": "e_adaptive",
-    "e_mean_over_thresholds": "e_mean",
-    "e_max_of_image": "e_max",
-    "f_adaptive": "f_adaptive",
-    "f_mean_over_thresholds": "f_mean",
-    "f_max_of_image": "f_max",
-}
-
-
-@needs_sod
-@pytest.mark.parametrize("method", ["Amulet", "DSS", "PiCANet"])
-def test_official_values_of_each_image(method):
-    result = segbench.evaluate(SOD / "ground_truth", SOD / f"predictions/{method}", Saliency())
-    ours = dict(result.per_image)
-    for file, names, allowed in (
-        ("official_per_image.csv", OFFICIAL, 1e-12),
-        ("pysodmetrics_per_image.csv", PYSODMETRICS, 1e-10),
-    ):
-        with (SOD / file).open(newline="") as lines:
-            rows = [row for row in csv.DictReader(lines) if row["method"] == method]
-        assert len(rows) == 100
-        for row in rows:
-            found = [ours[row["image"]][name] for name in names.values()]
-            assert_allclose(found, [float(row[name]) for name in names], rtol=0, atol=allowed)
-    with np.load(SOD / "official_curves.npz") as curves:
-        for name in ("precision", "recall"):
-            found = np.stack([getattr(result.counts[image], name) for image in curves["images"].tolist()]) / UNITS
-            assert_allclose(found[:, ::-1], curves[f"{method}_{name}"], rtol=0, atol=1 / UNITS)
 
 
 def test_every_metric_is_tested_here():

@@ -139,7 +139,7 @@ def test_the_command_says_what_colours_mean_and_goes_on_past_a_changed_image(run
     ended = CliRunner().invoke(app, ["overlay", str(tmp_path / "r.segbench"), "-o", str(tmp_path / "out")])
     assert ended.exit_code == 1
     assert "b.png: has changed since it was counted" in ended.stderr
-    assert "c: its files are gone" in ended.stderr
+    assert "c: its files no longer exist" in ended.stderr
     assert "blue: true, red: false, orange: missed" in ended.stderr
     assert [path.name for path in (tmp_path / "out/pred").iterdir()] == ["a.png"]
 

@@ -117,7 +117,9 @@ class TestTables:
         with pytest.warns(match="could not be counted"):
             page = write_page(tmp_path, [evaluate(gt, one), evaluate(gt, two)]).read_text()
         assert "<h1>2 methods on up to 4 images</h1>" in page
-        assert "not all on the same images, best only among those that are: two (4 images" in page
+        assert (
+            "not all methods have the same images; the best is marked only among those that do: two (4 images" in page
+        )
         assert 'class="best"' not in page
         assert re.findall(r'<tr><th scope="row" data-v="(one|two)">', page) == ["two", "one"]
         assert re.findall(r'<td data-v="(\d)"><span>\1</span></td>\s*</tr>', page)[:2] == ["4", "3"]
@@ -128,7 +130,7 @@ class TestTables:
         with pytest.warns(match="could not be counted"):
             result = evaluate(gt, one)
         page = write_page(tmp_path, [result], paths=True).read_text()
-        assert re.search(r"one: 1 of \d+ images failed, left out of all metrics", page)
+        assert re.search(r"one: 1 of \d+ images failed and are left out of all metrics", page)
         assert "on the same images" not in page
         assert html.escape(next(iter(result.failed.values())), quote=False).replace("'", "&#39;") in page
 
@@ -175,7 +177,7 @@ class TestAnswer:
     def test_equals_are_level(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=3)
         results = [evaluate(gt, one, method=name) for name in ("a", "b")]
-        assert sentences(write_page(tmp_path, results, intervals=None).read_text())[0].startswith("a and b are level: ")
+        assert sentences(write_page(tmp_path, results, intervals=None).read_text())[0].startswith("a and b are tied: ")
 
     def test_methods_measured_differently_are_not_compared(self, tmp_path):
         gt, one, two = write_methods(tmp_path, {"one": 1, "two": 2}, images=3)
@@ -341,7 +343,7 @@ class TestPictures:
         (tmp_path / "pred/second.npy").unlink()
         first, second = sorted(embedded(write_page(tmp_path, papers).read_text(), "panel-"), key=lambda p: p["name"])
         assert "has changed since it was counted" in first["methods"][0]["problem"]
-        assert "gone" in second["methods"][0]["problem"]
+        assert "no longer exist" in second["methods"][0]["problem"]
 
     def test_only_what_has_pictures_opens_them_and_the_rest_is_told(self, tmp_path):
         gt, one, two = write_methods(tmp_path, {"one": 3, "two": 1}, images=3)
@@ -350,7 +352,7 @@ class TestPictures:
         (gt / "im00.png").unlink()
         (two / "im01.png").unlink()
         (told,) = export_report(results, tmp_path / "r.html", intervals=None)
-        assert told == "1 of 3 images have no pictures; the first: im00: its files are gone since it was counted"
+        assert told == "1 of 3 images have no pictures; the first: im00: its files no longer exist"
         page = (tmp_path / "r.html").read_text()
         assert told in page
         assert sorted(re.findall(r'class="open" href="#image=(im\d\d)&amp;method=(\w+)"', page)) == [

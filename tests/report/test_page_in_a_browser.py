@@ -471,6 +471,9 @@ class TestLabelMaps:
     def test_bars_per_class_and_confusion_matrices_are_drawn(self, labels):
         kinds = labels.run("return [...document.querySelectorAll('.chart[data-kind]')].map((c) => c.dataset.kind)")
         assert kinds == ["forest", "against", "images", "classes", "confusion", "confusion"]
+        chart = "document.querySelector('.chart[data-kind=classes]')"
+        bars, ends = labels.run(f"return ['rect.fill', 'line.ends'].map((s) => {chart}.querySelectorAll(s).length)")
+        assert bars == ends > 0
         cells = "return [...document.querySelectorAll('.confusion rect title')].map((cell) => cell.textContent)"
         assert "background, predicted as background" in " ".join(labels.run(cells))
 

@@ -251,7 +251,7 @@ class TestFoldersThatWillNotDo:
     def test_nothing_of_the_kind(self, tmp_path):
         (tmp_path / "groundTruth").mkdir()
         (tmp_path / "test_1").touch()
-        with pytest.raises(DataError, match=r"nothing of BSDS500.*bench/data.*ucm2/test"):
+        with pytest.raises(DataError, match=r"no BSDS500 data.*bench/data.*ucm2/test"):
             bsds500_part(tmp_path)
 
     def test_empty_folders_are_not_checked(self, tmp_path):

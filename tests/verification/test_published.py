@@ -61,7 +61,7 @@ def test_folders_that_will_not_do(tmp_path):
         published_part(tmp_path / "nowhere")
     with pytest.raises(DataError, match="holds no results"):
         published_part(write(tmp_path / "other", readme="hello"))
-    with pytest.raises(DataError, match=r"no method of which.*METHOD_bdry_thr\.txt"):
+    with pytest.raises(DataError, match=r"no method with both.*METHOD_bdry_thr\.txt"):
         published_part(write(tmp_path / "half", A_bdry_thr=ROWS))
     with pytest.raises(DataError, match=r"A_bdry_thr\.txt: line 1 is 'hello'"):
         published_part(write(tmp_path / "damaged", A_bdry_thr="hello", A_bdry=best()))

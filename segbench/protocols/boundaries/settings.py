@@ -122,7 +122,7 @@ class Boundaries(_OfBoundaries):
             "Set the number of thresholds, or list them: 0.25,0.5.", metavar="NUMBER|LIST", read=read_thresholds
         ),
     )
-    thin: bool = field(default=True, metadata=option("Leave out the thinning of thresholded maps."))
+    thin: bool = field(default=True, metadata=option("Do not thin the thresholded maps."))
     nms: tuple[int, int, float] | None = field(
         default=None,
         metadata=option(
@@ -146,7 +146,7 @@ class Boundaries(_OfBoundaries):
         default=False,
         metadata=option("Take the boundaries between the labels of ground-truth label maps.", panel="Ground truth"),
     )
-    invert: bool = field(default=False, metadata=option("Take low predictions for boundary: black edges on white."))
+    invert: bool = field(default=False, metadata=option("Treat low predictions as boundary, for black edges on white."))
     category: int | None = field(
         default=None,
         metadata=option("Count the boundaries of one category of an SBD ground truth, from 1.", panel="Ground truth"),

@@ -33,7 +33,7 @@ def count_maps(
     if counts[unknown].any():
         held = np.unique(truth.codes if valid is None else truth.codes[valid.reshape(-1)])
         foreign = truth.values[held[table[held] == unknown]].tolist()
-        raise ForeignLabelsError(maps.truth.file, foreign, [*void, *labels][0])
+        raise ForeignLabelsError(maps.truth.file, foreign, labels, [*void, *labels][0])
     return counts[:size], int(counts[left_out].sum())
 
 
@@ -55,17 +55,21 @@ def _counted(
 class ForeignLabelsError(DataError):
     """A ground truth holds labels that are neither classes nor void."""
 
-    def __init__(self, path: str, labels: Sequence[int], known: int) -> None:
+    def __init__(self, path: str, labels: Sequence[int], classes: Sequence[int], known: int) -> None:
         shown = ", ".join(map(str, labels[:_SHOWN])) + (f", ... ({len(labels)} labels)" if len(labels) > _SHOWN else "")
-        several = len(labels) > 1
+        several, most = len(labels) > 1, max(classes)
+        hint = f"name {'them' if several else 'it'} in --classes or --void, or remap: --gt-map {labels[0]}={known} "
+        hint += "(Labels(classes=..., void=..., gt_map=...))"
+        if len(classes) == 1 and min(labels) >= 0 and max(labels) < most:
+            hint = f"--classes {most} names label {most} alone; for {most} classes write --classes 0-{most - 1} "
+            hint += f"(Labels(classes='0-{most - 1}'))"
         super().__init__(
             path,
             f"{'labels' if several else 'label'} {shown} {'are' if several else 'is'} neither a class nor void",
-            f"name {'them' if several else 'it'} in --classes or --void, or remap: --gt-map {labels[0]}={known} "
-            "(Labels(classes=..., void=..., gt_map=...))",
+            hint,
         )
-        self.labels, self.known = tuple(labels), known
+        self._given = path, tuple(labels), tuple(classes), known
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by what it was made from."""
-        return type(self), (self.path, self.labels, self.known)
+        return type(self), self._given

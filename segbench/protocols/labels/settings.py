@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import as_whole, listed
@@ -81,17 +80,9 @@ class Labels(Protocol):
     reads: ClassVar[Reads] = "labels"
     reduces_tensors: ClassVar[bool] = True
     without_pictures: ClassVar[str] = ""
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "right; of masks true",
-            State.FALSE: "wrong; of masks false",
-            State.MISSED: "missed, of masks",
-            State.IGNORED: "left out",
-        }
-    )
     counts = counts_in("segbench.protocols.labels.counts", "LabelCounts")
     title: ClassVar[str] = (
-        "Each pixel has one predicted label: a confusion matrix per image, and mIoU, Dice and accuracies."
+        "Each pixel has one predicted label, which gives a confusion matrix per image, mIoU, Dice and accuracies."
     )
     examples: ClassVar[tuple[str, ...]] = (
         "GT PRED --classes 0-18",
@@ -117,13 +108,13 @@ class Labels(Protocol):
             metavar="LABELS",
             panel="Ground truth",
             read=read_void,
-            default="255; of masks none",
+            default="255; none for masks",
         ),
     )
     positive: Positive | None = field(
         default=None,
         metadata=option(
-            "Of masks, name the ground-truth values that are positive: 255, '>=128' or 1,3.",
+            "Name the ground-truth values of masks that are positive: 255, '>=128' or 1,3.",
             metavar="VALUES",
             read=str,
             panel="Ground truth",
@@ -147,7 +138,7 @@ class Labels(Protocol):
     palette: str | Mapping[tuple[int, int, int], int] = field(
         default="",
         metadata=option(
-            "Read colour-coded label maps by a file with r,g,b,label,name per line; it names the classes, too.",
+            "Read colour-coded label maps with a file of lines r,g,b,label,name, which also names the classes.",
             metavar="FILE",
             read=str,
             panel="Ground truth",
@@ -202,6 +193,13 @@ class Labels(Protocol):
         refuse_unfit(labels, names, void, "Labels")
         for name, values in (("classes", labels), ("names", names), ("void", void)):
             object.__setattr__(self, name, values)
+
+    @property
+    def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels
+        """What the pictures of label maps, or of masks, distinguish."""
+        if self.masks:
+            return {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed", State.IGNORED: "left out"}
+        return {State.TRUE: "right", State.FALSE: "wrong", State.IGNORED: "left out"}
 
     @property
     def masks(self) -> bool:

@@ -65,14 +65,14 @@ VOID = option(
     panel="Ground truth",
     read=read_void,
 )
-INVERT = option("Take low predictions for positive: black edges on white.")
-BINS = option("Keep float scores in bins: constant memory per image, metrics with bounds instead of exact ones.")
+INVERT = option("Treat low predictions as positive, for black edges on white.")
+BINS = option("Count float scores in bins: constant memory per image, and bounds instead of exact metrics.")
 AT = option(
     "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
     metavar="SCORES",
     read=read_numbers,
 )
-CALIBRATION = option("Add how well scores in [0, 1] are calibrated: Brier score, ECE, MCE and ACE.")
+CALIBRATION = option("Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE.")
 """Metadata of fields that the protocol for many classes shares."""
 
 

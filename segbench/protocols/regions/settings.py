@@ -60,8 +60,12 @@ class Regions(Protocol):
             State.IGNORED: "left out",
         }
     )
-    title: ClassVar[str] = "Predicted regions against each annotator's: covering, Rand index, variation of information."
-    examples: ClassVar[tuple[str, ...]] = ("datasets/demo/objects/ground_truth datasets/demo/objects/ground_truth",)
+    title: ClassVar[str] = (
+        "Predicted regions are compared with those of each annotator: covering, Rand index, variation of information."
+    )
+    examples: ClassVar[tuple[str, ...]] = (
+        "datasets/demo/labels/ground_truth datasets/demo/labels/predictions/watershed",
+    )
 
     thresholds: int | tuple[float, ...] = field(
         default=99,

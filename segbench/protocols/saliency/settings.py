@@ -64,7 +64,7 @@ class Saliency(Protocol):
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed"}
     )
-    title: ClassVar[str] = "Saliency maps against masks: S, E, F, weighted F and MAE, averaged over images."
+    title: ClassVar[str] = "Saliency maps are compared with masks: S, E, F, weighted F and MAE, averaged over images."
     examples: ClassVar[tuple[str, ...]] = (
         "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/*",
         "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu --no-stretch",
@@ -79,7 +79,7 @@ class Saliency(Protocol):
             panel="Ground truth",
         ),
     )
-    stretch: bool = field(default=True, metadata=option("Take maps as they are; do not stretch each to [0, 1]."))
+    stretch: bool = field(default=True, metadata=option("Use maps as they are, instead of stretching each to [0, 1]."))
     beta2: float = field(default=0.3, metadata=option("Set the weight of precision in F."))
     weighted: bool = field(default=True, metadata=option("Leave out weighted F, which takes most of the time."))
 

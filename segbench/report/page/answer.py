@@ -81,7 +81,7 @@ def answer(methods: Sequence[Method]) -> Answer:
     ]
     if len(counted) > _MOST_COMPARED:
         warnings.append(
-            f"Compared are the best {_MOST_COMPARED} of {len(counted)} methods; segbench compare takes all."
+            f"Only the best {_MOST_COMPARED} of {len(counted)} methods are compared here; segbench compare takes all."
         )
         counted = counted[:_MOST_COMPARED]
     if drawn is None or len(counted) < 2:
@@ -114,7 +114,7 @@ def _who_leads(methods: Sequence[Method], metric: Metric) -> str:
     if len(methods) == 1:
         return f"{methods[0].name}: {first}"
     if len(level) > 1:
-        return f"{', '.join(level[:-1])} and {level[-1]} are level: {first}"
+        return f"{', '.join(level[:-1])} and {level[-1]} are tied: {first}"
     ahead = abs(methods[0].result.summary[metric.key] - methods[1].result.summary[metric.key])
     return f"{methods[0].name} leads: {first}, {number(ahead)} ahead of {methods[1].name}"
 

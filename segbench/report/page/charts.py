@@ -38,7 +38,7 @@ from segbench.report.page.svg import (
     words,
 )
 from segbench.report.plots.methods import classes_add_up
-from segbench.report.tables import Table
+from segbench.report.tables import Table, class_results
 from segbench.statistics.bands import curve_band
 from segbench.statistics.intervals import Intervals
 
@@ -47,6 +47,7 @@ FloatArray = NDArray[np.float64]
 _PROBED = 600
 _MOST_DOTS = 2_000
 _MOST_MATRICES = 4
+_MOST_RESAMPLED = 150  # bars with intervals, each of which is resampled alone: .06 s for 500 images
 _SMALL_MATRIX = 12
 _DIGITS = 4
 _DASH_NAMES = ("", "dash", "dashdot", "dot-line", "longdash")
@@ -292,7 +293,7 @@ def _by_image(methods: Sequence[Method]) -> Chart | None:
         parts.append(_layer(methods, k, _row_of_images(methods[k].name, methods[k].values, x, top)))
     caption = f"{metric.name_for_images} of each image"
     named = f"{caption}: a row for each of {', '.join(methods[k].name for k in rows)}; the values are in the table"
-    note = "The bar goes from quartile to quartile, the tall mark is the median"
+    note = "The bar spans the quartiles, and the tall mark is the median"
     return Chart("images", caption, drawing(parts, 14.0 + high * len(rows) + 42.0, named), note)
 
 
@@ -388,17 +389,27 @@ def _bars(methods: Sequence[Method], alike: Sequence[int], names: Sequence[str])
     bottom = top + high * len(names)
     parts = [grid(x, top, bottom, metric.name)]
     parts += [words(x.start, top + high * row + 14.0, name, css="name") for row, name in enumerate(names)]
-    for nth, k in enumerate(alike):
-        bars = []
-        for row, name in enumerate(names):
-            value = float(methods[k].result.classes[name].summary[metric.key])
-            if not math.isnan(value):
-                title = element("title", f"{name}, {methods[k].name}: {number(value)}")
-                place = {"x": x.start, "y": top + high * row + 18.0 + thick * nth, "height": thick - 1}
-                bars.append(element("rect", title, css="fill", width=float(x.at(value)) - x.start, **place))
-        parts.append(_layer(methods, k, bars))
+    few = len(names) * len(alike) <= _MOST_RESAMPLED
+    drawn = [ends for k in alike if (ends := methods[k].intervals) is not None and ends.images > 1 and few]
+    classes = class_results([methods[k].result for k in alike], intervals=drawn)
+    bars: dict[int, list[Markup]] = {}
+    for one in classes:
+        value = float(one.result.summary[metric.key])
+        if math.isnan(value):
+            continue
+        unknown = math.nan, math.nan
+        low, high_end = unknown if one.intervals is None else one.intervals.get(metric.key, unknown)
+        said = "" if math.isnan(low) else f" [{number(low)}, {number(high_end)}]"
+        title = element("title", f"{one.name}, {methods[alike[one.run]].name}: {number(value)}{said}")
+        y = top + high * names.index(one.name) + 18.0 + thick * one.run
+        bar = element("rect", title, css="fill", x=x.start, y=y, width=float(x.at(value)) - x.start, height=thick - 1)
+        middle = y + (thick - 1) / 2
+        whisker = [line(float(x.at(low)), middle, float(x.at(high_end)), middle, css="ends")] if said else []
+        bars.setdefault(alike[one.run], []).extend([bar, *whisker])
+    parts += [_layer(methods, k, layer) for k, layer in bars.items()]
     caption = f"{metric.name} of each class"
-    return Chart("classes", caption, drawing(parts, bottom + 42.0, f"{caption}: {', '.join(names)}"))
+    note = f"Lines: {100 * drawn[0].level:g} % bootstrap intervals over images" if drawn else ""
+    return Chart("classes", caption, drawing(parts, bottom + 42.0, f"{caption}: {', '.join(names)}"), note)
 
 
 def _confusion(method: Method, names: Sequence[str]) -> Chart | None:

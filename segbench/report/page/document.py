@@ -120,7 +120,7 @@ def export_report(
     """
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
-        raise ArgumentError(f"{shown(target)}: a report is written as .html; give a name that ends so")
+        raise ArgumentError(f"{shown(target)}: a report is an HTML page; give a name that ends in .html")
     refuse_results_file(target)
     if not results:
         raise ArgumentError("no results to report")

@@ -138,7 +138,7 @@ def _draw(tasks: Sequence[Task]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
-    problem = {"problem": "the worker died while drawing it, twice"}
+    problem = {"problem": "the worker process died twice while drawing it"}
     return task.name, {"name": task.name, "truths": [], "methods": [problem] * len(task.seen)}
 
 
@@ -177,7 +177,7 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
         if name in result.failed or name not in result.counts:
             return Seen(problem=result.failed.get(name, "this method has no such image"))
         if name not in files:
-            return Seen(problem=problem or f"{name}: its files are gone since it was counted")
+            return Seen(problem=problem or f"{name}: its files no longer exist")
         return Seen(with_one_image(result, name), files[name], *(of_gallery if name in gallery else of_others))
 
     return look

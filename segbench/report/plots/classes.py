@@ -56,7 +56,7 @@ def plot_classes(
     results = of_one_protocol(results)
     classes = [result.classes for result in results]
     if not classes[0] or any(list(each) != list(classes[0]) for each in classes):
-        raise ArgumentError("bars per class are of results of the labels protocol with the same classes")
+        raise ArgumentError("bars per class need results of the labels protocol with the same classes")
     known = [name for name, value in next(iter(classes[0].values())).summary.items() if not isinstance(value, int)]
     if metric not in known:
         raise ArgumentError(f"classes have no metric {metric!r}; expected one of {', '.join(known)}")

@@ -71,7 +71,9 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
 
 def _draw(results: Sequence[Result], *, ax: Axes) -> Axes:
     if len(results) != 1:
-        raise ArgumentError(f"a confusion matrix is of one method, found {len(results)}; choose one with --only")
+        raise ArgumentError(
+            f"a confusion matrix shows one method, found {len(results)}; give one result, or choose it with --only"
+        )
     return plot_confusion(results[0], ax=ax)
 
 

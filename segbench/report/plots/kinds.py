@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 KINDS: Mapping[str, str] = {
-    "pr": "precision and recall",
-    "roc": "ROC",
-    "f": "F against threshold",
-    "e": "of saliency maps E against threshold",
-    "images": "each image's F",
-    "achievable": "the achievable and the raw curve",
-    "comparison": "paired differences",
-    "ranks": "how often each method is first, second, ... in resamples",
-    "significance": "p-values of all pairs as a matrix",
-    "confusion": "of label maps the confusion matrix of one method",
+    "pr": "precision-recall curve",
+    "roc": "ROC curve",
+    "f": "F against the threshold",
+    "e": "E of saliency maps against the threshold",
+    "images": "F of each image",
+    "achievable": "achievable and raw curve",
+    "comparison": "paired differences of methods",
+    "ranks": "how often each method comes first, second, ...",
+    "significance": "matrix of the p-values of all pairs",
+    "confusion": "confusion matrix of one method",
     "classes": "IoU per class",
-    "reliability": "the share of positives against the score",
+    "reliability": "share of positives against the score",
 }
 """What each kind draws, for help texts."""

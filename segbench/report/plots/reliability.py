@@ -74,7 +74,9 @@ def _counts(result: Result) -> ScoreCounts:
     if not reason and not counts.scores.size:
         reason = "no pixels"
     if reason:
-        raise ArgumentError(f"{result.method} has no reliability: {reason}; choose other methods (--only)")
+        raise ArgumentError(
+            f"{result.method} has no reliability: {reason}; leave this method out, or choose others with --only"
+        )
     return counts
 
 

@@ -39,7 +39,7 @@ def save_plot(
 ) -> None:
     """Draw results into a file."""
     if path.suffix.lower() not in FORMATS:
-        raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends so")
+        raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends in one of these")
     refuse_results_file(path)
     chosen = kind or _usual_kind(results)
     plot = kind_of(chosen)

@@ -1,0 +1,175 @@
+"""Saliency: values of single images that other code printed, recomputed from the maps beside them.
+
+The maps are the user's: ``ground_truth``, ``predictions/METHOD``, and beside them what is known of each image:
+
+- ``official_per_image.csv``, of the field's MATLAB toolbox: columns ``method``, ``image``, ``mae``, ``s_measure``,
+  ``adaptive_f``;
+- ``official_curves.npz``, of the same: ``images``, and ``METHOD_precision`` and ``METHOD_recall`` of images and falling
+  thresholds 255 to 0;
+- ``pysodmetrics_per_image.csv``, of PySODMetrics: ``method``, ``image``, ``weighted_f``, ``e_adaptive``,
+  ``e_mean_over_thresholds``, ``e_max_of_image``, and the same of F.
+"""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.aggregator.result import Result
+from segbench.core.errors import DataError
+from segbench.core.metric import image_columns
+from segbench.loaders.decoded import shown
+from segbench.protocols.saliency.counts import LEVELS, UNITS, SaliencyCounts
+from segbench.protocols.saliency.settings import Saliency
+from segbench.verification.checks import Check, Group, Part, Progress, counted
+
+
+class _Known(NamedTuple):
+    """A table of another code: its source, how near each value must be, and our name of each column."""
+
+    source: str
+    allowed: float
+    keys: Mapping[str, str]
+
+
+_TABLES = {
+    "official_per_image.csv": _Known(
+        "MATLAB toolbox", 1e-12, {"mae": "mae", "s_measure": "s_measure", "adaptive_f": "f_adaptive"}
+    ),
+    "pysodmetrics_per_image.csv": _Known(
+        "PySODMetrics",
+        1e-10,
+        {
+            "weighted_f": "weighted_f",
+            "e_adaptive": "e_adaptive",
+            "e_mean_over_thresholds": "e_mean",
+            "e_max_of_image": "e_max",
+            "f_adaptive": "f_adaptive",
+            "f_mean_over_thresholds": "f_mean",
+            "f_max_of_image": "f_max",
+        },
+    ),
+}
+_CURVES, _CURVE_ALLOWED = "official_curves.npz", 1 / UNITS
+_TITLES = {metric.image_key: metric.name_for_images for metric in image_columns(Saliency().metrics())}
+
+Rows = Mapping[str, Mapping[str, float]]
+"""The values of one method by image and column."""
+
+
+def saliency_part(folder: Path) -> Part:
+    """Find the methods in a folder, and read what is known of them."""
+    tables = {name: _read_table(folder / name) for name in _TABLES if (folder / name).is_file()}
+    predictions = folder / "predictions"
+    methods = sorted({method for table in tables.values() for method in table})
+    if not methods or not predictions.is_dir():
+        raise DataError(
+            shown(folder),
+            "contains no saliency maps with known values",
+            f"expected ground_truth, predictions/METHOD, and {' or '.join(_TABLES)}",
+        )
+    groups = []
+    for name in methods:
+        method = _Method(folder, name, {file: table[name] for file, table in tables.items() if name in table})
+        groups.append(Group(name, partial(_compare, method), 0 if method.missing else len(method.images)))
+    return Part("Saliency", groups)
+
+
+def _read_table(path: Path) -> dict[str, dict[str, dict[str, float]]]:
+    """Read values by method, image and column."""
+    keys = _TABLES[path.name].keys
+    read: dict[str, dict[str, dict[str, float]]] = {}
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines)
+        try:
+            for row in rows:
+                values = {column: float(row[column]) for column in keys}
+                read.setdefault(shown(row["method"]), {})[row["image"]] = values
+        except (KeyError, TypeError, ValueError, csv.Error) as error:
+            what = f"line {rows.line_num} lacks a value for method, image, {', '.join(keys)}"
+            raise DataError(shown(path), what, "give every line a value in every column") from error
+    return read
+
+
+def _read_curves(path: Path, method: str) -> dict[str, NDArray[np.float64]]:
+    """Read precision and recall at rising thresholds by image; nothing where the file has none of the method."""
+    try:
+        with np.load(path) as arrays:
+            if f"{method}_precision" not in arrays:
+                return {}
+            names = arrays["images"].tolist()
+            curves = np.stack([arrays[f"{method}_{name}"] for name in ("precision", "recall")], axis=1)[..., ::-1]
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        what = f"is not an archive of curves ({error})"
+        raise DataError(shown(path), what, "save images, METHOD_precision and METHOD_recall by numpy.savez") from error
+    if curves.shape != (expected := (len(names), 2, LEVELS)):
+        what = f"precision and recall of {method} are of shape {curves.shape[::2]}, expected {expected[::2]}"
+        raise DataError(shown(path), what, "give one row of 256 thresholds per image")
+    return dict(zip(names, curves, strict=True))
+
+
+class _Method(NamedTuple):
+    """What is known of a method: its folder, the values of its images by file, and what is missing."""
+
+    folder: Path
+    name: str
+    tables: Mapping[str, Rows]
+
+    @property
+    def images(self) -> set[str]:
+        """Name the images with known values."""
+        return {image for rows in self.tables.values() for image in rows}
+
+    @property
+    def places(self) -> tuple[Path, Path]:
+        """Name the folders of ground truth and predictions."""
+        return self.folder / "ground_truth", self.folder / "predictions" / self.name
+
+    @property
+    def missing(self) -> str:
+        """Say how many images lie there, if not all do."""
+        held = [{path.stem for path in place.iterdir()} if place.is_dir() else set() for place in self.places]
+        images, found = len(self.images), len(self.images.intersection(*held))
+        return "" if found == images else f"{found} of {images} images lie in ground_truth and predictions/{self.name}"
+
+
+def _compare(method: _Method, executor: Executor | None, progress: Progress) -> Iterator[Check]:
+    if missing := method.missing:
+        yield from (Check(what="its metrics", source=_TABLES[file].source, missing=missing) for file in method.tables)
+        return
+    images = sorted(method.images)
+    result = counted(*method.places, Saliency(), images=images, executor=executor, progress=progress)
+    ours = dict(result.per_image)
+    for file, rows in method.tables.items():
+        yield from _compare_table(_TABLES[file], rows, ours)
+    if (method.folder / _CURVES).is_file():
+        yield from _compare_curves(_read_curves(method.folder / _CURVES, method.name), result)
+
+
+def _compare_table(known: _Known, rows: Rows, ours: Rows) -> Iterator[Check]:
+    """Compare the mean of each column, and single images."""
+    source, allowed, keys = known
+    theirs = np.array([[values[column] for column in keys] for values in rows.values()])
+    got = np.array([[ours[image][key] for key in keys.values()] for image in rows])
+    for key, mean, expected in zip(keys.values(), got.mean(axis=0), theirs.mean(axis=0), strict=True):
+        yield Check(what=_TITLES[key], expected=expected, got=mean, allowed=allowed, source=source)
+    worst = float(np.abs(got - theirs).max())
+    yield Check(what="its worst image", expected=0, got=worst, allowed=allowed, source=source)
+
+
+def _compare_curves(theirs: Mapping[str, NDArray[np.float64]], result: Result) -> Iterator[Check]:
+    """Compare precision and recall at every threshold."""
+    counts = {name: one for name, one in result.counts.items() if name in theirs and isinstance(one, SaliencyCounts)}
+    if counts:
+        off = [np.abs(np.stack([one.precision, one.recall]) / UNITS - theirs[name]) for name, one in counts.items()]
+        for what, worst in zip(("precision", "recall"), np.max(off, axis=(0, 2)).tolist(), strict=True):
+            source = _TABLES["official_per_image.csv"].source
+            yield Check(what=f"{what}, 256 thresholds", expected=0, got=worst, allowed=_CURVE_ALLOWED, source=source)
