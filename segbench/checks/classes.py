@@ -13,7 +13,7 @@ from segbench.checks.probes import Probe, ScoreProbe, TruthProbe, coloured_files
 from segbench.checks.scores import INVERTED_BELOW, WRITTEN_WHOLE, score_findings
 from segbench.checks.truths import listed
 from segbench.core.errors import DataError
-from segbench.core.names import few
+from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
@@ -176,4 +176,4 @@ def _drawn(probes: Iterable[Probe]) -> list[ScoreProbe]:
 def _named(titles: Sequence[str], by_class: _ByClass) -> str:
     if len(titles) == len(by_class) > 1:
         return f"all {len(titles)} classes"
-    return few(titles, _NAMED_ONE_BY_ONE)
+    return first_names(titles, _NAMED_ONE_BY_ONE)

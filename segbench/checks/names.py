@@ -9,7 +9,7 @@ from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import annotator_pattern, nearest
-from segbench.loaders.pairing import Pairing, methods_below, pair, pairing_hint, several_methods
+from segbench.loaders.pairing import Pairing, methods_below, pair, pairing_hint, several_methods, unmatched
 from segbench.loaders.urls import masked
 
 
@@ -34,10 +34,9 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
     found = []
     inputs = pairing.inputs
     if pairing.unknown:
-        what = "name or pattern matches" if len(pairing.unknown) == 1 else "names or patterns match"
         fix = pairing_hint(Pairing(inputs, unknown=pairing.unknown))
         unknown = map(Place, pairing.unknown)
-        found.append(_stops("unknown-images", f"{len(pairing.unknown)} {what} no image", fix, unknown))
+        found.append(_stops("unknown-images", unmatched(pairing.unknown), fix, unknown))
     methods = methods_below(pairing, pair) if pairing.extra and not pairing.files else {}
     if methods:
         error = several_methods(inputs, methods)

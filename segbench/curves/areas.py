@@ -113,8 +113,11 @@ def average_precision(counts: ScoreCounts | Pooled) -> float:
     from segbench.curves import kernels
 
     counts = as_pooled(counts, ScoreCounts)
-    tp, fp = cumulate(counts)
-    return kernels.area_share(kernels.precision_steps(tp, fp, inexact(counts)), tp[-1]) if tp[-1] else math.nan
+    if counts.binned:
+        tp, fp = cumulate(counts)
+        return kernels.area_share(kernels.precision_steps(tp, fp, inexact(counts)), tp[-1]) if tp[-1] else math.nan
+    total, positives = kernels.precision_steps_of_counts(counts.positives, counts.negatives)
+    return kernels.area_share(total, positives) if positives else math.nan
 
 
 def roc_area(points: Points) -> float:

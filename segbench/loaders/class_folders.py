@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
-from segbench.core.names import few
+from segbench.core.names import first_names
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
 from segbench.loaders.inputs import Inputs
@@ -90,11 +90,11 @@ def _missing(
 ) -> DataError:
     by_classes = grouped((tuple(lacking), image) for image, lacking in incomplete.items())
     lines = [
-        f"\n  {', '.join(classes_lacking)}: missing for {few(list(map(shown, images)), _LISTED)}"
+        f"\n  {', '.join(classes_lacking)}: missing for {first_names(list(map(shown, images)), _LISTED)}"
         for classes_lacking, images in by_classes.items()
     ]
     if foreign:
         lines.append(f"\n  (found, but not a class: {', '.join(map(shown, foreign))})")
-    few = f"{len(incomplete)} of {len(pairing.files)} images lack maps of some of the {classes} classes"
-    what = f"{few}:{''.join(lines)}\n"
+    lack = f"{len(incomplete)} of {len(pairing.files)} images lack maps of some of the {classes} classes"
+    what = f"{lack}:{''.join(lines)}\n"
     return DataError(where, what, "write a map for every class, or name those present: --classes (Classes(...))")

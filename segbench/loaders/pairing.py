@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.names import few
+from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
@@ -143,7 +143,7 @@ def pair(inputs: Inputs) -> Pairing:
     if not inputs.allow_missing or not pairing.missing or not pairing.files:
         return pairing
     left_out, chosen = pairing.missing, len(pairing.files) + len(pairing.missing)
-    note = f"{len(left_out)} of {chosen} images have no prediction and are left out: {few(left_out, _NAMED)}"
+    note = f"{len(left_out)} of {chosen} images have no prediction and are left out: {first_names(left_out, _NAMED)}"
     return replace(pairing, missing=(), left_out=left_out, notes=(*pairing.notes, note))
 
 
@@ -298,29 +298,26 @@ def _refuse_doubles(folder: str, found: dict[str, list[tuple[str, Entry]]]) -> N
 
 
 def _unpaired(pairing: Pairing) -> DataError:
-    inputs = pairing.inputs
-    parts = []
-    total = len(pairing.files) + len(pairing.missing)
-    if pairing.unknown:
-        what = "name or pattern matches" if len(pairing.unknown) == 1 else "names or patterns match"
-        given = f"{len(pairing.unknown)} {what} no image (--images, images=):"
-        parts.append(given + listed(pairing.unknown).rstrip("\n"))
-    if pairing.missing:
-        parts.append(
-            f"{len(pairing.missing)} of {total} ground truths {_have(pairing.missing)} no prediction:"
-            + _listed(pairing.missing, nearest(pairing.missing, pairing.extra))
-        )
-    if pairing.extra:
-        parts.append(f"{_counted(pairing.extra, 'prediction')} no ground truth:" + _listed(pairing.extra, {}))
-    if pairing.without_field:
-        parts.append(
-            f"{_counted(pairing.without_field, 'image')} no mask in {_shown(inputs.field)}:"
-            + _listed(pairing.without_field, {})
-        )
+    inputs, total = pairing.inputs, len(pairing.files) + len(pairing.missing)
+    folder, without_field = _shown(inputs.field), pairing.without_field
+    close = _with_nearest(pairing.missing, pairing.extra)
+    lacking = {
+        f"{unmatched(pairing.unknown)} (--images, images=)": pairing.unknown,
+        f"{len(close)} of {total} ground truths {_have(close)} no prediction": close,
+        f"{many(len(pairing.extra), 'prediction')} {_have(pairing.extra)} no ground truth": pairing.extra,
+        f"{many(len(without_field), 'image')} {_have(without_field)} no mask in {folder}": without_field,
+    }
     where = f"{_shown(inputs.prediction)} against {_shown(inputs.ground_truth)}"
     if inputs.pairs or inputs.prediction is None:
         where = _shown(inputs.pairs or inputs.ground_truth)
-    return DataError(where, "\n".join(parts) + "\n", pairing_hint(pairing))
+    what = "".join(f"{said}:{listed(names)}" for said, names in lacking.items() if names)
+    return DataError(where, what, pairing_hint(pairing))
+
+
+def unmatched(unknown: Sequence[str]) -> str:
+    """Say how many names and patterns match no image."""
+    what = "name or pattern matches" if len(unknown) == 1 else "names or patterns match"
+    return f"{len(unknown)} {what} no image"
 
 
 def pairing_hint(pairing: Pairing) -> str:
@@ -344,18 +341,9 @@ def pairing_hint(pairing: Pairing) -> str:
     return hint + leave_out
 
 
-def _counted(names: tuple[str, ...], what: str) -> str:
-    return f"{many(len(names), what)} {_have(names)}"
-
-
 def _have(names: tuple[str, ...]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
 def _shown(place: object) -> str:
     return shown(masked(str(place)))
-
-
-def _listed(names: tuple[str, ...], close: dict[str, str]) -> str:
-    lines = [shown(name) + (f" (nearest: {shown(close[name])})" if name in close else "") for name in names]
-    return listed(lines).rstrip("\n")
