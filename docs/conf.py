@@ -60,6 +60,7 @@ def setup(app: Sphinx) -> None:
     """Add the tables of options, and the dark variants of pictures."""
     app.connect("source-read", _add_commands)
     app.add_transform(DarkPictures)
+    app.add_transform(ShortCode)
 
 
 class DarkPictures(SphinxTransform):
@@ -78,6 +79,18 @@ class DarkPictures(SphinxTransform):
                 light["classes"].append("only-light")
                 dark["classes"].append("only-dark")
                 light.parent.insert(light.parent.index(light) + 1, dark)
+
+
+class ShortCode(SphinxTransform):
+    """Mark short code, which the style sheet keeps in one line: browsers break ``--option`` after its dashes."""
+
+    default_priority = 400
+
+    def apply(self, **_: Any) -> None:  # noqa: ANN401  as Sphinx declares it
+        """Mark inline code of up to 24 characters."""
+        for code in self.document.findall(nodes.literal):
+            if len(code.astext()) <= 24:
+                code["classes"].append("short")
 
 
 def _add_commands(_: Sphinx, page: str, source: list[str]) -> None:

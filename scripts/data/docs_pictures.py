@@ -373,12 +373,11 @@ def card_saliency() -> Figure:
 
 
 def card_regions() -> Figure:
-    """Draw a photograph and the borders of predicted regions."""
-    from skimage.segmentation import mark_boundaries
+    """Draw a photograph and its predicted regions."""
+    from skimage.color import label2rgb
 
-    regions = iio.imread(DEMO / "labels" / "predictions" / "watershed" / "motorcycle.png")
-    marked = mark_boundaries(photograph("motorcycle"), regions, color=(0.9, 0.6, 0), mode="thick")
-    return tiles(photograph("motorcycle"), marked)
+    regions = iio.imread(DEMO / "labels" / "predictions" / "watershed" / "camera.png")
+    return tiles(photograph("camera"), label2rgb(regions + 1, photograph("camera"), alpha=0.4, bg_label=0))
 
 
 def card(width: float = 3.2, height: float = 1.6) -> tuple[Figure, Axes]:
