@@ -17,7 +17,7 @@ from segbench.cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PICTURE = re.compile(r"!\[[^]]+\]\(images/([^)]+)\)")
+PICTURE = re.compile(r"(?:!\[[^]]+\]\(|:img-top: )images/([^)\s]+)")
 PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if CONSOLE.search(page.read_text("utf-8"))]
 ELSEWHERE = re.compile(r"[|;<>$]|^(?!segbench )")
 
@@ -32,7 +32,8 @@ def test_every_public_name_is_in_the_reference():
 def test_every_picture_is_drawn_by_the_script_and_shown():
     drawn = {f"{name}.png" for name in runpy.run_path(str(ROOT / "scripts" / "data" / "docs_pictures.py"))["PICTURES"]}
     shown = {name for page in (ROOT / "docs").glob("*.md") for name in PICTURE.findall(page.read_text("utf-8"))}
-    assert {path.name for path in (ROOT / "docs" / "images").iterdir()} == drawn | {"report.png"} == shown
+    files = {path.name for path in (ROOT / "docs" / "images").iterdir()}
+    assert {name.replace("-dark.png", ".png") for name in files} == drawn | {"report.png"} == shown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

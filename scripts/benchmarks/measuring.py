@@ -71,14 +71,17 @@ def times_as_long(other: Sequence[float], ours: Sequence[float]) -> float:
     return statistics.median(b / a for a, b in zip(ours, other, strict=False))
 
 
-def machine() -> str:
-    """Describe the machine and how busy it is: processor, cores, memory, load."""
+def hardware() -> str:
+    """Describe the machine: processor, cores, memory."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     models = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
-    load = os.getloadavg()[0]
-    name = models[0] if models else platform.machine()
-    return f"{os.cpu_count()} cores ({name}), {memory:.0f} GiB, load average {load:.1f}"
+    return f"{os.cpu_count()} cores ({models[0] if models else platform.machine()}), {memory:.0f} GiB"
+
+
+def machine() -> str:
+    """Describe the machine and how busy it is."""
+    return f"{hardware()}, load average {os.getloadavg()[0]:.1f}"
 
 
 def versions(packages: Iterable[str]) -> str:

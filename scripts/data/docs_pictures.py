@@ -2,7 +2,8 @@
 
     python scripts/data/docs_pictures.py [NAME...]      # all of them, or those named, into docs/images
 
-Only report.png is none of these: it is what a browser shows of a report page.
+Each is drawn a second time for dark pages, as NAME-dark.png, if that makes a difference. Only report.png is not drawn
+here: it is what a browser shows of a report page.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import argparse
 import tempfile
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
+from unittest.mock import patch
 
 import imageio.v3 as iio
 import matplotlib as mpl
@@ -23,13 +26,20 @@ from matplotlib.figure import Figure
 import segbench
 from segbench import Result, ScoreCounts
 from segbench.core.numbers import number
-from segbench.drawing.palette import FALSE_POSITIVE, MATCHED, MISS
+from segbench.drawing.palette import COLOURS, FALSE_POSITIVE, MATCHED, MISS
 from segbench.report.plots.saving import save_plot
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "datasets" / "demo"
 BELOW = {"ha": "center", "va": "top", "fontweight": "bold"}
 METHODS = ("border_colours", "local_entropy", "random_walker", "soft_otsu")
+DARK = {
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "#131416"),
+    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), "#cfd0d0"),
+    "legend.facecolor": "#1a1c1e",
+    "legend.edgecolor": "#3f4244",
+}
+"""Matplotlib's settings for a dark page of the documentation."""
 WRONG = {"color": "0.45", "linestyle": "--", "linewidth": 1.4}
 
 
@@ -97,7 +107,7 @@ def interpolation() -> Figure:
     single = segbench.pr_curve(lone)
     table.plot(ax=left, label="false positives grow linearly")
     left.plot(table.recall[1:], table.precision[1:], label="straight lines", **WRONG)
-    left.plot([0.25, 0.5], [0.5, 0.25], "ko", markersize=5)
+    left.plot([0.25, 0.5], [0.5, 0.25], "o", color=mpl.rcParams["text.color"], markersize=5)
     left.annotate("A: 5 true, 5 false", (0.25, 0.5), (0.3, 0.52))
     left.annotate("B: 10 true, 30 false", (0.5, 0.25), (0.54, 0.27))
     left.legend(loc="upper right")
@@ -249,14 +259,14 @@ def architecture() -> Figure:
     figure = Figure(figsize=(9, 5.6), layout="constrained")
     ax = figure.subplots()
     for y in range(len(lanes)):
-        ax.axhspan(y - 0.46, y + 0.46, color="0.94", linewidth=0)
+        ax.axhspan(y - 0.46, y + 0.46, color=mpl.rcParams["text.color"], alpha=0.06, linewidth=0)
     steps = [lanes.index(package) for package, _ in PATH]
     places = range(1, len(steps) + 1)
     ax.plot(places, steps, color="C0", linewidth=1.2)
     for x, (y, (_, given)) in enumerate(zip(steps, PATH, strict=True), 1):
         ax.plot(x, y, "o", color="C0", markersize=13)
         ax.annotate(str(x), (x, y), color="white", ha="center", va="center", fontsize=8)
-        box = {"facecolor": "0.94", "edgecolor": "none", "pad": 0.8}
+        box = {"facecolor": mpl.rcParams["axes.facecolor"], "edgecolor": "none", "pad": 0.8}
         ax.annotate(given, (x, y - 0.24), ha="center", va="top", fontsize=8, bbox=box)
     ax.set_yticks(range(len(lanes)), lanes)
     ax.set_xticks([])
@@ -306,17 +316,140 @@ GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
 
 
 def gallery(kind: str) -> Callable[[Path], None]:
-    """Draw a kind of plot as wide as a column, in few colours so that the file is small."""
-    from PIL import Image
-
+    """Draw a kind of plot as wide as a column."""
     results = GALLERY[kind]()
     level = 0.95 if kind in ("roc", "classes") else None
 
-    def write(path: Path) -> None:
-        save_plot(results, path, kind=kind, level=level, size=(3.5, 3))
-        Image.open(path).convert("P", palette=Image.Palette.ADAPTIVE, colors=96).save(path, optimize=True)
+    return lambda path: save_plot(results, path, kind=kind, level=level, size=(3.5, 3))
 
-    return write
+
+def tiles(*pictures: np.ndarray) -> Figure:
+    """Draw pictures side by side without a margin, as the cards of the first page show them."""
+    figure = Figure(figsize=(3.2, 1.6), frameon=False)
+    for place, picture in enumerate(pictures):
+        ax = figure.add_axes((place / len(pictures), 0, 1 / len(pictures), 1))
+        side = min(picture.shape[:2])
+        top, left = ((length - side) // 2 for length in picture.shape[:2])
+        ax.imshow(picture[top : top + side, left : left + side], cmap="gray", aspect="auto")
+        ax.axis("off")
+    return figure
+
+
+def photograph(name: str) -> np.ndarray:
+    """Read a photograph of the demo."""
+    return iio.imread(DEMO / "images" / f"{name}.jpg")
+
+
+def overlaid(result: Result, name: str, *, classes: bool = False) -> np.ndarray:
+    """Draw true, false and missed pixels, or classes, of an image."""
+    with tempfile.TemporaryDirectory() as folder:
+        segbench.export_overlays([result], folder, names=[name], classes=classes)
+        drawn = next(path for path in Path(folder).rglob(f"{name}.png") if "ground_truth" not in path.parts)
+        return iio.imread(drawn, mode="RGB")
+
+
+def card_soft_maps() -> Figure:
+    """Draw a photograph and a soft map."""
+    return tiles(photograph("chelsea"), iio.imread(DEMO / "objects" / "predictions" / "random_walker" / "chelsea.png"))
+
+
+def card_edges() -> Figure:
+    """Draw a photograph and matched boundaries."""
+    return tiles(photograph("coffee"), overlaid(edges()[3], "coffee"))
+
+
+def card_labels() -> Figure:
+    """Draw a photograph and a label map."""
+    return tiles(photograph("astronaut"), overlaid(labels()[0], "astronaut", classes=True))
+
+
+def card_saliency() -> Figure:
+    """Draw a saliency map and the mask."""
+    folder = DEMO / "objects"
+    return tiles(
+        iio.imread(folder / "predictions" / "soft_otsu" / "coins.png"),
+        iio.imread(folder / "ground_truth" / "coins.png"),
+    )
+
+
+def card_regions() -> Figure:
+    """Draw a photograph and its predicted regions."""
+    from skimage.color import label2rgb
+
+    regions = iio.imread(DEMO / "labels" / "predictions" / "watershed" / "camera.png")
+    return tiles(photograph("camera"), label2rgb(regions + 1, photograph("camera"), alpha=0.4, bg_label=0))
+
+
+def card(width: float = 3.2, height: float = 1.6) -> tuple[Figure, Axes]:
+    """Give the figure of a card with one pair of axes."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots()
+
+
+def card_training() -> Figure:
+    """Train a logistic regression of colour on five photographs, and draw what each epoch scores on four others."""
+    names = sorted(path.stem for path in (DEMO / "objects" / "ground_truth").iterdir())
+    pixels, truth = {}, {}
+    for name in names:
+        colours = np.atleast_3d(photograph(name)[::2, ::2] / 255)
+        grey = colours.mean(axis=2, keepdims=True)
+        pixels[name] = np.concatenate([np.broadcast_to(grey, (*grey.shape[:2], 3)) - colours, grey, grey**2], axis=2)
+        truth[name] = iio.imread(DEMO / "objects" / "ground_truth" / f"{name}.png")[::2, ::2] > 0
+    training = names[::2]
+    x = np.concatenate([pixels[name].reshape(-1, 5) for name in training])
+    y = np.concatenate([truth[name].ravel() for name in training])
+    mean, spread, weights, bias = x.mean(axis=0), x.std(axis=0), np.zeros(5), 0.0
+    scores = []
+    for _ in range(15):
+        validation = segbench.Accumulator()
+        for name in names[1::2]:
+            logits = (pixels[name] - mean) / spread @ weights + bias
+            validation.update(truth[name], 1 / (1 + np.exp(-logits)), name=name)
+        scores.append(validation.compute().summary)
+        errors = 1 / (1 + np.exp(-((x - mean) / spread @ weights + bias))) - y
+        weights, bias = weights - 0.5 * errors @ ((x - mean) / spread) / len(y), bias - 0.5 * errors.mean()
+    figure, ax = card()
+    for key in ("ods_f", "auc_roc"):
+        ax.plot([summary[key] for summary in scores], ".-", label=key)
+    ax.set_xlabel("epoch", fontsize=9)
+    ax.tick_params(labelsize=8)
+    ax.legend(fontsize=9)
+    return figure
+
+
+def card_paper() -> Figure:
+    """Draw a table as papers have it."""
+    keys = {"ods_f": "ODS", "ois_f": "OIS", "auc_pr": "AUC-PR"}
+    rows = [[result.method, *(number(result.summary[key], digits=3) for key in keys)] for result in objects(*METHODS)]
+    figure, ax = card()
+    ax.axis("off")
+    table = ax.table([["method", *keys.values()], *rows], edges="", cellLoc="right", bbox=(0, 0, 1, 1))
+    for (row, column), cell in table.get_celld().items():
+        cell.get_text().set_color(mpl.rcParams["text.color"])
+        cell.get_text().set_fontweight("bold" if row == 1 + METHODS.index("random_walker") and column else "normal")
+        cell.set_width(0.43 if column == 0 else 0.19)
+        if column == 0:
+            cell.set_text_props(ha="left")
+    for y, width in ((1, 1.6), (1 - 1 / (len(rows) + 1), 0.8), (0, 1.6)):
+        ax.plot((0, 1), (y, y), color=mpl.rcParams["text.color"], linewidth=width, clip_on=False)
+    ax.set(xlim=(0, 1), ylim=(0, 1))
+    return figure
+
+
+def card_cluster() -> Figure:
+    """Draw how images are counted in parts and merged."""
+    figure, ax = card()
+    ax.axis("off")
+    box = {"boxstyle": "round,pad=0.4", "facecolor": "none", "edgecolor": mpl.rcParams["text.color"]}
+    for y in (0.15, 0.5, 0.85):
+        arrow = {"arrowstyle": "->", "color": COLOURS[5]}
+        ax.annotate("", (0.36, y), (0.21, 0.5), arrowprops=arrow)
+        ax.annotate("", (0.78, 0.5), (0.6, y), arrowprops=arrow)
+        ax.text(0.48, y, "worker", ha="center", va="center", bbox=box, fontsize=9)
+    ax.text(0.11, 0.5, "images", ha="center", va="center", bbox=box, fontsize=9)
+    ax.text(0.88, 0.5, "results", ha="center", va="center", bbox=box, fontsize=9)
+    ax.set(xlim=(0, 1), ylim=(0, 1))
+    return figure
 
 
 PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
@@ -335,8 +468,26 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "matches": matches,
     "overlay": overlay,
     "label-maps": label_maps,
+    "card-soft-maps": card_soft_maps,
+    "card-edges": card_edges,
+    "card-labels": card_labels,
+    "card-regions": card_regions,
+    "card-saliency": card_saliency,
+    "card-training": card_training,
+    "card-paper": card_paper,
+    "card-cluster": card_cluster,
     **{f"plot-{kind}": partial(gallery, kind) for kind in GALLERY},
 }
+
+
+@contextmanager
+def dark_guides() -> Iterator[None]:
+    """Draw lines of equal F, and links between matched pixels, as a dark page needs them."""
+    with (
+        patch.multiple("segbench.drawing.axes", ISO_F="#2c4a2c", ISO_F_TEXT="#7fb07a"),
+        patch("segbench.report.matches.LINK", DARK["text.color"]),
+    ):
+        yield
 
 
 def main() -> None:
@@ -350,14 +501,26 @@ def main() -> None:
     mpl.use("agg")
     options.output.mkdir(parents=True, exist_ok=True)
     for name in options.names or PICTURES:
-        path = options.output / f"{name}.png"
-        drawn = PICTURES[name]()
-        if isinstance(drawn, Figure):
-            drawn.draw_without_rendering()  # a layout settles step by step
-            drawn.savefig(path, dpi=120)
-        else:
-            drawn(path)
-        print(path)
+        light, dark = (options.output / f"{name}{ending}.png" for ending in ("", "-dark"))
+        write(name, light)
+        with mpl.rc_context(DARK), dark_guides():
+            write(name, dark)
+        if light.read_bytes() == dark.read_bytes():
+            dark.unlink()
+        print(light)
+
+
+def write(name: str, path: Path) -> None:
+    """Draw a picture into a file, in few colours so that it is small."""
+    from PIL import Image
+
+    drawn = PICTURES[name]()
+    if isinstance(drawn, Figure):
+        drawn.draw_without_rendering()  # a layout settles step by step
+        drawn.savefig(path, dpi=120)
+    else:
+        drawn(path)
+    Image.open(path).convert("RGB").quantize(128).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ONE_ANNOTATOR = "one annotator, so there is none to compare with"
+ONE_ANNOTATOR = "only one annotator, so the image is left out"
 """The note on an image that cannot show how well annotators agree."""
 TAKE_ONE = "take one of them: --gt-pattern (gt_pattern=...), or one column of the list"
 """The remedy where an image has several ground truths, and only one can be counted."""

@@ -16,7 +16,7 @@ from segbench.aggregator.rereading import best_threshold, files_of, full_protoco
 from segbench.aggregator.result import Result
 from segbench.aggregator.writing import refuse_inputs, write_file
 from segbench.core.arguments import as_real
-from segbench.core.errors import DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.protocol import Protocol
 from segbench.drawing.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS, class_colours
 from segbench.loaders.decoded import shown
@@ -94,7 +94,7 @@ def export_overlays(
     Raises
     ------
     ArgumentError
-        If a picture would overwrite a file that was counted.
+        If a picture would overwrite a file that was counted, or no score of any method reaches `threshold`.
     DataError
         If there are no pictures of a result, as of one that others counted, it has no classes where these are to be
         drawn, no best threshold or no image of a name, its folders are gone, or the folder cannot be written.
@@ -109,6 +109,7 @@ def export_overlays(
     """
     if threshold is not None:
         threshold = as_real(threshold, "threshold", "a number", least=-math.inf, most=math.inf)
+        _refuse_unreached(results, threshold)
     work: list[_Work] = []
     *places, truths = file_names([*(result.method for result in results), _GROUND_TRUTH])
     for result, place in zip(results, places, strict=True):
@@ -144,6 +145,17 @@ def export_overlays(
         if progress:
             progress(done, len(work))
     return problems
+
+
+def _refuse_unreached(results: Sequence[Result], threshold: float) -> None:
+    """Refuse a threshold above all scores, as a level of 8 bits is where scores are levels divided by 255."""
+    ends = [result.curve.against_threshold()[0] for result in results if result.rules.best_threshold is not None]
+    known = np.concatenate([np.zeros(0), *(thresholds[np.isfinite(thresholds)] for thresholds in ends)])
+    if known.size and threshold > max(known.max(), 1):  # boundaries know scores at some thresholds only
+        raise ArgumentError(
+            f"threshold {threshold:g} is above all scores, which go from {known.min():g} to {known.max():g}; "
+            "levels of 8 bits are divided by 255"
+        )
 
 
 class _Work(NamedTuple):

@@ -14,7 +14,7 @@ from pages import embedded
 from segbench import BoundaryCounts, Result, export_bsds, import_bsds, load_results, plot_images
 from segbench import compare as compare_counts
 
-ALONE = "one annotator, so there is none to compare with"
+ALONE = "only one annotator, so the image is left out"
 WHY = "no boundaries of two annotators"
 EMPTY = "no boundary pixel in the ground truth or the prediction"
 COLUMNS = ["f", "precision", "recall", "threshold", "area_pr"]

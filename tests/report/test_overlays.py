@@ -99,6 +99,13 @@ def test_an_image_of_positives_alone_has_no_false_pixel(run, tmp_path):
     assert not (tmp_path / "out/pred/a.png").exists()
 
 
+def test_a_threshold_above_all_scores_is_refused(run, tmp_path):
+    result = run(segbench.Pixels(), {"a.png": MASK * np.uint8(255)}, {"a.png": SCORES})
+    with pytest.raises(segbench.ArgumentError, match="threshold 128 is above all scores"):
+        segbench.export_overlays([result], tmp_path / "out", threshold=128)
+    assert not (tmp_path / "out").exists()
+
+
 def test_boundaries_are_those_counted(run, tmp_path):
     result = run(segbench.Boundaries(thresholds=(0.5,), max_dist=0.03), {"a.png": LINES}, {"a.png": SOFT})
     segbench.export_overlays([result], tmp_path / "out")

@@ -1,13 +1,14 @@
 """The benchmarks beside peers: that numbers agree where they should, never how long anything took."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
-from peer_tables import boundaries, pixel_programs, pixels, regions, saliency
+from peer_tables import boundaries, contests, labels, page, pixel_programs, pixels, regions, saliency
+from peer_tables.contests import Cell, Contest, Effort, Stored, Way
 from peer_tables.images import EdgeImage, MaskImage, shipped_edges, shipped_masks
-from peer_tables.programs import PYEDGEEVAL, PYSODMETRICS, Program
-from peer_tables.workers import Limits
-
-import segbench
+from peer_tables.programs import NUMPY, PYEDGEEVAL, PYSODMETRICS, SCIKIT_LEARN, SEGBENCH, TORCHMETRICS, Program
 
 ABSENT = Program("Absent", ("no_such_module",), "absent-package", "absent")
 EXACT = 1e-12
@@ -21,20 +22,20 @@ def test_a_missing_program_is_named_with_the_command_that_installs_it():
 
 
 @pytest.fixture(scope="module")
-def arrays(tmp_path_factory):
-    return pixels.write_arrays(tmp_path_factory.mktemp("arrays") / "some", 3000)
+def scratch(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("arrays"))
 
 
-@pytest.mark.parametrize("kind", pixels.KINDS)
+@pytest.mark.parametrize("kind", ["float32", "8-bit"])
 @pytest.mark.parametrize("work", pixel_programs.WORKS)
 @pytest.mark.parametrize("contestant", pixel_programs.CONTESTANTS, ids=lambda contestant: contestant.name)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
-def test_curves_and_areas_agree_with_every_program(arrays, contestant, work, kind):
+def test_curves_and_areas_agree_with_every_program(scratch, contestant, work, kind):
     if contestant.program.missing:
         pytest.skip(contestant.program.missing)
-    labels, scores = pixels.load(str(arrays), kind)
+    arrays = pixels.load(scratch, 3000, kind)
     answer, ours = (
-        pixel_programs.at_levels(name, work, kind, pixels.do(name, work, labels, scores))
+        pixel_programs.at_levels(work, kind, pixels.do(name, work, *arrays))
         for name in (contestant.name, pixel_programs.OURS)
     )
     assert len(answer) == (2 * 255 if "curve" in work else 1)
@@ -42,7 +43,7 @@ def test_curves_and_areas_agree_with_every_program(arrays, contestant, work, kin
 
 
 def tolerance(contestant, work, kind):
-    if contestant.program is not pixel_programs.TORCHMETRICS:
+    if contestant.program is not TORCHMETRICS:
         return EXACT
     if str(pixel_programs.LEVELS) not in contestant.name:
         return SINGLE
@@ -53,45 +54,30 @@ def tolerance(contestant, work, kind):
     return 0.01
 
 
-@pytest.mark.slow
-def test_the_table_of_pixels_has_a_cell_for_every_program_that_is_here(tmp_path, monkeypatch):
-    few = [c for c in pixel_programs.CONTESTANTS if c.program is not pixel_programs.TORCHMETRICS]
-    monkeypatch.setattr(pixels, "CONTESTANTS", [*few, pixel_programs.Contestant("absent", ABSENT, str)])
-    table = pixels.measure(
-        tmp_path, [1000], pixel_programs.WORKS, pixels.Effort(Limits(60, 2**33), budget=60, rounds=1)
-    )
-    assert len(table) == len(pixels.KINDS) * len(pixel_programs.WORKS)
-    for cells in table.values():
-        assert all(len(cell.seconds) == 1 and not cell.missing for cell in cells.values())
-        assert max(pixels.difference(cell, cells[pixel_programs.OURS]) for cell in cells.values()) < EXACT
-    report = pixels.report(table)
-    assert "absent" not in report
-    assert report.count("| 1e3 | 8-bit | AP |") == 2
-
-
-@pytest.mark.slow
-def test_what_a_smaller_size_rules_out_is_not_tried(tmp_path, monkeypatch):
-    monkeypatch.setattr(pixels, "CONTESTANTS", pixel_programs.CONTESTANTS[:2])
-    monkeypatch.setattr(pixels, "KINDS", ("8-bit",))
-    table = pixels.measure(tmp_path, [1000, 2000], ["AP"], pixels.Effort(Limits(1e-9, 2**33), budget=60, rounds=1))
-    large = table[pixels.Row(2000, "8-bit", "AP")]
-    assert all(cell.missing.startswith("not tried: ") and cell.missing.endswith("at 1e+03") for cell in large.values())
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+def test_confusion_matrices_agree():
+    for maps in (labels.scene(0, (128, 256)), labels.ragged(0, (128, 256))):
+        ours = labels.by_segbench(*maps)
+        assert ours.sum() == np.count_nonzero(maps[0] != labels.VOID)
+        assert np.array_equal(labels.by_bincount(*maps), ours)
+        for program, count in ((SCIKIT_LEARN, labels.by_sklearn), (TORCHMETRICS, labels.by_torchmetrics)):
+            assert program.missing or labels.cells_of(count(*maps)) == labels.cells_of(ours)
 
 
 @pytest.fixture(scope="module")
 def edges():
     image = shipped_edges(most=1)[0]
     part = np.s_[:90, :120]
-    return [EdgeImage(image.name, image.scores[part], [truth[part] for truth in image.ground_truths])]
+    return EdgeImage(image.name, image.scores[part], [truth[part] for truth in image.ground_truths])
 
 
 def test_boundary_counts_are_scipys_and_near_the_official_matchers(edges):
-    assert len(edges[0].ground_truths) == 1
+    assert len(edges.ground_truths) == 1
     cuts = np.array([0.2, 0.4, 0.6])
-    ours = boundaries.by_segbench(edges[0], cuts)
+    ours = boundaries.by_segbench(edges, cuts)
     assert ours.matched_gt.min() > 0
     for counter in (boundaries.by_scipy, *([] if PYEDGEEVAL.missing else [boundaries.by_pyedgeeval])):
-        theirs = counter(edges[0], cuts)
+        theirs = counter(edges, cuts)
         assert np.array_equal(theirs.total_gt, ours.total_gt)
         assert np.array_equal(theirs.total_pred, ours.total_pred)
         allowed = 0 if counter is boundaries.by_scipy else 0.01 * ours.matched_gt
@@ -99,66 +85,97 @@ def test_boundary_counts_are_scipys_and_near_the_official_matchers(edges):
         assert np.all(np.abs(theirs.matched_pred - ours.matched_pred) <= allowed)
 
 
-def test_all_matchers_find_as_many_pairs_at_the_same_distance(edges):
-    image = edges[0]
-    on = segbench.thin(image.scores / 255 >= 0.3)
-    found = {name: match() for name, match in boundaries.matchings(on, image.ground_truths[0], image).items()}
-    ours = found.pop("segbench")
+def test_counts_survive_being_listed(edges):
+    counts = boundaries.by_segbench(edges, np.array([0.25, 0.5, 0.75]))
+    again = boundaries.counts_of(boundaries.numbers(counts))
+    assert all(np.array_equal(getattr(again, name), getattr(counts, name)) for name in boundaries.FIELDS)
+    more = boundaries.numbers(counts)
+    more[0] += 1
+    assert boundaries.difference(boundaries.numbers(counts), boundaries.numbers(counts)) == "same"
+    assert boundaries.difference(more, boundaries.numbers(counts)).startswith("matched ground truth +")
+
+
+def test_all_matchers_find_as_many_pairs_at_the_same_distance():
+    on, truth, reach = boundaries.load_one("", shipped_edges(most=1)[0].name)
+    maps = on[:90, :120], truth[:90, :120], reach
+    ours = boundaries.match_segbench(*maps)
     assert ours.pairs > 20
-    exact = [found[name] for name in found if name.startswith("SciPy")]
-    assert exact == [ours, ours]
-
-
-def test_boundary_tables_leave_a_missing_program_out(edges, monkeypatch):
-    monkeypatch.setattr(boundaries, "PYEDGEEVAL", ABSENT)
-    report = boundaries.report(edges, thresholds=3)
-    assert "pyEdgeEval" not in report
-    assert report.count("| SciPy, ") == 3
-
-
-@pytest.fixture(scope="module")
-def masks():
-    return [MaskImage(image.name, image.scores[::4, ::4], image.ground_truth[::4, ::4]) for image in shipped_masks()]
-
-
-def test_f_at_every_level_is_what_thresholding_gives(masks):
-    image = masks[0]
-    positive = image.ground_truth > 128
-    counts = segbench.count_pixels(positive, image.scores)
-    curve = saliency.f_at_levels(counts)[::-1]
-    for level in range(saliency.LEVELS):
-        on = image.scores >= level
-        tp = np.count_nonzero(on & positive)
-        assert curve[level] == pytest.approx(1.3 * tp / (0.3 * positive.sum() + on.sum()), abs=EXACT)
-    on = image.scores / 255 >= min(2 * (image.scores / 255).mean(), 1)
-    tp = np.count_nonzero(on & positive)
-    assert saliency.adaptive_f(counts) == pytest.approx(1.3 * tp / (0.3 * positive.sum() + on.sum()), abs=EXACT)
+    for matcher in (boundaries.sparse_matching, boundaries.dense_matching):
+        assert boundaries.match_scipy(matcher, *maps) == ours
+    assert boundaries.difference([5, -1], [5, 700]) == "as many pairs, distance not given"
 
 
 @pytest.mark.skipif(bool(PYSODMETRICS.missing), reason="PySODMetrics is not installed")
-def test_f_of_256_levels_is_that_of_pysodmetrics(masks):
-    ours, theirs = saliency.by_segbench(masks), saliency.by_pysodmetrics(masks, stretch=False)
-    assert theirs == pytest.approx({key: ours[key] for key in theirs}, abs=EXACT)
-    stretched = [MaskImage(m.name, _stretched(m.scores), m.ground_truth) for m in masks]
-    again = saliency.by_pysodmetrics(stretched, stretch=True)
-    assert again == pytest.approx(saliency.by_pysodmetrics(stretched, stretch=False), abs=EXACT)
-
-
-def _stretched(scores):
-    """Make a map that spans 0 to 255 already, so that stretching changes nothing."""
-    stretched = scores.copy()
-    stretched.flat[:2] = 0, 255
-    return stretched
-
-
-def test_saliency_table_leaves_a_missing_program_out(masks, monkeypatch):
-    monkeypatch.setattr(saliency, "PYSODMETRICS", ABSENT)
-    report = saliency.report(masks[:1], rounds=1)
-    assert len(report.splitlines()) == 3
+def test_saliency_metrics_are_those_of_pysodmetrics():
+    masks = [MaskImage(m.name, m.scores[::4, ::4], m.ground_truth[::4, ::4]) for m in shipped_masks()]
+    ours = saliency.by_segbench(masks, weighted=True)
+    assert saliency.by_pysodmetrics(masks, weighted=True) == pytest.approx(ours, abs=EXACT)
+    assert saliency.by_segbench(masks, weighted=False) == ours[:-1]
 
 
 def test_information_and_rand_error_are_those_of_scikit_image():
-    for maps in regions.shipped_label_maps([0.2, 0.3])[:3]:
-        assert np.allclose(regions.by_segbench(maps), regions.by_scikit_image(maps), atol=1e-9, rtol=0)
-    rows = regions.rows_of("one", regions.one_to_one(regions.shipped_label_maps([0.3])[:1]), rounds=1)
-    assert [row[1] for row in rows] == ["segbench", "scikit-image"]
+    for alone, numbers in ((False, 2), (True, 1)):
+        (images,) = regions.shipped_label_maps(1, 2, alone)
+        ours = regions.values(regions.by_segbench(images))
+        assert len(ours) == 2 * numbers
+        assert np.allclose(ours, regions.values(regions.by_scikit_image(images)), atol=1e-9, rtol=0)
+
+
+@pytest.fixture
+def two_programs():
+    ways = Way(SEGBENCH, divmod), Way(NUMPY, divmod, "NumPy, too"), Way(ABSENT, divmod)
+    return Contest("7 / 2", tuple, ((7, 2),), ways, list, rounds=2)
+
+
+def test_a_contest_is_measured_once_and_kept(two_programs, tmp_path, monkeypatch):
+    contests.run("sums", [two_programs], tmp_path)
+    kept = Stored.read(tmp_path / "sums-7-2.json")
+    assert {name: cell.values for name, cell in kept.cells.items()} == {"segbench": [3, 1], "NumPy, too": [3, 1]}
+    assert all(len(cell.processor) == len(cell.wall) == 2 for cell in kept.cells.values())
+    assert kept.ratio("NumPy, too") > 0
+    monkeypatch.setattr(contests, "measure", None)
+    contests.run("sums", [two_programs], tmp_path)
+
+
+@pytest.fixture
+def raw(tmp_path):
+    def keep(what, *cells, subject="pixels", versions="x 1"):
+        named = dict(zip(("segbench", "peer"), cells, strict=True))
+        stored = Stored(subject, 0, what, "2026-01-01", "2026-01-02", (0.5, 1.5), "2 cores", versions, named)
+        text = json.dumps({**vars(stored), "cells": {name: vars(cell) for name, cell in named.items()}})
+        contests.file_of(tmp_path, subject, what).write_text(text)
+
+    keep("a row", Cell([1.0, 2.0], [1.0, 2.0], 2**20, [0.5]), Cell([4.0, 4.0], [5.0, 5.0], 2**19, [0.25]))
+    keep("b row", Cell([1.0], [1.0], 2**20, [0.5]), Cell(missing="> 120 s"))
+    return keep
+
+
+def test_the_page_says_what_was_kept(raw, tmp_path):
+    raw("c row", Cell([1.0], [1.0], 2**20, [0.5]), Cell([0.5], [0.5], 2**21, [0.5]))
+    (tmp_path / "docs").mkdir()
+    page.write(tmp_path, tmp_path / "docs/page.md")
+    text = (tmp_path / "docs/page.md").read_text()
+    assert "{{" not in text
+    assert "| a row | segbench | 1 s, 1.5 s | 1 s, 1.5 s |  | 1 MiB |  |" in text
+    assert "|  | peer | 4 s, 4 s | 5 s, 5 s | 3.0 | 0 MiB | 2e-01 |" in text
+    assert "took less processor time in 1 of 2 comparisons; there the other programs took 3.0 to 3.0 times" in text
+    assert "peer took 0.50 times as much for c row." in text
+    assert "peer did not finish (> 120 s): b row." in text
+    assert "0.5 before the run, at most 1.5 during, 1.5 after it" in text
+    assert text.count("Not measured in this run.") == 4
+    assert 0 < (tmp_path / "docs/images/benchmark-pixels.png").stat().st_size < 60 * 1024
+
+
+def test_runs_of_different_versions_are_not_mixed(raw, tmp_path):
+    raw("c row", Cell([1.0], [1.0]), Cell([0.5], [0.5]), versions="x 2")
+    with pytest.raises(SystemExit, match="expected contests with one versions"):
+        page.write(tmp_path, tmp_path / "page.md")
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_subject_has_contests_with_names_of_their_own(quick, monkeypatch):
+    monkeypatch.delenv("SEGBENCH_BSDS500", raising=False)
+    monkeypatch.delenv("SEGBENCH_SOD", raising=False)
+    for subject in page.SUBJECTS.values():
+        names = [contest.what for contest in subject.contests(Effort(quick, Path("unused")))]
+        assert len(set(names)) == len(names) > 1

@@ -6,34 +6,93 @@ The benchmark of an image runs from its soft map to four counts at each of 99 th
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import bsds500
 import numpy as np
-from measuring import duration, factor, in_turn, markdown, times_as_long
+from measuring import markdown
 from numpy.typing import NDArray
 from skimage.morphology import thin as skimage_thin
 
 import segbench
-from peer_tables.images import EdgeImage
-from peer_tables.matchers import dense_matching, graph_of, sparse_matching
-from peer_tables.programs import PYEDGEEVAL
-from segbench.protocols.boundaries.counting import compile_kernels
+from peer_tables.contests import Contest, Effort, Stored, Way
+from peer_tables.images import EdgeImage, bsds_edges, shipped_edges
+from peer_tables.matchers import Graph, Pairs, dense_matching, graph_of, sparse_matching
+from peer_tables.programs import PYEDGEEVAL, SCIPY, SEGBENCH
 
 MAX_DIST = 0.0075
-OURS = "segbench"
+FIELDS = ("matched_gt", "total_gt", "matched_pred", "total_pred")
 SUMMED = {"ODS F": "ods_f", "OIS F": "ois_f", "Area_PR": "area_pr"}
 OFF_BY = {"matched ground truth": "matched_gt", "matched predicted": "matched_pred", "all predicted": "total_pred"}
-_ROUNDS = 5
-Counter = Callable[[EdgeImage, NDArray[np.float64]], segbench.BoundaryCounts]
+_SECONDS = 1200.0
+"""Limit of a call: pyEdgeEval takes minutes per image."""
+_MATCHING = "one matching"
+_THRESHOLD = 0.3
 
 
 class Found(NamedTuple):
-    """What one matching found: pairs, and the sum of their distances in hundredths of a pixel (None: not told)."""
+    """What one matching found: pairs, and the sum of their distances in hundredths of a pixel (-1: not given)."""
 
     pairs: int
-    hundredths: int | None
+    hundredths: int
+
+
+def contests(effort: Effort) -> Iterator[Contest]:
+    """Three images of BSDS500 where the environment names it, else that ship; all thresholds, then one matching."""
+    folder = bsds500.folder()
+    most, thresholds = (1, 3) if effort.quick else (3, 99)
+    sets = {"ships": "", "BSDS500": str(folder)} if folder else {"ships": ""}
+    for name, place in sets.items():
+        for image in images(place, most if place or not folder else 1):
+            of_set = f"{image.name} ({name}, {len(image.ground_truths)} annotators)".replace("(ships", "(that ships")
+            yield Contest(
+                f"{of_set.replace('1 annotators', '1 annotator')}, {thresholds} thresholds",
+                load,
+                (place, image.name, thresholds),
+                (
+                    Way(SEGBENCH, by_segbench),
+                    Way(PYEDGEEVAL, by_pyedgeeval),
+                    Way(SCIPY, by_scipy, "SciPy, scikit-image"),
+                ),
+                numbers,
+                warm=(place, image.name, 1),
+                seconds=_SECONDS,
+                rounds=2,
+            )
+    for name, place in sets.items():
+        image = images(place, 1)[0]
+        yield Contest(
+            f"{image.name} ({'that ships' if name == 'ships' else name}), {_MATCHING}",
+            load_one,
+            (place, image.name),
+            (
+                Way(SEGBENCH, match_segbench),
+                Way(PYEDGEEVAL, match_pyedgeeval, "pyEdgeEval, correspond_pixels"),
+                Way(SCIPY, partial(match_scipy, sparse_matching), "SciPy, min_weight_full_bipartite_matching"),
+                Way(SCIPY, partial(match_scipy, dense_matching), "SciPy, linear_sum_assignment"),
+            ),
+            list,
+        )
+
+
+def images(place: str, most: int) -> list[EdgeImage]:
+    """Read the first images that ship, or of BSDS500 with HED's maps."""
+    return bsds_edges(Path(place), most) if place else shipped_edges(most=most)
+
+
+def load(place: str, name: str, thresholds: int) -> tuple[EdgeImage, NDArray[np.float64]]:
+    """Read an image, and list the thresholds."""
+    image = next(image for image in images(place, 9) if image.name == name)
+    return image, np.arange(1, thresholds + 1) / (thresholds + 1)
+
+
+def load_one(place: str, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_], float]:
+    """Thin a map at one threshold; give it, an annotator's boundaries, and the tolerance in pixels."""
+    image, _ = load(place, name, 1)
+    return segbench.thin(image.scores / 255 >= _THRESHOLD), image.ground_truths[0], _reach(image.scores)
 
 
 def by_segbench(image: EdgeImage, thresholds: NDArray[np.float64]) -> segbench.BoundaryCounts:
@@ -58,7 +117,7 @@ def by_scipy(image: EdgeImage, thresholds: NDArray[np.float64]) -> segbench.Boun
         on = skimage_thin(image.scores / 255 >= threshold)
         used, matched = np.zeros(int(on.sum()), np.bool_), 0
         for truth in image.ground_truths:
-            graph = graph_of(on, truth, _reach(image))
+            graph = graph_of(on, truth, _reach(image.scores))
             if graph is not None:
                 pairs = sparse_matching(graph)
                 used[pairs.prediction] = True
@@ -67,115 +126,74 @@ def by_scipy(image: EdgeImage, thresholds: NDArray[np.float64]) -> segbench.Boun
     return segbench.BoundaryCounts(thresholds, *np.array(rows).T)
 
 
-def counters() -> dict[str, Counter]:
-    """Name the programs that are here."""
-    compile_kernels()
-    peer = {} if PYEDGEEVAL.missing else {PYEDGEEVAL.name: by_pyedgeeval}
-    return {OURS: by_segbench, **peer, "SciPy, scikit-image": by_scipy}
+def numbers(counts: segbench.BoundaryCounts) -> list[float]:
+    """List the counts, field by field."""
+    return [float(number) for name in FIELDS for number in getattr(counts, name)]
 
 
-def whole_benchmark(images: Sequence[EdgeImage], thresholds: int = 99) -> list[list[str]]:
-    """Give rows: program, seconds an image, how many times ours, ODS, OIS, Area_PR, and how far the counts are off."""
-    cuts = np.arange(1, thresholds + 1) / (thresholds + 1)
-    counts: dict[str, dict[str, segbench.BoundaryCounts]] = {name: {} for name in counters()}
-    seconds: dict[str, list[float]] = {name: [] for name in counts}
-    for image in images:
+def counts_of(values: Sequence[float]) -> segbench.BoundaryCounts:
+    """Make counts of what `numbers` listed."""
+    parts = np.reshape(values, (len(FIELDS), -1)).astype(np.int64)
+    thresholds = np.arange(1, parts.shape[1] + 1) / (parts.shape[1] + 1)
+    return segbench.BoundaryCounts(thresholds, *parts)
 
-        def count(name: str, counter: Counter, image: EdgeImage = image) -> None:
-            counts[name][image.name] = counter(image, cuts)
 
-        ways = {name: lambda n=name, c=counter: count(n, c) for name, counter in counters().items()}
-        for name, taken in in_turn(ways, 1).items():
-            seconds[name] += taken
+def match_segbench(on: NDArray[np.bool_], truth: NDArray[np.bool_], reach: float) -> Found:
+    """Match with segbench."""
+    match = segbench.match_boundaries(on, truth, reach)
+    return Found(match.count, round(match.total_distance * 100))
+
+
+def match_scipy(
+    matcher: Callable[[Graph], Pairs], on: NDArray[np.bool_], truth: NDArray[np.bool_], reach: float
+) -> Found:
+    """Match with one of SciPy's matchers."""
+    graph = graph_of(on, truth, reach)
+    if graph is None:
+        return Found(0, 0)
+    pairs = matcher(graph)
+    return Found(pairs.ground_truth.size, pairs.hundredths)
+
+
+def match_pyedgeeval(on: NDArray[np.bool_], truth: NDArray[np.bool_], reach: float) -> Found:
+    """Match with pyEdgeEval, which takes the tolerance as a share of the diagonal."""
+    del reach
+    from pyEdgeEval import correspond_pixels
+
+    return Found(int(np.count_nonzero(correspond_pixels(on, truth, max_dist=MAX_DIST)[0])), -1)
+
+
+def difference(theirs: Sequence[float], ours: Sequence[float]) -> str:
+    """Write how far sums over thresholds, or one matching, are from ours."""
+    if len(ours) == 2:
+        (pairs, hundredths), (our_pairs, our_hundredths) = theirs, ours
+        more = f"{pairs - our_pairs:+.0f} pairs" if pairs != our_pairs else "as many pairs"
+        distance = "distance not given" if hundredths < 0 else f"{(hundredths - our_hundredths) / 100:+g} px"
+        return "same" if list(theirs) == list(ours) else f"{more}, {distance}"
+    off = []
+    for title, name in OFF_BY.items():
+        other, mine = (int(getattr(counts_of(each), name).sum()) for each in (theirs, ours))
+        off += [f"{title} {other / mine - 1:+.3%}"] if other != mine else []
+    return ", ".join(off) or "same"
+
+
+def metrics(stored: Sequence[Stored]) -> str:
+    """Lay out the metrics of each set of images by each program."""
+    sets: dict[str, list[Stored]] = {}
+    for one in stored:
+        if _MATCHING not in one.what:
+            sets.setdefault("BSDS500" if "BSDS500" in one.what else "images that ship", []).append(one)
     rows = []
-    for name, per_image in counts.items():
-        summary = segbench.Boundaries().table(per_image).summary()
-        rows.append(
-            [
-                name,
-                duration(statistics.mean(seconds[name])),
-                "" if name == OURS else factor(times_as_long(seconds[name], seconds[OURS])),
-                *(f"{summary[key]:.5f}" for key in SUMMED.values()),
-                *off_by(per_image, counts[OURS]),
-            ]
-        )
-    return rows
+    for name, of_set in sets.items():
+        for program in of_set[0].cells:
+            counts: dict[str, Any] = {
+                one.what: counts_of(one.cells[program].values) for one in of_set if one.cells[program].values
+            }
+            if len(counts) == len(of_set):
+                summary = segbench.Boundaries().table(counts).summary()
+                rows.append([f"{name} ({len(of_set)})", program, *(f"{summary[key]:.5f}" for key in SUMMED.values())])
+    return markdown(["images", "program", *SUMMED], rows)
 
 
-def off_by(theirs: dict[str, segbench.BoundaryCounts], ours: dict[str, segbench.BoundaryCounts]) -> Iterator[str]:
-    """Write how far sums over images and thresholds are from ours: matched ground truth, matched and all predicted."""
-    for field in OFF_BY.values():
-        mine, other = (sum(int(getattr(c, field).sum()) for c in counts.values()) for counts in (ours, theirs))
-        yield "same" if mine == other else f"{other / mine - 1:+.3%}"
-
-
-def one_matching(images: Sequence[EdgeImage], threshold: float = 0.3) -> list[list[str]]:
-    """Give rows: program, time of one matching, how many times ours, pairs in all, and the sum of their distances."""
-    found: dict[str, list[Found]] = {}
-    seconds: dict[str, list[list[float]]] = {}
-    for image in images:
-        on, truth = segbench.thin(image.scores / 255 >= threshold), image.ground_truths[0]
-        ways = matchings(on, truth, image)
-        for name, way in ways.items():
-            found.setdefault(name, []).append(way())
-        for name, taken in in_turn(ways, _ROUNDS).items():
-            seconds.setdefault(name, []).append(taken)
-    rows = []
-    for name, each in found.items():
-        ratios = [times_as_long(theirs, mine) for mine, theirs in zip(seconds[OURS], seconds[name], strict=True)]
-        told = [one.hundredths for one in each if one.hundredths is not None]
-        rows.append(
-            [
-                name,
-                duration(statistics.median(statistics.median(taken) for taken in seconds[name])),
-                "" if name == OURS else factor(statistics.median(ratios)),
-                str(sum(one.pairs for one in each)),
-                f"{sum(told) / 100:.2f}" if told else "not told",
-            ]
-        )
-    return rows
-
-
-def matchings(on: NDArray[np.bool_], truth: NDArray[np.bool_], image: EdgeImage) -> dict[str, Callable[[], Found]]:
-    """Name the matchers; each begins at the two maps."""
-    reach = _reach(image)
-
-    def ours() -> Found:
-        match = segbench.match_boundaries(on, truth, reach)
-        return Found(match.count, round(match.total_distance * 100))
-
-    def scipy(matcher: Callable[..., tuple[NDArray[np.intp], NDArray[np.intp], int]]) -> Found:
-        graph = graph_of(on, truth, reach)
-        if graph is None:
-            return Found(0, 0)
-        rows, _, hundredths = matcher(graph)
-        return Found(rows.size, hundredths)
-
-    def official() -> Found:
-        from pyEdgeEval import correspond_pixels
-
-        return Found(int(np.count_nonzero(correspond_pixels(on, truth, max_dist=MAX_DIST)[0])), None)
-
-    return {
-        OURS: ours,
-        **({} if PYEDGEEVAL.missing else {"pyEdgeEval, correspond_pixels": official}),
-        "SciPy, min_weight_full_bipartite_matching": lambda: scipy(sparse_matching),
-        "SciPy, linear_sum_assignment": lambda: scipy(dense_matching),
-    }
-
-
-def report(images: Sequence[EdgeImage], thresholds: int = 99) -> str:
-    """Write both tables."""
-    return "\n\n".join(
-        [
-            markdown(
-                ["program", "an image", "times ours", *SUMMED, *OFF_BY],
-                whole_benchmark(images, thresholds),
-            ),
-            markdown(["one matching", "time", "times ours", "pairs", "distance, px"], one_matching(images)),
-        ]
-    )
-
-
-def _reach(image: EdgeImage) -> float:
-    return MAX_DIST * float(np.hypot(*image.scores.shape))
+def _reach(scores: NDArray[Any]) -> float:
+    return MAX_DIST * float(np.hypot(*scores.shape))

@@ -92,8 +92,9 @@ CONTESTANTS = (
 OURS = CONTESTANTS[0].name
 
 
-def at_levels(name: str, work: str, kind: str, answer: Any) -> list[float]:  # noqa: ANN401 - what the program gave
-    """Reduce an answer to its area, or to both rates of the curve at the thresholds k / 255, k = 1, 2, .. 255."""
+def at_levels(work: str, kind: str, answered: tuple[str, Any]) -> list[float]:
+    """Reduce a program's answer to its area, or to both rates of the curve at the thresholds k / 255, k = 1, .. 255."""
+    name, answer = answered
     if work in {"AP", "AUC-ROC"}:
         return [float(answer)]
     first, second, thresholds = (np.asarray(array) for array in answer)

@@ -23,6 +23,7 @@ class Program:
 
 
 SEGBENCH = Program("segbench", ("segbench",), "segbench", "segbench")
+NUMPY = Program("NumPy", ("numpy",), "numpy", "numpy")
 SCIKIT_LEARN = Program("scikit-learn", ("sklearn",), "scikit-learn", "scikit-learn")
 TORCHMETRICS = Program("torchmetrics", ("torch", "torchmetrics"), "torch torchmetrics", "torchmetrics")
 SCIPY = Program("SciPy", ("scipy",), "scipy", "scipy")
@@ -31,4 +32,4 @@ PYEDGEEVAL = Program("pyEdgeEval", ("pyEdgeEval", "cv2"), "pyedgeeval opencv-pyt
 PYSODMETRICS = Program("PySODMetrics", ("py_sod_metrics", "cv2"), "pysodmetrics", "pysodmetrics")
 
 PEERS = (SCIKIT_LEARN, TORCHMETRICS, SCIPY, SCIKIT_IMAGE, PYEDGEEVAL, PYSODMETRICS)
-PACKAGES = ("segbench", "numpy", "numba", "torch", *(program.package for program in PEERS))
+PACKAGES = ("segbench", "numpy", "numba", "torch", "opencv-python-headless", *(program.package for program in PEERS))

@@ -1,31 +1,29 @@
 """Variation of information and adapted Rand error: segbench beside scikit-image, on label maps of several thresholds.
 
-scikit-image compares two label maps a call, and is asked for both figures. segbench's one call takes all maps of an
+scikit-image compares two label maps per call, and is asked for both metrics. segbench's one call takes all maps of an
 image and all annotators, and counts covering and the Rand index as well. The label maps are made beforehand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import bsds500
 import numpy as np
-from bsds500 import annotators
-from measuring import duration, factor, in_turn, markdown, times_as_long
 from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.io import loadmat
 from skimage.metrics import adapted_rand_error, variation_of_information
 
 import segbench
+from peer_tables.contests import Contest, Effort, Way
 from peer_tables.images import shipped_edges
-from segbench.protocols.regions.settings import compile_kernels
+from peer_tables.programs import SCIKIT_IMAGE, SEGBENCH
 
-_ROUNDS = 3
 _CONNECTED = np.ones((3, 3))
-OURS, PEER = "segbench", "scikit-image"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,82 +34,84 @@ class LabelMaps:
     ground_truths: list[NDArray[Any]]
 
 
-def shipped_label_maps(thresholds: Sequence[float] = (0.1, 0.2, 0.3, 0.4, 0.5)) -> list[LabelMaps]:
+def contests(effort: Effort) -> Iterator[Contest]:
+    """All maps with all annotators, and one pair of maps per image."""
+    ways = Way(SEGBENCH, by_segbench), Way(SCIKIT_IMAGE, by_scikit_image)
+    few, many = (1, 9) if effort.quick else (9, 99)
+    sets: dict[str, tuple[Any, tuple[Any, ...], int]] = {
+        "images that ship, 5 maps": (shipped_label_maps, (few, 5), few)
+    }
+    folder = bsds500.folder()
+    if folder is not None:
+        number = 1 if effort.quick else 3
+        sets[f"images of BSDS500, {many} maps"] = (bsds_label_maps, (str(folder), number, many), number)
+    for name, (load, arguments, number) in sets.items():
+        for alone in (False, True):
+            what = f"{name.partition(',')[0]}, one map, one annotator" if alone else f"{name}, all annotators"
+            yield Contest(f"{number} {what}", load, (*arguments, alone), ways, values, images=number, rounds=3)
+
+
+def shipped_label_maps(most: int, thresholds: int, alone: bool) -> tuple[list[LabelMaps]]:  # noqa: FBT001
     """Label what lies between edges: of soft edge maps that ship where they are low, and of their ground truth."""
-    return [
-        LabelMaps(
-            [ndimage.label(image.scores / 255 < threshold)[0] for threshold in thresholds],
-            [ndimage.label(~truth)[0] for truth in image.ground_truths],
-        )
-        for image in shipped_edges()
-    ]
+    cuts = np.arange(1, thresholds + 1) / (2 * thresholds)
+    return _chosen(
+        [
+            LabelMaps(
+                [ndimage.label(image.scores / 255 < cut)[0] for cut in cuts],
+                [ndimage.label(~truth)[0] for truth in image.ground_truths],
+            )
+            for image in shipped_edges(most=most)
+        ],
+        alone=alone,
+    )
 
 
-def bsds_label_maps(folder: Path, most: int, thresholds: int = 99) -> list[LabelMaps]:
+def bsds_label_maps(folder: str, most: int, thresholds: int, alone: bool) -> tuple[list[LabelMaps]]:  # noqa: FBT001
     """Label the regions of ultrametric contour maps at ``k / (K + 1)``."""
     cuts = np.arange(1, thresholds + 1) / (thresholds + 1)
-    return [
-        LabelMaps(
-            [ndimage.label(ucm2 <= cut, _CONNECTED)[0][1::2, 1::2] for cut in cuts],
-            annotators(folder, path.stem, "Segmentation"),
-        )
-        for path in sorted((folder / "ucm2").glob("*.mat"))[:most]
-        for ucm2 in [loadmat(path)["ucm2"]]
-    ]
-
-
-def by_segbench(maps: LabelMaps) -> NDArray[np.float64]:
-    """Give VOI and adapted Rand error at each threshold, means over annotators."""
-    curve = segbench.region_curve(segbench.count_regions(maps.segmentations, maps.ground_truths))
-    return np.array([curve.voi, curve.adapted_rand_error])
-
-
-def by_scikit_image(maps: LabelMaps) -> NDArray[np.float64]:
-    """Give the same."""
-    answers = [
+    return _chosen(
         [
-            (sum(variation_of_information(truth, labels)), adapted_rand_error(truth, labels, ignore_labels=())[0])
-            for truth in maps.ground_truths
-        ]
-        for labels in maps.segmentations
-    ]
-    return np.mean(answers, axis=1).T
-
-
-def rows_of(what: str, images: Sequence[LabelMaps], rounds: int = _ROUNDS) -> list[list[str]]:
-    """Give a row a program: label maps and annotators an image, time an image, times ours, largest differences."""
-    compile_kernels()
-    answers = {name: [by(maps) for maps in images] for name, by in ((OURS, by_segbench), (PEER, by_scikit_image))}
-    voi, error = np.max([np.abs(a - b).max(axis=1) for a, b in zip(answers[OURS], answers[PEER], strict=True)], axis=0)
-    ways: dict[str, Callable[[], object]] = {
-        OURS: lambda: [by_segbench(maps) for maps in images],
-        PEER: lambda: [by_scikit_image(maps) for maps in images],
-    }
-    seconds = in_turn(ways, rounds)
-    return [
-        [what, OURS, duration(float(np.median(seconds[OURS])) / len(images)), "", "", ""],
-        [
-            what,
-            PEER,
-            duration(float(np.median(seconds[PEER])) / len(images)),
-            factor(times_as_long(seconds[PEER], seconds[OURS])),
-            f"{voi:.0e}",
-            f"{error:.0e}",
+            LabelMaps(
+                [ndimage.label(ucm2 <= cut, _CONNECTED)[0][1::2, 1::2] for cut in cuts],
+                bsds500.annotators(Path(folder), path.stem, "Segmentation"),
+            )
+            for path in sorted((Path(folder) / "ucm2").glob("*.mat"))[:most]
+            for ucm2 in [loadmat(path)["ucm2"]]
         ],
+        alone=alone,
+    )
+
+
+def _chosen(images: list[LabelMaps], *, alone: bool) -> tuple[list[LabelMaps]]:
+    """Give all; or of each image one segmentation, the middle one, and one annotator."""
+    middle = [LabelMaps([m.segmentations[len(m.segmentations) // 2]], m.ground_truths[:1]) for m in images]
+    return (middle if alone else images,)
+
+
+def by_segbench(images: Sequence[LabelMaps]) -> list[NDArray[np.float64]]:
+    """Give VOI and adapted Rand error of each image at each threshold, means over annotators."""
+    curves = [segbench.region_curve(segbench.count_regions(maps.segmentations, maps.ground_truths)) for maps in images]
+    return [np.array([curve.voi, curve.adapted_rand_error]) for curve in curves]
+
+
+def by_scikit_image(images: Sequence[LabelMaps]) -> list[NDArray[np.float64]]:
+    """Give the same."""
+    return [
+        np.mean(
+            [
+                [
+                    (sum(variation_of_information(truth, drawn)), adapted_rand_error(truth, drawn, ignore_labels=())[0])
+                    for truth in maps.ground_truths
+                ]
+                for drawn in maps.segmentations
+            ],
+            axis=1,
+        ).T
+        for maps in images
     ]
 
 
-def one_to_one(images: Sequence[LabelMaps]) -> list[LabelMaps]:
-    """Keep one segmentation, the middle one, and one annotator of each image."""
-    return [LabelMaps([m.segmentations[len(m.segmentations) // 2]], m.ground_truths[:1]) for m in images]
-
-
-def report(sets: dict[str, list[LabelMaps]], rounds: int = _ROUNDS) -> str:
-    """Write the table."""
-    rows = []
-    for name, images in sets.items():
-        several = f"{name}, {len(images[0].segmentations)} maps, all annotators"
-        rows += rows_of(several, images, rounds) + rows_of(
-            f"{name}, one map, one annotator", one_to_one(images), rounds
-        )
-    return markdown(["images", "program", "an image", "times ours", "VOI off by", "ARE off by"], rows)
+def values(found: Sequence[NDArray[np.float64]]) -> list[float]:
+    """List all numbers."""
+    numbers: list[float] = np.concatenate([each.ravel() for each in found]).tolist()
+    return numbers

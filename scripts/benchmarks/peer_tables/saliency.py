@@ -1,100 +1,77 @@
-"""F at 256 levels: segbench beside PySODMetrics, whose F is the mean over images (beta^2 = .3).
-
-PySODMetrics' "max F" is the highest mean over images of F at one level, its "mean F" the mean over levels, its adaptive
-F is at twice an image's mean score. All three follow from segbench's counts of each image, as does what it does not
-have: F of the pooled counts (segbench's ODS).
-"""
+"""The saliency protocol beside PySODMetrics: S, E, F and MAE, with and without weighted F."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 
+import imageio.v3 as iio
 import numpy as np
-from measuring import duration, factor, in_turn, markdown, times_as_long
-from numpy.typing import NDArray
 
 import segbench
-from peer_tables.images import MaskImage
-from peer_tables.programs import PYSODMETRICS
+from peer_tables.contests import Contest, Effort, Way
+from peer_tables.images import SHIPPED, MaskImage
+from peer_tables.programs import PYSODMETRICS, SEGBENCH
 
-BETA2 = 0.3
-LEVELS = 256
-OURS = "segbench"
-_ROUNDS = 9
-Figures = dict[str, float]
+KEYS = ("mae", "s_measure", "e_adaptive", "e_mean", "e_max", "f_adaptive", "f_mean", "f_max")
 
 
-def by_segbench(images: Sequence[MaskImage]) -> Figures:
-    """Count each image, then read everything from the counts."""
-    counts = [segbench.count_pixels(image.ground_truth > 128, image.scores) for image in images]
-    curves = np.mean([f_at_levels(one) for one in counts], axis=0)
-    return {
-        "max F": float(curves.max()),
-        "mean F": float(curves.mean()),
-        "adaptive F": float(np.mean([adaptive_f(one) for one in counts])),
-        "pooled max F": segbench.best_f(segbench.ScoreCounts.sum(counts), beta=math.sqrt(BETA2)).f,
+def contests(effort: Effort) -> Iterator[Contest]:
+    """Cover the objects that ship, and SOD where the environment names it, each with and without weighted F."""
+    root = os.environ.get("SEGBENCH_SOD")
+    sets = {"objects that ship": (str(SHIPPED / "objects"), "soft_otsu")}
+    if root:
+        sets["images of SOD"] = (root, min(path.name for path in (Path(root) / "predictions").iterdir()))
+    for name, place in sets.items():
+        most = 2 if effort.quick else 9
+        for weighted in (False, True):
+            yield Contest(
+                f"{most} {name}, {'all metrics' if weighted else 'without weighted F'}",
+                images,
+                (*place, most),
+                (
+                    Way(SEGBENCH, partial(by_segbench, weighted=weighted)),
+                    Way(PYSODMETRICS, partial(by_pysodmetrics, weighted=weighted)),
+                ),
+                list,
+                images=most,
+            )
+
+
+def images(root: str, method: str, most: int) -> tuple[list[MaskImage]]:
+    """Read the first maps of a method, and their masks."""
+    folder = Path(root)
+    return (
+        [
+            MaskImage(path.stem, iio.imread(path), np.where(drawn > drawn.max() / 2, 255, 0).astype(np.uint8))
+            for path in sorted((folder / "predictions" / method).glob("*.png"))[:most]
+            for drawn in [iio.imread(folder / "ground_truth" / path.name)]
+        ],
+    )
+
+
+def by_segbench(given: Sequence[MaskImage], *, weighted: bool) -> list[float]:
+    """Measure each image, then the set."""
+    counts = {
+        image.name: segbench.count_saliency(image.ground_truth, image.scores, positive=">128", weighted=weighted)
+        for image in given
     }
+    summary = segbench.Saliency(weighted=weighted).table(counts).summary()
+    return [summary[key] for key in (*KEYS, *["weighted_f"] * weighted)]
 
 
-def by_pysodmetrics(images: Sequence[MaskImage], *, stretch: bool) -> Figures:
-    """Step through the images; `stretch` is its default, which stretches each map to [0, 1]."""
+def by_pysodmetrics(given: Sequence[MaskImage], *, weighted: bool) -> list[float]:
+    """Step through the images with the class of each metric."""
     import py_sod_metrics as peer
 
-    metric = peer.FmeasureV2({"f": peer.FmeasureHandler(with_dynamic=True, with_adaptive=True, beta=BETA2)})
-    for image in images:
-        if stretch:
+    mae, structure, alignment, f = peer.MAE(), peer.Smeasure(), peer.Emeasure(), peer.Fmeasure()
+    steps = [mae, structure, alignment, f, *[peer.WeightedFmeasure()] * weighted]
+    for image in given:
+        for metric in steps:
             metric.step(image.scores, image.ground_truth)
-        else:
-            metric.step(image.scores / 255, image.ground_truth > 128, normalize=False)
-    found = metric.get_results()["f"]
-    return {
-        "max F": float(found["dynamic"].max()),
-        "mean F": float(found["dynamic"].mean()),
-        "adaptive F": float(found["adaptive"]),
-    }
-
-
-def f_at_levels(counts: segbench.ScoreCounts) -> NDArray[np.float64]:
-    """F of an image at ``score >= k / 255`` for k = 255, 254, .. 0, from its counts; 0 where nothing is found."""
-    levels = np.rint(counts.scores * (LEVELS - 1)).astype(int)
-    tp, predicted = np.zeros(LEVELS), np.zeros(LEVELS)
-    tp[LEVELS - 1 - levels], predicted[LEVELS - 1 - levels] = counts.positives, counts.positives + counts.negatives
-    tp, predicted = np.cumsum(tp), np.cumsum(predicted)
-    return (1 + BETA2) * tp / (BETA2 * tp[-1] + predicted)
-
-
-def adaptive_f(counts: segbench.ScoreCounts) -> float:
-    """F of an image at twice its mean score, at most 1, from its counts."""
-    both = counts.positives + counts.negatives
-    threshold = min(2 * float(counts.scores @ both) / float(both.sum()), 1)
-    on = counts.scores >= threshold
-    tp = int(counts.positives[on].sum())
-    return (1 + BETA2) * tp / (BETA2 * counts.total_positives + int(both[on].sum()))
-
-
-def ways(images: Sequence[MaskImage]) -> dict[str, Callable[[], Figures]]:
-    """Name the programs that are here."""
-    ours = {OURS: lambda: by_segbench(images)}
-    if PYSODMETRICS.missing:
-        return ours
-    return ours | {
-        "PySODMetrics, normalize=False": lambda: by_pysodmetrics(images, stretch=False),
-        "PySODMetrics": lambda: by_pysodmetrics(images, stretch=True),
-    }
-
-
-def report(images: Sequence[MaskImage], rounds: int = _ROUNDS) -> str:
-    """Write the table."""
-    figures = {name: way() for name, way in ways(images).items()}
-    seconds = in_turn(ways(images), rounds)
-    rows = [
-        [
-            name,
-            duration(float(np.median(taken)) / len(images)),
-            "" if name == OURS else factor(times_as_long(taken, seconds[OURS])),
-            *(f"{figures[name][key]:.6f}" if key in figures[name] else "" for key in figures[OURS]),
-        ]
-        for name, taken in seconds.items()
-    ]
-    return markdown(["program", "an image", "times ours", *figures[OURS]], rows)
+    found = [mae.get_results()["mae"], structure.get_results()["sm"]]
+    for each in (alignment.get_results()["em"], f.get_results()["fm"]):
+        found += [each["adp"], np.mean(each["curve"]), np.max(each["curve"])]
+    return [*map(float, found), *[float(metric.get_results()["wfm"]) for metric in steps[4:]]]

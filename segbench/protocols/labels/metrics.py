@@ -60,7 +60,7 @@ CLASSES = shares(
     ),
     Metric(
         key="miou_images_5", title="I 5 %", better="higher", chosen=True, priority=4,
-        note="mIoU I of the worst 5 % of images, and at least one; of fewer than 40 images intervals lie above it",
+        note="mIoU I of the worst 5 % of images, at least one; with fewer than 40 images, intervals lie above it",
     ),
     Metric(
         key="miou_classes_5", title="C 5 %", better="higher", chosen=True, priority=3,

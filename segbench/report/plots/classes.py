@@ -66,7 +66,7 @@ def plot_classes(
     order = np.argsort(-np.nan_to_num(values[0], nan=-1), kind="stable")
     ax = ax or new_axes()
     styles = styles_of(results)
-    thickness = _BAR / len(results)
+    thickness, ink = _BAR / len(results), ax.xaxis.label.get_color()
     for place, (each, method) in enumerate(zip(classes, short_names(names_of(results)), strict=True)):
         heights = np.arange(len(order)) + (place - (len(results) - 1) / 2) * thickness
         drawn = values[place][order]
@@ -78,7 +78,7 @@ def plot_classes(
         mean = number(float(np.nanmean(drawn))) if np.isfinite(drawn).any() else "-"
         label = f"{method}, mean {mean}"
         spread = None if level is None else ends
-        ax.barh(heights, drawn, thickness, xerr=spread, color=styles[place].colour, label=label)
+        ax.barh(heights, drawn, thickness, xerr=spread, color=styles[place].colour, label=label, ecolor=ink)
     named = names_in_lines(list(classes[0]))
     ax.set_yticks(range(len(order)), [named[k] for k in order])
     ax.set(ylim=(len(order) - 0.5, -0.5), xlim=(0, 1), xlabel=title)

@@ -54,7 +54,8 @@ def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: 
         cells[places[a], places[b]] = {"better": 0, "worse": 1, "": 2}[one.found]
         text = {"better": "> ", "worse": "< ", "": ""}[one.found] + number(one.p, digits=3)
         if len(methods) <= _MOST_NUMBERS:
-            ax.text(places[b], places[a], text, ha="center", va="center", fontsize="x-small")
+            ax.text(places[b], places[a], text, ha="center", va="center", fontsize="x-small", color="black")
+    ax.set_facecolor("white")  # seen through the colours, on any style's background
     ax.imshow(cells, cmap=ListedColormap([_BETTER, _WORSE, _OPEN, _NONE]), vmin=0, vmax=3, alpha=0.55)
     names = names_in_lines(methods)
     ax.set_xticks(range(len(methods)), names, rotation=90, fontsize="small")

@@ -1,0 +1,182 @@
+"""The page of the benchmarks: a template of what holds for every run; tables, sentences and pictures of this one."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from measuring import MIB, duration, factor, markdown
+
+from peer_tables import boundaries, labels, pixels, regions, saliency
+from peer_tables.contests import Contest, Effort, Stored
+from peer_tables.programs import PEERS
+from segbench.drawing.palette import COLOURS, GUIDE
+
+_TEMPLATE = Path(__file__).with_name("page.md")
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+_PICTURE_KIB = 60
+_ALIKE = 0.05
+"""Share by which two measurements may differ and still count as the same."""
+
+
+def largest_difference(theirs: Sequence[float], ours: Sequence[float]) -> str:
+    """Write how far an answer is from ours."""
+    off = float(np.abs(np.subtract(theirs, ours)).max())
+    return f"{off:.0e}" if off else "same"
+
+
+class Subject(NamedTuple):
+    """A chapter of the page."""
+
+    contests: Callable[[Effort], Iterator[Contest]]
+    difference: Callable[[Sequence[float], Sequence[float]], str] = largest_difference
+    metrics: Callable[[Sequence[Stored]], str] | None = None
+    memory: bool = False  # whether to compare what the programs take
+
+
+SUBJECTS: Mapping[str, Subject] = {
+    "pixels": Subject(pixels.contests, memory=True),
+    "labels": Subject(labels.contests),
+    "boundaries": Subject(boundaries.contests, boundaries.difference, boundaries.metrics),
+    "saliency": Subject(saliency.contests),
+    "regions": Subject(regions.contests),
+}
+
+
+def write(folder: Path, page: Path) -> None:
+    """Write the page and its pictures from the contests that a folder keeps."""
+    stored = [Stored.read(path) for path in sorted(folder.glob("*.json"))]
+    by_subject = {name: sorted((s for s in stored if s.subject == name), key=lambda s: s.place) for name in SUBJECTS}
+    parts = {"run": run_of(stored)}
+    for name, subject in SUBJECTS.items():
+        contests = by_subject[name]
+        parts[name] = "Not measured in this run."
+        if contests:
+            picture = page.parent / "images" / f"benchmark-{name}.png"
+            draw(contests, picture)
+            metrics = [subject.metrics(contests)] if subject.metrics else []
+            alt = f"How many times as long as segbench other programs take, {name}"
+            parts[name] = "\n\n".join(
+                [f"![{alt}](images/{picture.name})", findings(contests, subject), table(contests, subject), *metrics]
+            )
+    text = _TEMPLATE.read_text()
+    page.write_text(_PLACE.sub(lambda place: parts[place[1]], text))
+
+
+def run_of(stored: Sequence[Stored]) -> str:
+    """Say when, where and with which programs all was measured; refuse to mix machines and versions."""
+    for what in ("hardware", "versions"):
+        found = sorted({getattr(one, what) for one in stored})
+        if len(found) != 1:
+            raise SystemExit(f"expected contests with one {what}, found {found}: measure again into an empty folder")
+    before = min(stored, key=lambda one: one.began).load[0]
+    after = max(stored, key=lambda one: one.ended).load[1]
+    during = max(max(one.load) for one in stored)
+    absent = [program.missing for program in PEERS if program.missing]
+    lines = [
+        f"{min(one.began for one in stored)} to {max(one.ended for one in stored)}, on {stored[0].hardware}.",
+        f"Load average of the machine: {before:.1f} before the run, at most {during:.1f} during, {after:.1f} after it.",
+        f"{stored[0].versions}.",
+        on_gpu(),
+        *(f"Left out: {line}." for line in absent),
+    ]
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def on_gpu() -> str:
+    """Say that nothing was measured on a GPU, and why."""
+    if importlib.util.find_spec("torch"):
+        import torch
+
+        if torch.cuda.is_available():
+            return "Nothing was measured on the GPU of this machine."
+    return "Nothing was measured on a GPU, because the machine has none."
+
+
+def findings(contests: Sequence[Stored], subject: Subject) -> str:
+    """Say who was faster, who took less memory and what did not finish, as the tables show it."""
+    times = {(one.what, name): one.ratio(name) for one in contests for name in one.peers}
+    lines = [] if not times else [compared("processor time", times)]
+    if subject.memory:
+        memory = {
+            (one.what, name): cell.memory / max(one.ours.memory, 1)
+            for one in contests
+            for name, cell in one.peers.items()
+        }
+        lines += [compared("memory", memory)] if memory else []
+    stopped: dict[str, list[str]] = {}
+    for one in contests:
+        for name, cell in one.cells.items():
+            if cell.missing:
+                stopped.setdefault(f"{name} did not finish ({cell.missing})", []).append(one.what)
+    lines += [f"{name}: {'; '.join(where)}." for name, where in stopped.items()]
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def compared(what: str, ratios: Mapping[tuple[str, str], float]) -> str:
+    """Say in how many comparisons segbench took less, by how much, and list those in which it did not."""
+    less = [ratio for ratio in ratios.values() if ratio > 1 + _ALIKE]
+    others = {key: ratio for key, ratio in ratios.items() if ratio <= 1 + _ALIKE}
+    of_all = f"{len(less)} of {len(ratios)} comparisons" if others else "every comparison"
+    said = f"segbench took less {what} in {of_all}"
+    if less:
+        least, most = (factor(ratio).removesuffix(" x") for ratio in (min(less), max(less)))
+        said += f"; there the other programs took {least} to {most} times as much"
+    for (row, name), ratio in others.items():
+        much = "as much" if ratio >= 1 - _ALIKE else f"{factor(ratio).removesuffix(' x')} times as much"
+        said += f". {name} took {much} for {row}"
+    return f"{said}."
+
+
+def table(contests: Sequence[Stored], subject: Subject) -> str:
+    """Lay out a row per program: times, ratio, memory where it is compared, and how far the answer is from ours."""
+    header = ["", "program", "processor", "wall", "times segbench", *["memory"] * subject.memory, "difference"]
+    rows = []
+    for one in contests:
+        for place, (name, cell) in enumerate(one.cells.items()):
+            row = ["" if place else one.what, name]
+            if cell.missing or not cell.processor:
+                rows.append([*row, cell.missing, *[""] * (len(header) - 3)])
+                continue
+            row += [_least_and_median(cell.processor), _least_and_median(cell.wall)]
+            row.append(factor(one.ratio(name)).removesuffix(" x") if place else "")
+            row += [f"{cell.memory / MIB:.0f} MiB"] * subject.memory
+            rows.append([*row, subject.difference(cell.values, one.ours.values) if place else ""])
+    return markdown(header, rows)
+
+
+def _least_and_median(seconds: Sequence[float]) -> str:
+    least, median = duration(min(seconds)), duration(float(np.median(seconds)))
+    return least if len(seconds) == 1 else f"{least}, {median}"
+
+
+def draw(contests: Sequence[Stored], path: Path) -> None:
+    """Draw how many times as long as segbench the programs take: a row per contest, a mark per program."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter
+
+    names = list(dict.fromkeys(name for one in contests for name in one.peers))
+    figure = Figure(figsize=(7.2, 1.1 + 0.34 * len(contests)), layout="constrained")
+    axes = figure.add_subplot()
+    for place, name in enumerate(names):
+        points = [(one.ratio(name), row) for row, one in enumerate(contests) if name in one.peers]
+        style = {"color": COLOURS[1 + place], "marker": "osD^v"[place], "linestyle": "none", "markersize": 6}
+        axes.plot(*zip(*points, strict=True), label=name, **style)
+    axes.axvline(1, color=COLOURS[0], linewidth=2, label="segbench")
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    axes.set_xlim(min(low, 0.8), high)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.set_yticks(range(len(contests)), [one.what for one in contests], fontsize=8)
+    axes.set_ylim(len(contests) - 0.5, -0.5)
+    axes.grid(axis="both", color=GUIDE, alpha=0.25)
+    axes.set_xlabel("processor time, times segbench's (log axis)", fontsize=9)
+    figure.legend(loc="outside upper center", ncols=3, fontsize=8, frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130, pil_kwargs={"optimize": True})
+    if path.stat().st_size > _PICTURE_KIB * 1024:
+        raise SystemExit(f"{path}: {path.stat().st_size} bytes, expected at most {_PICTURE_KIB} KiB: draw fewer rows")
