@@ -6,7 +6,6 @@ names come from files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -25,15 +24,14 @@ def table_html(table: TextTable, caption: str = "") -> str:
     above = "".join(f'<th colspan="{columns}">{escape(group)}</th>' for group, columns in groups)
     above = f"<tr>{above}</tr>" if any(group for group, _ in groups) else ""
     head = above + "<tr>" + "".join(f"<th>{escape(title)}</th>" for title in titles) + "</tr>"
-    body = "".join(f"<tr>{''.join(_cells(cells, table.names))}</tr>" for cells in table.rows)
+    sides = ["left"] * table.names + ["right"] * (len(table.header) - table.names)
+    rows = (
+        "".join(f'<td style="text-align:{side}">{escape(text)}</td>' for side, text in zip(sides, cells, strict=True))
+        for cells in table.rows
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
     caption = f'<caption style="text-align:left">{escape(caption)}</caption>' if caption else ""
     return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody></table>"
-
-
-def _cells(cells: Sequence[str], names: int) -> Iterable[str]:
-    for place, text in enumerate(cells):
-        side = "left" if place < names else "right"
-        yield f'<td style="text-align:{side}">{escape(text)}</td>'
 
 
 def remarks_html(*remarks: str) -> str:

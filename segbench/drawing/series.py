@@ -15,8 +15,7 @@ from segbench.drawing.palette import LineStyle, line_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PR_CORNERS = ("lower left", "lower right")
-_ROC_CORNERS = ("lower right",)
+_CORNERS: dict[Space, tuple[str, ...]] = {"pr": ("lower left", "lower right"), "roc": ("lower right",)}
 _THRESHOLD_CORNERS = ("lower left", "lower right", "upper right", "upper left")
 _CELLS = 2_000
 _AT_THE_FRAME, _STROKE = 0.005, 0.05
@@ -52,7 +51,7 @@ def frame(ax: Axes, space: Space, beta2: float = 1.0) -> None:
 
 def legend_in_space(ax: Axes, space: Space) -> None:
     """Draw the legend of curves in a space."""
-    place_legend(ax, _PR_CORNERS if space == "pr" else _ROC_CORNERS)
+    place_legend(ax, _CORNERS[space])
 
 
 def drawn_line(series: Series, space: Space) -> Line:
