@@ -169,12 +169,16 @@ class ResultsFile:
             (version,) = self._database.execute("SELECT version FROM runs WHERE id = ?", (key,)).fetchone()
             complete = self._write_run(run, complete=True, signature=run.signature, version=version)
             self._database.execute("UPDATE OR REPLACE images SET run = ? WHERE run = ?", (complete, key))
-            stored = dict(
-                self._database.execute("SELECT name, digest || failure FROM images WHERE run = ?", (complete,))
-            )
-            others = [(complete, name) for name in stored.keys() - ours.keys()]
+            others = []
+            stored = "SELECT name, digest || failure FROM images WHERE run = ?"
+            for name, content in self._database.execute(stored, (complete,)):
+                one = ours.get(name)
+                if one is None:
+                    others.append((complete, name))
+                elif content == one.digest + one.failure:
+                    del ours[name]
             self._database.executemany("DELETE FROM images WHERE run = ? AND name = ?", others)
-            self._write(complete, (one for name, one in ours.items() if stored.get(name) != one.digest + one.failure))
+            self._write(complete, ours.values())
         with self._readable():
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return complete
