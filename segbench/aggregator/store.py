@@ -51,8 +51,10 @@ class ResultsFile:
             raise DataError(str(path), "is a folder, not a results file", "give the file that a run wrote with -o")
         if not create and not os.path.isfile(path):  # noqa: PTH113  as said
             raise DataError(str(path), "there is no such results file", "make one: segbench pixels GT PRED -o FILE")
-        if is_folder or not os.path.isdir(path.parent):  # noqa: PTH112  as said
-            raise DataError(str(path), "is not a place for a file", "give a file name in a folder that exists")
+        if is_folder:
+            raise DataError(str(path), "is a folder, expected a results file", "give the name of a file")
+        if not os.path.isdir(path.parent):  # noqa: PTH112  as said
+            raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")
         with self._readable():
             self._database = connect(path, create=create)
             try:
