@@ -22,7 +22,7 @@ from segbench.protocols.registry import protocol_of, protocols
 Record = TypeVar("Record")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of one image: a worker returns it, and the results file holds it as a row."""
 

@@ -51,8 +51,10 @@ class ResultsFile:
             raise DataError(str(path), "is a folder, not a results file", "give the file that a run wrote with -o")
         if not create and not os.path.isfile(path):  # noqa: PTH113  as said
             raise DataError(str(path), "there is no such results file", "make one: segbench pixels GT PRED -o FILE")
-        if is_folder or not os.path.isdir(path.parent):  # noqa: PTH112  as said
-            raise DataError(str(path), "is not a place for a file", "give a file name in a folder that exists")
+        if is_folder:
+            raise DataError(str(path), "is a folder, expected a results file", "give the name of a file")
+        if not os.path.isdir(path.parent):  # noqa: PTH112  as said
+            raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")
         with self._readable():
             self._database = connect(path, create=create)
             try:
@@ -169,12 +171,16 @@ class ResultsFile:
             (version,) = self._database.execute("SELECT version FROM runs WHERE id = ?", (key,)).fetchone()
             complete = self._write_run(run, complete=True, signature=run.signature, version=version)
             self._database.execute("UPDATE OR REPLACE images SET run = ? WHERE run = ?", (complete, key))
-            stored = dict(
-                self._database.execute("SELECT name, digest || failure FROM images WHERE run = ?", (complete,))
-            )
-            others = [(complete, name) for name in stored.keys() - ours.keys()]
+            others = []
+            stored = "SELECT name, digest || failure FROM images WHERE run = ?"
+            for name, content in self._database.execute(stored, (complete,)):
+                one = ours.get(name)
+                if one is None:
+                    others.append((complete, name))
+                elif content == one.digest + one.failure:
+                    del ours[name]
             self._database.executemany("DELETE FROM images WHERE run = ? AND name = ?", others)
-            self._write(complete, (one for name, one in ours.items() if stored.get(name) != one.digest + one.failure))
+            self._write(complete, ours.values())
         with self._readable():
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return complete

@@ -13,7 +13,7 @@ from pathlib import Path
 from segbench.aggregator.database import is_results_file
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
-from segbench.loaders.source import Source
+from segbench.loaders.source import LocalFile, Source
 
 _NOT_REPLACEABLE = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY})
 """Errors of a folder, or a mounted file, that lets a file be written but not replaced."""
@@ -46,7 +46,7 @@ def refuse_results_file(path: Path) -> None:
 def refuse_inputs(targets: Iterable[Path], sources: Iterable[Source]) -> None:
     """Refuse to write over files that are read."""
     existing = [target for target in targets if os.path.lexists(target)]
-    read = {os.path.realpath(source) for source in sources if isinstance(source, Path)} if existing else set()
+    read = {os.path.realpath(source) for source in sources if isinstance(source, LocalFile)} if existing else set()
     for target in existing:
         if os.path.realpath(target) in read:
             raise ArgumentError(f"{shown(target)} is one of the files to read; write to another folder")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from os import PathLike
-from pathlib import Path
 from typing import cast
 
 from segbench.checks.classes import class_findings, unfit_maps
@@ -39,7 +38,7 @@ from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import SizeError
-from segbench.loaders.source import Source
+from segbench.loaders.source import LocalFile, Source
 from segbench.loaders.subset import Images
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
@@ -221,7 +220,7 @@ def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
 
 def _header_on_disk(path: Source, role: Role) -> Header:
     """Leave members of archives unread: reading a header costs as much as reading the member."""
-    return read_header(path, role) if isinstance(path, Path) else Header()
+    return read_header(path, role) if isinstance(path, LocalFile) else Header()
 
 
 def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:

@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from pathlib import Path
 
 from segbench.checks.findings import Finding, Place, look
 from segbench.core.errors import DataError
@@ -15,7 +14,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.headers import opened
 from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.source import Source
+from segbench.loaders.source import LocalFile, Source
 
 _PIECE = 4096
 """How much is read at the start, in the middle and at the end before whole files are compared."""
@@ -56,8 +55,10 @@ def _is_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> Findi
 def _is_same(prediction: Source, truth: Source) -> bool:
     if prediction == truth or prediction.name != truth.name:
         return prediction == truth
+    if not (isinstance(prediction, LocalFile) and isinstance(truth, LocalFile)):
+        return False
     try:
-        return isinstance(prediction, Path) and isinstance(truth, Path) and os.path.samefile(prediction, truth)  # noqa: PTH121  of many thousands
+        return os.path.samefile(prediction, truth)  # noqa: PTH121  of many thousands
     except OSError:
         return False
 

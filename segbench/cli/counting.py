@@ -43,6 +43,7 @@ def count_methods(
     from segbench.aggregator.assembling import ReplacedRun
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
     from segbench.cli.progress import progress_bar
+    from segbench.loaders.listing import forget_listings
     from segbench.loaders.repairs import Repairs
     from segbench.protocols.files import find_files
 
@@ -57,6 +58,7 @@ def count_methods(
     if human and annotators is not None:
         alone = replace(next(iter(pairings.values())).inputs, prediction=None, column=None)
         work.append(("human", find_files(alone, annotators), annotators, Repairs()))
+    forget_listings()  # of very many files they take as much memory as the counts
     protocol.prepare(lambda message: typer.echo(message, err=True))  # before workers start, each of which would do it
     with (
         workers.open(first, images) as executor,

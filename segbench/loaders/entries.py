@@ -6,31 +6,25 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from segbench.core.errors import DataError
 from segbench.core.numbers import many
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import EXTENSIONS
-from segbench.loaders.source import Source
+from segbench.loaders.source import LocalFile, Source
 
 CLUTTER = frozenset({"thumbs.db", "desktop.ini", "__macosx", "ehthumbs.db", "$recycle.bin"})
 KNOWN = frozenset(EXTENSIONS)
 """The extensions of files that are listed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One file of a folder, an archive or a place on the net."""
 
     stem: str  # its path within the folder, posix, without extension
     extension: str  # in lower case
-    where: str | Source  # the path of a local file, as 100 000 `Path` take a second to make; else its source
-
-    @property
-    def source(self) -> Source:
-        """Where the file is."""
-        return Path(self.where) if isinstance(self.where, str) else self.where
+    source: Source
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,7 @@ def listing_of(place: str, files: Iterable[tuple[str, str | Source]], others: Co
     for inside, where in files:
         stem, extension = split_extension(inside)
         if extension in KNOWN:
-            entries.append(Entry(stem, extension, where))
+            entries.append(Entry(stem, extension, LocalFile(where) if isinstance(where, str) else where))
         else:
             others[shown(extension) or "no extension"] += 1
     left_out = ", ".join(f"{kind} ({count})" for kind, count in sorted(others.items()))

@@ -10,7 +10,7 @@ from segbench.loaders.decoded import Header, Role
 from segbench.loaders.images import BY_EXTENSION, empty, not_readable
 from segbench.loaders.quiet import quiet
 from segbench.loaders.remote import Remote
-from segbench.loaders.source import Source
+from segbench.loaders.source import LocalFile, Source
 
 
 def read_header(path: Source, role: Role) -> Header:
@@ -35,4 +35,4 @@ def read_header(path: Source, role: Role) -> Header:
 
 def opened(source: Source) -> io.BufferedReader | io.BytesIO:
     """Open a local file, or the bytes of a member of an archive."""
-    return source.open("rb") if isinstance(source, Path) else io.BytesIO(source.read_bytes())
+    return Path(source).open("rb") if isinstance(source, LocalFile) else io.BytesIO(source.read_bytes())

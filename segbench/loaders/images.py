@@ -7,8 +7,8 @@ says how a file is read, upper or lower case. Any damage ends in a `DataError` t
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from segbench.core.errors import DataError
 from segbench.loaders import matlab, netpbm, numpy_files, raster, tiff
 from segbench.loaders.decoded import Decoded, Format, Role, shown
 from segbench.loaders.quiet import quiet
-from segbench.loaders.source import Source
+from segbench.loaders.source import LocalFile, Source
 
 FORMATS: tuple[Format, ...] = (
     *raster.FORMATS,
@@ -83,7 +83,7 @@ def not_readable(path: Source, error: OSError | ValueError) -> DataError:
         return DataError(name, "there is no such file", "check the path")
     # Windows answers the reading of a folder with a lack of permission.
     if isinstance(error, IsADirectoryError) or (
-        isinstance(error, PermissionError) and isinstance(path, Path) and path.is_dir()
+        isinstance(error, PermissionError) and isinstance(path, LocalFile) and os.path.isdir(path)  # noqa: PTH112
     ):
         return DataError(name, "is a folder, expected a file", "give the file, or folders on both sides")
     if isinstance(error, PermissionError):

@@ -17,7 +17,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.entries import KNOWN, Listing, is_clutter, listing_of, split_extension
 from segbench.loaders.images import read_bytes
 from segbench.loaders.remote import Remote, list_url
-from segbench.loaders.source import Source
+from segbench.loaders.source import LocalFile, Source
 from segbench.loaders.urls import is_url, masked, url_path
 
 _OTHER_ARCHIVES = (".7z", ".rar", ".xz", ".bz2", ".zst", ".lz4", ".lzma", ".z", ".gz")
@@ -32,7 +32,7 @@ def is_file(place: str) -> bool:
 
 def source_of(place: str) -> Source:
     """Give the one file at a path or URL."""
-    return Remote(place) if is_url(place) else Path(place)
+    return Remote(place) if is_url(place) else LocalFile(str(Path(place)))
 
 
 Answer = TypeVar("Answer")
@@ -48,6 +48,13 @@ def listed_once() -> Iterator[None]:
         yield
     finally:
         _LISTED.reset(token)
+
+
+def forget_listings() -> None:
+    """Forget what was listed, which can be listed again; texts stay, which may have come from a pipe."""
+    known = _LISTED.get() or {}
+    for key in [key for key in known if key[0] == "place"]:
+        del known[key]
 
 
 def list_place(place: str) -> Listing:

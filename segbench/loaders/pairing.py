@@ -27,7 +27,7 @@ from segbench.loaders.hints import matching_patterns, nearest
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place, source_of
-from segbench.loaders.source import Source
+from segbench.loaders.source import LocalFile, Source
 from segbench.loaders.subset import select
 from segbench.loaders.urls import is_url, masked
 
@@ -76,7 +76,7 @@ def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
     return tuple((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SampleFiles:
     """The files of one image."""
 
@@ -97,9 +97,9 @@ class SampleFiles:
         """Give the same files with absolute paths, where they are relative to a folder."""
 
         def whole(source: Source) -> Source:
-            return folder / source if isinstance(source, Path) else source
+            return source.within(folder) if isinstance(source, LocalFile) else source
 
-        if not any(isinstance(source, Path) and not source.is_absolute() for source in self.sources):
+        if not any(isinstance(source, LocalFile) and not os.path.isabs(source) for source in self.sources):  # noqa: PTH117
             return self
         field = None if self.field is None else whole(self.field)
         truths, scales = tuple(map(whole, self.ground_truths)), tuple(map(whole, self.scales))
@@ -287,7 +287,7 @@ def _refuse_doubles(folder: str, found: dict[str, list[tuple[str, Entry]]]) -> N
     for tags in found.values():
         if len(tags) > 1:
             counts = Counter(tag for tag, _ in tags)
-            doubles += [entry.where for tag, entry in tags if counts[tag] > 1]
+            doubles += [entry.source for tag, entry in tags if counts[tag] > 1]
     if doubles:
         listed = "".join(f"\n  {shown(path)}" for path in doubles)
         raise DataError(

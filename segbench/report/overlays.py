@@ -190,7 +190,7 @@ def _chosen(result: Result, names: Sequence[str]) -> list[str]:
         raise DataError(
             result.method,
             f"counted no image called {', '.join(map(repr, unknown))}",
-            "result.counts lists the names (segbench show --per-image)",
+            "segbench show --per-image lists the names (result.counts)",
         )
     return list(names) or list(result.counts)
 

@@ -130,7 +130,7 @@ class TestForeignFiles:
 
     @pytest.mark.parametrize("place", ["", "no/such/folder/r.segbench"])
     def test_no_place_for_a_file(self, tmp_path, papers, place):
-        with pytest.raises(DataError, match="not a place for a file"):
+        with pytest.raises(DataError, match=r"its folder does not exist|is a folder"):
             evaluate(*papers, results=tmp_path / place)
 
 

@@ -205,7 +205,7 @@ def test_a_script_without_a_guard_is_told_so(folders, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import segbench\n"
-        "with segbench.process_pool(2) as pool:\n"
+        "with segbench.process_pool(1) as pool:\n"
         f"    print(segbench.evaluate({str(folders[0])!r}, {str(folders[1])!r}, executor=pool).summary)\n"
     )
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=60)

@@ -39,7 +39,7 @@ def alive(group):
     [
         *(([*RUN, "-j", "2"], delay) for delay in (0.02, 0.4, 0.8, 1.5)),  # importing, starting workers, counting
         (["verify", "-j", "2"], 1.5),
-        ([*RUN, "--dask", "local", "-j", "2"], 2.0),
+        ([*RUN, "--dask", "local", "-j", "1"], 2.0),
     ],
 )
 def test_ends_all_processes_with_one_message(folders, command, delay):

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ from segbench.loaders.images import read_bytes
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder, list_place
 from segbench.loaders.pairing import pair
+from segbench.loaders.source import LocalFile
 
 FILES = {"b.png": b"bb", "sub/a.PNG": b"aaa", "c.npy": bytes(range(256)) * 900, "notes.txt": b"text"}
 
@@ -366,4 +366,4 @@ def test_a_folder_that_is_called_like_an_archive(tmp_path):
     folder.mkdir()
     (folder / "a.png").write_bytes(b"a")
     assert contents(list_place(str(folder))) == {"a.png": b"a"}
-    assert isinstance(list_place(str(folder)).entries[0].source, Path)
+    assert isinstance(list_place(str(folder)).entries[0].source, LocalFile)

@@ -1,5 +1,7 @@
 """File lists: which columns there are, what is read, and every problem with its line."""
 
+from pathlib import Path
+
 import pytest
 
 from segbench.core.errors import ArgumentError, DataError
@@ -27,7 +29,7 @@ def read(place, column="prediction"):
 
 
 def inside(tmp_path, *sources):
-    return [source.relative_to(tmp_path / "files").name for source in sources]
+    return [Path(source).relative_to(tmp_path / "files").name for source in sources]
 
 
 def test_one_method(write, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders import pairing as found
 from segbench.loaders.inputs import Inputs
+from segbench.loaders.source import LocalFile
 
 
 def make(folder: Path, *names: str) -> Path:
@@ -37,8 +38,8 @@ def test_pairs_by_stem_and_keeps_subfolders(tmp_path):
     pred = make(tmp_path / "pred", "a.npy", "b.tif", "city/a.jpg")
     pairing = pair(gt, pred)
     assert names(pairing) == ["a", "b", "city/a"]
-    assert pairing.files[2].ground_truths == (gt / "city/a.PNG",)
-    assert pairing.files[2].prediction == pred / "city/a.jpg"
+    assert pairing.files[2].ground_truths == (LocalFile(str(gt / "city/a.PNG")),)
+    assert pairing.files[2].prediction == LocalFile(str(pred / "city/a.jpg"))
     assert pairing.files[0].field is None
     assert pairing.notes == ()
 
@@ -46,7 +47,7 @@ def test_pairs_by_stem_and_keeps_subfolders(tmp_path):
 def test_two_files_pair_whatever_their_names(tmp_path):
     gt, pred = make(tmp_path, "left.png") / "left.png", make(tmp_path, "right.npy") / "right.npy"
     (file,) = pair(gt, pred).files
-    assert (file.name, file.ground_truths, file.prediction) == ("left", (gt,), pred)
+    assert (file.name, file.ground_truths, file.prediction) == ("left", (LocalFile(str(gt)),), LocalFile(str(pred)))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_patterns_tell_names_from_tags(tmp_path, gt_names, pattern, expected):
     gt = make(tmp_path / "gt", *gt_names)
     pred = make(tmp_path / "pred", *(f"{name}.png" for name in expected))
     pairing = pair(gt, pred, gt_pattern=pattern)
-    found = {f.name: [p.relative_to(gt).as_posix() for p in f.ground_truths] for f in pairing.files}
+    found = {f.name: [Path(p).relative_to(gt).as_posix() for p in f.ground_truths] for f in pairing.files}
     assert found == expected
 
 
@@ -185,12 +186,12 @@ def test_field_masks_pair_too(tmp_path):
     gt = make(tmp_path / "gt", "01.gif", "02.gif")
     field = make(tmp_path / "mask", "01_test_mask.gif", "02_test_mask.gif", "03_test_mask.gif")
     pairing = pair(gt, gt, field=field, field_pattern="*_test_mask")
-    assert [f.field for f in pairing.files] == [field / "01_test_mask.gif", field / "02_test_mask.gif"]
+    assert [Path(f.field).name for f in pairing.files] == ["01_test_mask.gif", "02_test_mask.gif"]
     with pytest.raises(DataError, match="2 images have no mask") as caught:
         pair(gt, gt, field=field)
     assert "--field-pattern" in caught.value.hint
     one = field / "01_test_mask.gif"
-    assert [f.field for f in pair(gt, gt, field=one).files] == [one, one]
+    assert [Path(f.field) for f in pair(gt, gt, field=one).files] == [one, one]
 
 
 def test_folders_that_cannot_be_used(tmp_path):

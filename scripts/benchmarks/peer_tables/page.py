@@ -125,7 +125,7 @@ def compared(what: str, ratios: Mapping[tuple[str, str], float]) -> str:
     said = f"segbench took less {what} in {of_all}"
     if less:
         least, most = (factor(ratio).removesuffix(" x") for ratio in (min(less), max(less)))
-        said += f"; there the other programs took {least} to {most} times as much"
+        said += f"; {'there ' * bool(others)}the other programs took {least} to {most} times as much"
     for (row, name), ratio in others.items():
         much = "as much" if ratio >= 1 - _ALIKE else f"{factor(ratio).removesuffix(' x')} times as much"
         said += f". {name} took {much} for {row}"

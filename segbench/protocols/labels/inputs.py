@@ -19,10 +19,12 @@ from segbench.protocols.labels.values import Remapping
 from segbench.protocols.stacks import class_axis
 
 _MOST_CODES = 1 << 16
+_MOST_CLASSES = 150
+"""Of a map with more values, which may be a soft map, the classes are not guessed."""
 _AS_IT_IS = Remapping()
 _NAME_CLASSES = (
-    "of a label map name the classes: --classes {classes} (Labels(classes=...)), or --palette FILE "
-    "(Labels(palette=...)); of masks with further values say which are positive: --positive 255 (Labels(positive=255))"
+    "for label maps name the classes: --classes {classes} (Labels(classes=...)), or --palette FILE "
+    "(Labels(palette=...)); for masks say which values are positive: --positive 255 (Labels(positive=255))"
 )
 
 
@@ -179,8 +181,8 @@ def _predicted_mask(predicted: LabelMap, rule: LabelRule | None) -> NDArray[np.b
         raise DataError(
             predicted.file,
             f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value",
-            f"of a label map name the classes: --classes {_likely_classes(labels)} (Labels(classes=...)); of a mask "
-            "with grey levels --positive '>=128' (Labels(positive='>=128')); soft maps are for segbench pixels",
+            f"for label maps name the classes: --classes {_likely_classes(labels)} (Labels(classes=...)); for masks "
+            "with grey levels use --positive '>=128' (Labels(positive='>=128')); soft maps are for segbench pixels",
         )
     return mask
 
@@ -188,7 +190,8 @@ def _predicted_mask(predicted: LabelMap, rule: LabelRule | None) -> NDArray[np.b
 def _likely_classes(labels: NDArray[Any]) -> str:
     """Say how the classes of a label map may be given; an example where values are too few or too far apart."""
     values = np.unique(labels[labels != 255])  # void
-    return f"0-{values[-1]:g}" if values.size > 2 and values[-1] < 2 * values.size else "0-18"
+    few = 2 < values.size <= _MOST_CLASSES and values[-1] < 2 * values.size
+    return f"0-{values[-1]:g}" if few else "0-18"
 
 
 def refuse_nan(file: str, where: str, broken: Any, expected: str) -> None:  # noqa: ANN401  an array or a tensor
