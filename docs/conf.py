@@ -119,7 +119,7 @@ def commands() -> Iterator[str]:
         for panel, rows in panels.items():
             shared = [typed for typed, meaning in rows.items() if first.get(typed) == meaning]
             shared = shared if len(shared) > 2 else []
-            lines = [f"| `{typed}` | {meaning} |" for typed, meaning in rows.items() if typed not in shared]
+            lines = [f"| {_words(typed)} | {meaning} |" for typed, meaning in rows.items() if typed not in shared]
             if shared:
                 listed = ", ".join(f"`{typed.split()[0].rstrip(',')}`" for typed in shared)
                 lines.append(f"| as for [segbench pixels](#segbench-pixels) | {listed} |")
@@ -141,6 +141,11 @@ def _row(parameter: Any) -> tuple[str, str, str]:  # noqa: ANN401  of Typer's ow
     value = parameter.metavar or ("|".join(kind) if issubclass(kind, StrEnum) else _VALUES[kind])
     typed = ", ".join(sorted(parameter.opts, key=len)) + (f" {value}" if value else "")
     return parameter.rich_help_panel or "Options", typed.replace("|", "\\|"), meaning
+
+
+def _words(typed: str) -> str:
+    """Set each word that is typed as code, so that lines break between them."""
+    return "`" + re.sub(r"(,?) ", r"`\1 `", typed) + "`"
 
 
 def _escaped(text: str) -> str:

@@ -188,7 +188,7 @@ def _curve(path: Path) -> BoundaryCurve:
     rows = read_rows(path, (3, 4))
     thresholds = _snapped(rows[:, 0]) if rows.shape[1] == 4 else np.full(len(rows), math.nan)
     if np.any(np.diff(thresholds) <= 0):
-        raise DataError(str(path), "its thresholds do not rise", "sort its rows by threshold")
+        raise DataError(str(path), "its thresholds are not increasing", "sort its rows by threshold")
     recall, precision, f = rows[:, -3:].T
     curve = _checked(path, thresholds, recall, precision)
     off = np.flatnonzero(np.abs(f - curve.f) > _F_ROUNDING)

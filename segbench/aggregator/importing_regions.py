@@ -83,7 +83,7 @@ def _rows(path: Path, width: int) -> NDArray[np.float64] | None:
         return None
     columns: NDArray[np.float64] = read_rows(path, (width,)).T
     if np.any(np.diff(columns[0]) <= 0):
-        raise DataError(shown(path), "its thresholds do not rise", "sort its rows by threshold")
+        raise DataError(shown(path), "its thresholds are not increasing", "sort its rows by threshold")
     return columns
 
 

@@ -93,4 +93,4 @@ def best_threshold(result: Result) -> float:
 def _insist_on_pictures(result: Result) -> None:
     reason = why_no_pictures(result)
     if reason:
-        raise DataError(result.method, reason, "choose other results with --only")
+        raise DataError(result.method, reason, "leave this result out, or choose others with --only")

@@ -77,7 +77,7 @@ class ScoreCounts(Counts):
     def __post_init__(self) -> None:
         scores = _as_scores(self.scores, "scores")
         if not np.all(scores[1:] < scores[:-1]) and not np.all(np.isnan(scores)):
-            raise ArgumentError("scores must fall, each once")
+            raise ArgumentError("scores must be strictly decreasing")
         object.__setattr__(self, "scores", scores)
         for name in ("positives", "negatives"):
             counts = as_counts(getattr(self, name), name)
@@ -197,7 +197,7 @@ class ScoreCounts(Counts):
         gained_tp = np.diff(tp, prepend=0, append=positives)
         gained_fp = np.diff(fp, prepend=0, append=negatives)
         if min(gained_tp.min(), gained_fp.min()) < 0:
-            raise ArgumentError("true and false positives must not fall from one point to the next")
+            raise ArgumentError("true and false positives must not decrease from one point to the next")
         if thresholds is None:
             scores = np.full(gained_tp.size, np.nan)
         else:

@@ -225,9 +225,11 @@ def _paired(inputs: Inputs) -> Pairing:
         for name in sorted((truths.keys() & predictions.keys()) | blank)
     )
     if blank:
-        truth_notes += (f"{len(blank)} images without ground truth that fit {inputs.negatives!r}: all negative",)
+        truth_notes += (f"{len(blank)} images without ground truth match {inputs.negatives!r} and count as negative",)
     elif inputs.negatives:
-        prediction_notes += (f"no prediction without ground truth fits {inputs.negatives!r} (--negatives, negatives=)",)
+        prediction_notes += (
+            f"no prediction without ground truth matches {inputs.negatives!r} (--negatives, negatives=)",
+        )
     return Pairing(
         inputs,
         files,
@@ -272,13 +274,13 @@ def _named(folder: str, pattern: Pattern) -> tuple[dict[str, list[tuple[str, Ent
         example = shown(listing.entries[0].stem)
         raise DataError(
             _shown(folder),
-            f"none of {unfit} files fits the pattern {pattern.text!r} (the first is {example!r})",
+            f"none of {unfit} files matches the pattern {pattern.text!r} (the first is {example!r})",
             "in a pattern * is the image's name; the extension may be left out",
         )
     _refuse_doubles(folder, found)
     notes = listing.notes
     if unfit:
-        notes += (f"{_shown(folder)}: {many(unfit, 'file')} that do not fit {pattern.text!r} left out",)
+        notes += (f"{_shown(folder)}: {many(unfit, 'file')} left out because they do not match {pattern.text!r}",)
     return {name: sorted(tags, key=lambda tag: natural(tag[0])) for name, tags in found.items()}, notes
 
 

@@ -32,7 +32,7 @@ class CountsAtThresholds(Counts):
                 raise ArgumentError(f"{name} has {counts.size} entries for {thresholds.size} thresholds")
             object.__setattr__(self, name, frozen(counts))
         if np.any(np.diff(thresholds) <= 0):
-            raise ArgumentError("thresholds must rise, each once")
+            raise ArgumentError("thresholds must be strictly increasing")
 
     @property
     def rows(self) -> tuple[IntArray, ...]:

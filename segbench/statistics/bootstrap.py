@@ -151,4 +151,4 @@ def notes_on(images: int) -> tuple[str, ...]:
 def _method_notes(method: IntervalMethod, metrics: Sequence[Metric]) -> Iterator[str]:
     kept = [metric.key for metric in metrics if metric.key and method_for(metric, method) != method]
     if kept:
-        yield f"plain quantiles, not BCa, for metrics that jump: {', '.join(kept)}"
+        yield f"quantile intervals instead of BCa for metrics that jump between thresholds: {', '.join(kept)}"

@@ -123,7 +123,7 @@ class TestPublished:
         [
             ("eval_bdry_thr", "0.5 0.4 0.8 0.9", "its recall and precision give"),
             ("eval_bdry_thr", "0.5 1.4 0.8 0.9", r"recall must lie in \[0, 1\]"),
-            ("eval_bdry_thr", "0.7 0.5 0.5 0.5\n0.5 0.5 0.5 0.5", "do not rise"),
+            ("eval_bdry_thr", "0.7 0.5 0.5 0.5\n0.5 0.5 0.5 0.5", "are not increasing"),
             ("eval_bdry_thr", "0.5", "line 1 has 1 numbers, expected rows of 3 or 4"),
             ("eval_bdry", "0.1 0.2 0.3 0.4 0.5 0.6 0.7", "gives F 0.3 for recall 0.1"),
         ],

@@ -34,7 +34,8 @@ class TestShow:
             assert run["signature"].endswith("|intervals:bca-90-300-5")
             assert run["resampling"]["undefined"] == {}
             assert any(
-                "plain quantiles, not BCa" in note and "ods_recall" in note for note in run["resampling"]["notes"]
+                "quantile intervals instead of BCa" in note and "ods_recall" in note
+                for note in run["resampling"]["notes"]
             )
 
     def test_the_same_seed_prints_the_same(self, segbench, results):

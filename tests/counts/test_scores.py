@@ -108,7 +108,7 @@ class TestFromPoints:
     @pytest.mark.parametrize(
         ("tp", "fp", "message"),
         [
-            ([2, 1], [0, 1], "must not fall"),
+            ([2, 1], [0, 1], "must not decrease"),
             ([21], [0], "21 true"),
             ([1], [1, 2], "1 points"),
             ([0.5], [1], "whole numbers"),
@@ -143,8 +143,8 @@ class TestAt:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0.1, 0.9], [1, 1], [1, 1]), "must fall"),
-        (([0.9, 0.9], [1, 1], [1, 1]), "must fall"),
+        (([0.1, 0.9], [1, 1], [1, 1]), "must be strictly decreasing"),
+        (([0.9, 0.9], [1, 1], [1, 1]), "must be strictly decreasing"),
         (([0.9], [1, 1], [1]), "2 entries for 1"),
         (([0.9], [-1], [1]), "not negative"),
         (([[0.9]], [1], [1]), "one dimension"),

@@ -93,7 +93,7 @@ def test_counts_that_are_no_whole_numbers_are_refused_unless_rounding_is_allowed
 
 
 def test_points_that_no_one_ranking_has_are_refused():
-    with pytest.raises(ArgumentError, match="must not fall"):
+    with pytest.raises(ArgumentError, match="must not decrease"):
         from_roc([0.5, 0.1], [0.1, 0.5], positives=10, negatives=10).counts()
 
 

@@ -102,12 +102,12 @@ def test_files_that_do_not_fit_are_counted(tmp_path):
     pred = make(tmp_path / "pred", "a.png")
     pairing = pair(gt, pred, gt_pattern="*_mask")
     assert names(pairing) == ["a"]
-    assert pairing.notes == (f"{gt}: 2 files that do not fit '*_mask' left out",)
+    assert pairing.notes == (f"{gt}: 2 files left out because they do not match '*_mask'",)
 
 
 def test_a_pattern_that_fits_nothing_shows_a_name(tmp_path):
     gt = make(tmp_path / "gt", "a.png")
-    with pytest.raises(DataError, match=r"none of 1 files fits the pattern '\*_mask' \(the first is 'a'\)"):
+    with pytest.raises(DataError, match=r"none of 1 files matches the pattern '\*_mask' \(the first is 'a'\)"):
         pair(gt, gt, gt_pattern="*_mask")
 
 

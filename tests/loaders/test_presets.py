@@ -302,7 +302,7 @@ def test_images_without_ground_truth_are_negative_only_where_they_fit(tmp_path):
     good = result.counts["good/000"]
     assert good.positives.sum() == 0
     assert good.negatives.sum() == SOFT.size
-    assert "2 images without ground truth that fit 'good/*': all negative" in "\n".join(result.notes)
+    assert "2 images without ground truth match 'good/*' and count as negative" in "\n".join(result.notes)
     with pytest.raises(segbench.DataError, match="1 prediction has no ground truth"):
         segbench.evaluate(*where, gt_pattern="*_mask", negatives="good/*1")
 

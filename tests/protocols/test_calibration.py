@@ -217,7 +217,7 @@ def test_reliability_is_drawn_of_any_soft_maps(folders):
     np.testing.assert_allclose(line.get_ydata(), shares)
     assert line.get_label().startswith("[ECE=.")
     arrays = {"a": (np.eye(4), np.eye(4) + np.tri(4))}
-    with pytest.raises(ArgumentError, match=r"scores from 0 to 2, expected probabilities from 0 to 1; choose other"):
+    with pytest.raises(ArgumentError, match=r"scores from 0 to 2, expected probabilities from 0 to 1; leave this"):
         segbench.plot_reliability(segbench.evaluate(arrays))
     with pytest.raises(ArgumentError, match="two-valued"):
         segbench.plot_reliability(segbench.evaluate({"a": (np.eye(4), np.eye(4))}))

@@ -356,7 +356,7 @@ def test_images_without_a_pixel_that_counts_are_named():
     images = {str(k): count_labels(*random_maps(k), classes=5) for k in range(3)}
     assert not any("void everywhere" in note for note in summary_of(images).notes)
     images["void"] = count_labels(drawn("vvv"), drawn("012"), classes=5)
-    assert "in no mean over images, void everywhere: 1 of 4 images" in summary_of(images).notes
+    assert "left out of means over images, void everywhere: 1 of 4 images" in summary_of(images).notes
 
 
 def test_columns_of_images_have_one_name_each():

@@ -117,7 +117,7 @@ def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: 
         return
     found, expected = written_size(prediction.shape), written_size(ground_truth.shape)
     off = np.abs(np.subtract(prediction.shape, ground_truth.shape))
-    hint = "resize nothing: evaluate at the size of the ground truth"
+    hint = "evaluate at the size of the ground truth, without resizing"
     if prediction.shape == ground_truth.shape[::-1]:
         hint = "it is transposed: swap its rows and columns"
     elif off.max() == 1:

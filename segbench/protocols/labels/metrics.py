@@ -318,14 +318,14 @@ class LabelTable(CountsTable[LabelCounts]):
         false = [name for name, here in zip(self.names, predicted & ~truth, strict=True) if here]
         notes = []
         if 0 < blank < self.images and any(metric.key == "miou" for metric in self.metrics):
-            notes.append(f"in no mean over images, void everywhere: {blank} of {self.images} images")
+            notes.append(f"left out of means over images, void everywhere: {blank} of {self.images} images")
         if absent and any(metric.key == "miou" and metric.title for metric in self.metrics):
-            notes.append(f"in no mean, absent from both sides: {_listed(absent)}")
+            notes.append(f"left out of means, absent from both sides: {_listed(absent)}")
         if false and len(self.names) > 2:
             notes.append(f"IoU 0 in mIoU, predicted but absent from the ground truth: {_listed(false)}")
         outside = int(totals[1].sum())
         if outside:
-            notes.append(f"{outside} pixels are predicted outside the classes, and wrong")
+            notes.append(f"{outside} pixels are predicted outside the classes and count as wrong")
         return tuple(notes)
 
 
