@@ -58,11 +58,15 @@ class ForeignLabelsError(DataError):
     def __init__(self, path: str, labels: Sequence[int], classes: Sequence[int], known: int) -> None:
         shown = ", ".join(map(str, labels[:_SHOWN])) + (f", ... ({len(labels)} labels)" if len(labels) > _SHOWN else "")
         several, most = len(labels) > 1, max(classes)
-        hint = f"name {'them' if several else 'it'} in --classes or --void, or remap: --gt-map {labels[0]}={known} "
-        hint += "(Labels(classes=..., void=..., gt_map=...))"
+        hint = (
+            f"name {'them' if several else 'it'} in --classes or --void, or remap: --gt-map {labels[0]}={known} "
+            "(Labels(classes=..., void=..., gt_map=...))"
+        )
         if len(classes) == 1 and min(labels) >= 0 and max(labels) < most:
-            hint = f"--classes {most} names label {most} alone; for {most} classes write --classes 0-{most - 1} "
-            hint += f"(Labels(classes='0-{most - 1}'))"
+            hint = (
+                f"--classes {most} names label {most} alone; for {most} classes write --classes 0-{most - 1} "
+                f"(Labels(classes='0-{most - 1}'))"
+            )
         super().__init__(
             path,
             f"{'labels' if several else 'label'} {shown} {'are' if several else 'is'} neither a class nor void",
