@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import logging
+import pickle
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
@@ -20,6 +21,8 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.source import Source
 
 _PATIENCE = 30
+_QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
+"""For workers started here, which by default interrupt counting 100 and 50 times a second to watch themselves."""
 
 
 class DaskPool(Executor):
@@ -38,8 +41,9 @@ class DaskPool(Executor):
         return sum(self._client.nthreads().values())
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401  as Executor
-        """Hand out a call."""
-        future: Future[Any] = self._executor.submit(fn, *args, **kwargs)
+        """Hand out a call; as bytes, since Dask goes through every image of a batch, which is slow."""
+        packed = importlib.import_module("distributed.protocol.pickle").dumps((fn, args, kwargs))
+        future: Future[Any] = self._executor.submit(_call, packed)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002  as Executor
@@ -88,6 +92,7 @@ def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator
             if address == "local":
                 from segbench.aggregator.pools import cores, ctrl_c_left_to_parent
 
+                stack.enter_context(importlib.import_module("dask").config.set(_QUIET))
                 with ctrl_c_left_to_parent():
                     cluster = distributed.LocalCluster(
                         n_workers=workers or cores(),
@@ -136,6 +141,11 @@ def _require_same_code(client: Any) -> None:  # noqa: ANN401  distributed ships 
         if theirs != ours:
             found = f"cannot run segbench ({theirs})" if isinstance(theirs, Exception) else f"runs segbench {theirs}"
             raise WorkerError(f"the Dask worker {worker} {found}, here it is {ours}; install the same on all")
+
+
+def _call(packed: bytes) -> Any:  # noqa: ANN401  whatever was handed out
+    fn, args, kwargs = pickle.loads(packed)  # noqa: S301  from the process that owns the cluster
+    return fn(*args, **kwargs)
 
 
 def _first_out_of_sight(sources: list[Source]) -> str:

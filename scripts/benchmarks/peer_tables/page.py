@@ -157,7 +157,7 @@ def _least_and_median(seconds: Sequence[float]) -> str:
 def draw(contests: Sequence[Stored], path: Path) -> None:
     """Draw how many times as long as segbench the programs take: a row per contest, a mark per program."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     names = list(dict.fromkeys(name for one in contests for name in one.peers))
     figure = Figure(figsize=(7.2, 1.1 + 0.34 * len(contests)), layout="constrained")
@@ -170,7 +170,9 @@ def draw(contests: Sequence[Stored], path: Path) -> None:
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, 0.8), high)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 else (1,)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks(range(len(contests)), [one.what for one in contests], fontsize=8)
     axes.set_ylim(len(contests) - 0.5, -0.5)
     axes.grid(axis="both", color=GUIDE, alpha=0.25)
