@@ -9,10 +9,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from numba import njit
+import numba
 from numba.core.caching import FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+_njit: Any = numba.njit  # its declared types lack an option
 
 
 class _Cache(FunctionCache):
@@ -38,7 +40,7 @@ def compiled(**options: Any) -> Callable[[Function], Function]:  # noqa: ANN401 
 
     def decorate(function: Function) -> Function:
         # Nothing calls the loops by a pointer, and the code for that takes a sixth of the time to compile.
-        dispatcher: Any = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+        dispatcher: Any = _njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
         with suppress(RuntimeError):  # neither beside the sources nor in the user's folder may be written
             dispatcher._cache = _Cache(function)  # type: ignore[no-untyped-call]  # noqa: SLF001  no other door
         compiled_function: Function = dispatcher
