@@ -94,8 +94,8 @@ class ConfusionPoints:
         if off.size and off.max() > tolerance:
             k = int(np.argmax(off))
             raise ArgumentError(
-                f"a point has {tp[k]:.6g} true and {fp[k]:.6g} false positives, not whole numbers; give rates with more "
-                "digits, or a tolerance in pixels"
+                f"a point has {tp[k]:.6g} true and {fp[k]:.6g} false positives, not whole numbers; give rates with "
+                "more digits, or a tolerance in pixels"
             )
         points = whole_tp.astype(np.int64), whole_fp.astype(np.int64)
         return ScoreCounts.from_points(*points, self.positives, self.negatives)
