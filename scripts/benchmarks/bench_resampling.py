@@ -1,7 +1,7 @@
 """What intervals cost, beside scipy.stats.bootstrap doing the same work: times and ratios of one run.
 
     python scripts/benchmarks/bench_resampling.py
-    python scripts/benchmarks/bench_resampling.py floats [IMAGES]
+    python scripts/benchmarks/bench_resampling.py floats [IMAGES] [HEIGHTxWIDTH]
 
 Keep it to one core (OPENBLAS_NUM_THREADS=1) for the goals: 2000 replicates of all pixel figures over 200 images of 256
 levels in under 1 s, and 10000 of all boundary figures over 200 images of 99 thresholds. SciPy is given the same
@@ -68,32 +68,36 @@ def seconds(function: Callable[[], object]) -> float:
     return min(times)
 
 
-def floats(images: int) -> None:
-    """Print the CPU time of comparing three methods of float32 scores, from a results file."""
+def floats(images: int, size: tuple[int, ...]) -> None:
+    """Print the CPU time of counting and comparing three methods of float32 scores, and their results file's size."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for name in ("truth", "a", "b", "c"):
             (root / name).mkdir()
         for k in range(images):
             random = np.random.default_rng(k)
-            truth = random.random((321, 481)) < random.uniform(0.02, 0.1)
+            truth = random.random(size) < random.uniform(0.02, 0.1)
             np.save(root / "truth" / f"{k:04}.npy", truth.astype(np.uint8))
             for name, skill in (("a", 1.5), ("b", 1.4), ("c", 1.0)):
                 scores = random.normal(size=truth.shape) + skill * truth
                 np.save(root / name / f"{k:04}.npy", scores.astype(np.float32))
         file = root / "floats.segbench"
+        started = time.process_time()
         for name in "abc":
             segbench.evaluate(root / "truth", root / name, results=file)
-        started = time.process_time()
+        counted = time.process_time()
         segbench.compare_results(segbench.load_results(file))
-        took = time.process_time() - started
-        print(f"comparing three methods on {images} images of 481x321 float scores: {took:.1f} s of CPU")
+        compared = time.process_time()
+        print(f"three methods on {images} images of {size[1]}x{size[0]} float scores, seconds of CPU:")
+        megabytes = file.stat().st_size / 1e6
+        print(f"  counting {counted - started:.1f} ({megabytes:.0f} MB), comparing {compared - counted:.1f}")
 
 
 def main() -> None:
     """Measure and print."""
     if sys.argv[1:2] == ["floats"]:
-        floats(int(sys.argv[2]) if len(sys.argv) > 2 else IMAGES)
+        height, width = sys.argv[3].split("x") if len(sys.argv) > 3 else (321, 481)
+        floats(int(sys.argv[2]) if len(sys.argv) > 2 else IMAGES, (int(height), int(width)))
         return
     random = np.random.default_rng(0)
     first, second = images(random, 4), images(random, 3)

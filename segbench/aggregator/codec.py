@@ -2,7 +2,8 @@
 
 A JSON header describes the arrays, their values follow in one block, and zlib packs the whole. Scores that are levels
 (k, k / 255, k / 65535, k / (thresholds + 1)) are written as the whole numbers k when that gives back every bit; other
-falling scores as the steps between their bit patterns, byte by byte, which takes less than half the space of the
+falling scores as the steps between their bit patterns, byte by byte. Where most scores are those of a single pixel,
+steps and counts are packed in bits instead (`segbench.aggregator.bit_packing`), less than half the size of the
 prediction. Counts of many scores are packed range by range, and those of several classes class by class, behind a line
 of JSON, so that one range or class is unpacked alone. Reading never unpickles and checks everything: a results file may
 come from anywhere.
@@ -34,7 +35,10 @@ from segbench.protocols.pixels.class_counts import ClassCounts
 from segbench.protocols.registry import counts_types
 
 _LEVEL, _LEVEL_OF_STEPS = 3, 1
-_SCORES_PER_RANGE = 2**13
+_SCORES_PER_RANGE = 2**16
+_FEW_SCORES, _PIXELS_PER_SCORE = 2**10, 2
+_TRIED, _AT_MOST = 2**11, 1.05
+"""Scores on which it is tried whether bits take at most so many times the space of zlib's bytes."""
 _LITTLE, _MOST_SHRUNK = 2**24, 64
 """What any counts may unpack to, and how many times their packed size where that is more."""
 _NUMBERS = re.compile(r"[<>|=]?[biuf][1248]")
@@ -46,8 +50,8 @@ _SCALARS: dict[str, tuple[type, ...]] = {
     "FloatArray | None": (type(None),),
 }
 _DAMAGED = "the results file was changed or damaged: count again with --fresh (fresh=True)"
-_CLASSES, _RANGES = b"{", b"["  # no zlib stream begins with either
-_STEPS = re.compile(r"steps[48]")
+_CLASSES, _RANGES, _BITS = b"{", b"[", b"#"  # no zlib stream begins with one of these
+_STEPS = re.compile(r"steps[48]|bits[48]?")
 
 
 def encode(counts: Counts) -> bytes:
@@ -56,15 +60,18 @@ def encode(counts: Counts) -> bytes:
         parts = [encode(part) for part in counts.counts]
         sizes = dict(zip(counts.names, map(len, parts), strict=True))
         return b"".join([json.dumps(sizes, separators=(",", ":")).encode(), b"\n", *parts])
-    if isinstance(counts, ScoreCounts) and counts.scores_known and counts.scores.size > _SCORES_PER_RANGE:
-        return _encode_ranges(counts)
+    if isinstance(counts, ScoreCounts) and counts.scores_known and not counts.binned:
+        if counts.scores.size > _SCORES_PER_RANGE:
+            return _encode_ranges(counts)
+        if _shorter_in_bits(counts):
+            return _encode_bits(counts)
     return _encode_one(counts)
 
 
 def _encode_ranges(counts: ScoreCounts) -> bytes:
     """Pack counts of many scores as consecutive ranges; the header holds the highest score and size of each."""
     starts = range(0, counts.scores.size, _SCORES_PER_RANGE)
-    parts = [_encode_one(counts.part(start, start + _SCORES_PER_RANGE)) for start in starts]
+    parts = [encode(counts.part(start, start + _SCORES_PER_RANGE)) for start in starts]
     header = [[float(counts.scores[start]), len(part)] for start, part in zip(starts, parts, strict=True)]
     return b"".join([json.dumps(header, separators=(",", ":")).encode(), b"\n", *parts])
 
@@ -92,6 +99,29 @@ def _encode_one(counts: Counts) -> bytes:
     return zlib.compress(b"".join([json.dumps(header, separators=(",", ":")).encode(), b"\n", *blocks]), level)
 
 
+def _shorter_in_bits(counts: ScoreCounts) -> bool:
+    """Whether most of many scores are those of a single pixel, and bits take no more space, tried on some of them."""
+    size = counts.scores.size
+    if size < _FEW_SCORES or counts.total_positives + counts.total_negatives >= _PIXELS_PER_SCORE * size:
+        return False
+    some = counts.part((size - _TRIED) // 2, (size + _TRIED) // 2) if size > _TRIED else counts
+    without_pixels = bool((counts.positives + counts.negatives < 1).any())
+    return not without_pixels and len(_encode_bits(some)) <= _AT_MOST * len(_encode_one(some))
+
+
+def _encode_bits(counts: ScoreCounts) -> bytes:
+    """Pack counts in bits: steps between scores, positives, and pixels beyond the first of each score."""
+    from segbench.aggregator.bit_packing import pack
+
+    steps, scores = _steps_between(counts.scores), counts.scores
+    arrays = {"scores": [f"bits{steps.itemsize}", scores.dtype.str, 0.0, scores.size]}
+    blocks = [pack(steps), pack(counts.positives), pack(counts.positives + counts.negatives - 1)]
+    arrays |= {name: ["bits", getattr(counts, name).dtype.str, 0.0, scores.size] for name in ("positives", "negatives")}
+    scalars = {name: value for name, value in vars(counts).items() if not isinstance(value, np.ndarray)}
+    header = {"kind": counts.kind, **scalars, "arrays": arrays}
+    return b"".join([_BITS, json.dumps(header, separators=(",", ":")).encode(), b"\n", *blocks])
+
+
 def decode(data: bytes, kind: type[Counts] | None = None) -> Counts:
     """Unpack what `encode` packed; `kind` is a type of counts that no registered protocol has."""
     if data.startswith(_CLASSES):
@@ -110,11 +140,15 @@ def _fields(data: bytes, own: type[Counts] | None = None) -> tuple[type[Counts],
     """Unpack the type of counts and the values of their fields."""
     header, _, block = _unpacked(data).partition(b"\n")
     kind, scalars, arrays = _header(header, own)
+    if data.startswith(_BITS):
+        return kind, {**scalars, **_from_bits(block, arrays)}
     values, offset = dict(scalars), 0
     for name, stored, dtype, scale, size in arrays:
         if stored.startswith("steps"):
             planes: NDArray[np.uint8] = np.frombuffer(block, np.uint8, size * int(stored[-1]), offset)
-            values[name] = _from_steps(planes, int(stored[-1])).astype(dtype, copy=False)
+            values[name] = _falling(np.cumsum(_joined(planes, int(stored[-1])), dtype=f"u{stored[-1]}")).astype(
+                dtype, copy=False
+            )
             offset += planes.size
             continue
         array: NDArray[Any] = np.frombuffer(block, np.dtype(stored), size, offset)
@@ -122,6 +156,18 @@ def _fields(data: bytes, own: type[Counts] | None = None) -> tuple[type[Counts],
         with np.errstate(all="raise", under="ignore"):
             values[name] = (array / scale if scale else array).astype(dtype)
     return kind, values
+
+
+def _from_bits(block: bytes, arrays: Sequence[tuple[str, str, str, float, int]]) -> dict[str, NDArray[Any]]:
+    """Give the arrays back that `_encode_bits` packed."""
+    from segbench.aggregator.bit_packing import unpack
+
+    values, offset = {}, 0
+    for name, stored, dtype, _, size in arrays:
+        values[name] = np.empty(size, f"u{stored[-1]}" if name == "scores" else dtype)
+        offset = unpack(block, offset, values[name], running=name == "scores")
+    values["negatives"] -= values["positives"] - 1
+    return values | {"scores": _falling(values["scores"])}
 
 
 @functools.lru_cache(maxsize=1024)  # that of most images and ranges of a run is the same
@@ -181,6 +227,8 @@ def _end_to_end(parts: Sequence[tuple[type[Counts], dict[str, Any]]]) -> ScoreCo
 
 
 def _unpacked(data: bytes) -> bytes:
+    if data.startswith(_BITS):
+        return data[len(_BITS) :]
     inflater = zlib.decompressobj()
     block = inflater.decompress(data, max(_LITTLE, _MOST_SHRUNK * len(data)))
     if not inflater.eof:
@@ -315,28 +363,37 @@ def _whole_levels(array: NDArray[Any]) -> tuple[NDArray[Any], float]:
 
 
 def _steps(array: NDArray[Any]) -> NDArray[np.uint8] | None:
-    """Give the steps between the bit patterns of falling floats, their low bytes first; None for anything else."""
+    """Give the bytes of `_steps_between` falling floats, their low bytes first; None for anything else."""
     if array.dtype.kind != "f" or not array.size or not np.all(array[1:] < array[:-1]):
         return None
+    steps = _steps_between(array).astype(f"<u{array.itemsize}")
+    return np.ascontiguousarray(steps.view(np.uint8).reshape(array.size, -1).T)
+
+
+def _steps_between(array: NDArray[Any]) -> NDArray[Any]:
+    """Give the steps between the bit patterns of falling floats, the first from 0."""
     keys = ~_rising_keys(array.view(f"u{array.itemsize}"))
-    steps = np.diff(keys, prepend=keys.dtype.type(0))
-    return np.ascontiguousarray(steps.astype(f"<u{array.itemsize}").view(np.uint8).reshape(array.size, -1).T)
+    return np.diff(keys, prepend=keys.dtype.type(0))
 
 
-def _from_steps(planes: NDArray[np.uint8], itemsize: int) -> NDArray[Any]:
-    """Give the floats back that `_steps` packed."""
+def _joined(planes: NDArray[np.uint8], itemsize: int) -> NDArray[Any]:
+    """Put bytes that are stored apart, the low ones first, together."""
     low, *others = planes.reshape(itemsize, -1)
-    steps = low.astype(f"u{itemsize}")
+    numbers = low.astype(f"u{itemsize}")
     for byte, plane in enumerate(others, 1):
         if plane.any():  # that of few scores is anything but 0 in the high bytes
-            steps |= plane.astype(steps.dtype) << steps.dtype.type(8 * byte)
-    keys = np.cumsum(steps, dtype=steps.dtype, out=steps)
-    sign = keys.dtype.type(1 << (8 * itemsize - 1))
+            numbers |= plane.astype(numbers.dtype) << numbers.dtype.type(8 * byte)
+    return numbers
+
+
+def _falling(keys: NDArray[Any]) -> NDArray[Any]:
+    """Give the floats back from running sums of `_steps_between`; the keys are overwritten."""
+    sign = keys.dtype.type(1 << (8 * keys.itemsize - 1))
     # Inverted they are the bits of negative floats, and of positive ones but for the sign; positive ones come first.
     first_negative = int(np.searchsorted(keys, sign))
     np.invert(keys[:first_negative], out=keys[:first_negative])
     keys[:first_negative] ^= sign
-    floats: NDArray[Any] = keys.view(f"f{itemsize}")
+    floats: NDArray[Any] = keys.view(f"f{keys.itemsize}")
     return floats
 
 

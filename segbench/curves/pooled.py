@@ -85,8 +85,9 @@ def reduced(counts: ScoreCounts) -> ScoreCounts:
 def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     """Keep the points of a curve at which resamples are measured; counts of few scores are given as they are.
 
-    Kept are 2 x `cuts` points between which equal shares of the positives and of the negatives lie, half as many more
-    where F is close to its best, as many around 95 % recall, and the best F itself. They are chosen among those of
+    Kept are 2 x `cuts` points between which equal shares of the positives and of the negatives lie, half as many as one
+    of these where F is close to its best, around 95 % recall, and where few pixels are predicted (equal steps of their
+    logarithm: precision jumps there) each, and the best F itself. They are chosen among those of
     `reduced`, so that the choice does not depend on whether counts come from a results file that keeps just these.
     """
     if counts.scores.size <= RESAMPLED_ABOVE or counts.binned or not counts.scores_known:
@@ -101,7 +102,8 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
         np.clip((part - low) / max(high - low, np.finfo(float).tiny), 0, 1)
         for part, (low, high) in ((both, good[[0, -1]]), (recall, _NEAR_95))
     )
-    kept = np.diff(np.floor(cuts * both + cuts / 2 * (near_best + near_95)), prepend=0) > 0
+    near_0 = np.log1p(tp + fp) / np.log1p(positives + negatives)
+    kept = np.diff(np.floor(cuts * both + cuts / 2 * (near_best + near_95 + near_0)), prepend=0) > 0
     kept[[int(f.argmax()), first_reaching((tp, fp), Fraction(95, 100)), -1]] = True
     return replace(
         counts,

@@ -186,3 +186,26 @@ def test_a_result_knows_where_its_images_lay(papers, tmp_path, monkeypatch):
     assert result.inputs == Inputs(ground_truth=str(papers[0]), prediction=str(papers[1]))
     (read,) = load_results("r.segbench")
     assert read.inputs == result.inputs
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [4097, 70_000])
+def test_counts_of_continuous_scores_are_packed_in_bits(dtype, size):
+    random = np.random.default_rng(size)
+    scores = np.unique(random.normal(size=size).astype(dtype))[::-1]
+    positives = random.integers(0, 2, scores.size)
+    negatives = np.where(np.arange(scores.size) % 2000 == 7, 40, 1 - positives)
+    counts = ScoreCounts(scores, positives, negatives, ignored=3, of_predictions=True)
+    packed = encode(counts)
+    assert b"bits" in packed
+    again = decode(packed)
+    assert again == counts
+    assert again.scores.dtype == dtype
+    assert again.of_predictions
+    assert encode(again) == packed
+    middle = scores[size // 2]
+    only = EncodedCounts({"a": packed}, ScoreCounts).between("a", middle, np.inf)
+    assert only == counts.between(middle, np.inf)
+    for damaged in (packed[:-8], packed[:-2000], packed.replace(b"bits", b"bats", 1)):
+        with pytest.raises(DataError, match="cannot be unpacked"):
+            decode(damaged)

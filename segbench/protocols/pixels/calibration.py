@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,9 +35,9 @@ from segbench.core.levels import ROUNDING
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray
+from segbench.core.table import Columns
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.fixed_thresholds import FixedThresholdTable
-from segbench.protocols.pixels.metrics import joined
 
 BINS = 15
 
@@ -140,9 +140,9 @@ class CalibrationTable(FixedThresholdTable):
         return np.array(rows).reshape(-1, 2 * BINS + 1)  # of no image, too
 
     @cached_property
-    def rows(self) -> Any:  # noqa: ANN401  dense or sparse
+    def rows(self) -> Columns:
         """Those of the table without calibration, and the bins of the images."""
-        return joined([super().rows, self._bins])
+        return Columns(super().rows, self._bins)
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows."""

@@ -21,11 +21,11 @@ import numpy as np
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray
-from segbench.core.table import CountsTable, Interval
+from segbench.core.table import Columns, CountsTable, Interval
 from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.class_counts import ClassCounts
-from segbench.protocols.pixels.metrics import METRICS, PixelTable, joined
+from segbench.protocols.pixels.metrics import METRICS, PixelTable
 from segbench.protocols.pixels.settings import Pixels
 
 _MACRO: Mapping[str, Mapping[str, object]] = {
@@ -130,9 +130,9 @@ class ClassTable(CountsTable[ClassCounts]):
         return np.append(self._means(table.estimates[np.newaxis] for table in self._tables), self._micro.estimates)
 
     @cached_property
-    def rows(self) -> Any:  # noqa: ANN401  dense or sparse
+    def rows(self) -> Columns:
         """The rows of each class, and those of all classes added up, side by side."""
-        return joined([table.rows for table in (*self._tables, self._micro)])
+        return Columns(*(table.rows for table in (*self._tables, self._micro)))
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `Table`."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from segbench.core.integers import MEAN_UNITS
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray
-from segbench.protocols.pixels.metrics import METRICS, OVER_IMAGES, PixelTable, joined
+from segbench.core.table import Columns
+from segbench.protocols.pixels.metrics import METRICS, OVER_IMAGES, PixelTable
 
 _TITLES = {
     "precision": "P", "recall": "R", "f": "F", "iou": "IoU", "specificity": "spec", "accuracy": "acc", "mcc": "MCC",
@@ -78,9 +78,9 @@ class FixedThresholdTable(PixelTable):
         return np.concatenate([*parts, [counts.total_positives, counts.total_negatives]]).astype(np.float64)
 
     @cached_property
-    def rows(self) -> Any:  # noqa: ANN401  dense or sparse
+    def rows(self) -> Columns:
         """Those of `PixelTable`, and the points of the images."""
-        return joined([super().rows, self._points])
+        return Columns(super().rows, self._points)
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows."""

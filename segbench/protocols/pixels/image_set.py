@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,13 @@ from segbench.core.series import FloatArray
 from segbench.core.summary import Summary
 from segbench.curves.imagewise import BestFs
 from segbench.curves.points import inexact
-from segbench.curves.pooled import PooledPixels, pool_pixels, reduced, reduced_for_resamples
+from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples
 
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 
-_CUTS, _CUTS_OF_SEVERAL = 2**9, 2**7
-_FEW_SCORES, _SCORES_HELD = 2**10, 2**25
+_CUTS, _CUTS_OF_SEVERAL, _FEW_PIXELS = 2**8, 2**6, 2**20
+_FEW_SCORES, _SCORES_HELD, _DENSE_CELLS = 2**10, 2**25, 2**24
+_FITS_INT32 = 2**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +63,8 @@ class ImageSet(Mapping[str, ScoreCounts]):
     ) -> None:
         self._counts, self._rest, self._kept = counts, rest, kept
         self.compared_with: Sequence[ImageSet] = ()
-        """All sets of a comparison, this one included: what they need of an image is held in memory, if it fits."""
+        """The other sets of a comparison: what they need of an image is held in memory, if it fits."""
         self._exact: dict[str, ScoreCounts] = {}
-        self._reduced: dict[str, ScoreCounts] = {}
         self._room = 0
 
     def __getitem__(self, name: str) -> ScoreCounts:
@@ -71,8 +72,10 @@ class ImageSet(Mapping[str, ScoreCounts]):
         if name in self._exact:
             return self._exact[name]
         counts = self._counts[name]
-        if counts.scores.size <= _FEW_SCORES and self._hold(counts):
-            self._exact[name] = counts
+        if self.compared_with and counts.scores.size <= _FEW_SCORES:
+            self._room += counts.scores.size
+            if self._fits(self._room):
+                self._exact[name] = counts
         return counts
 
     def __iter__(self) -> Iterator[str]:
@@ -116,55 +119,77 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def for_resamples(self, sets: int) -> ScoreCounts:
         """Give the pooled counts at the points that resamples of a table of one or several sets are measured at.
 
-        A comparison measures pairs some ten times as often as a single method, at fewer points.
+        A comparison measures pairs some ten times as often as a single method, at fewer points. Curves of few pixels
+        are less smooth and take more.
         """
-        return reduced_for_resamples(self.points, _CUTS if sets == 1 else _CUTS_OF_SEVERAL)
+        few = self.points.total_positives + self.points.total_negatives < _FEW_PIXELS
+        return reduced_for_resamples(self.points, (_CUTS if sets == 1 else _CUTS_OF_SEVERAL) * (1 + few))
 
-    def resampled(self, name: str) -> ScoreCounts:
-        """Give an image's counts, at least at every point that `for_resamples` of the sets compared gives."""
-        return self._reduced.get(name) or self[name]
+    def several_at(self, scores: FloatArray) -> NDArray[np.bool_]:
+        """Mark the thresholds that several of `points` are counted at, each at the highest that it reaches."""
+        reached = np.searchsorted(-self.points.scores.astype(np.float64), -scores, side="right")
+        several: NDArray[np.bool_] = np.diff(reached, prepend=0) > 1
+        return several
+
+    def counted_at(self, scores: FloatArray) -> tuple[Any, Any]:
+        """Give positives and negatives of each image at falling thresholds, see `for_resamples`, one row per image."""
+        many = self.pool.scores > RESAMPLED_ABOVE and not self.pool.counts.binned
+        if many and np.isin(scores, self._thresholds).all() and self._alone[2] is not None:
+            starts = np.append(0, np.searchsorted(-self._thresholds, -scores[:-1]) + 1)
+            positives, negatives = np.add.reduceat(self._alone[2], starts, axis=2)
+            return positives, negatives
+        return count_images((self[name] for name in sorted(self)), len(self), scores)
 
     @cached_property
-    def _alone(self) -> tuple[BestFs, AtOds]:
-        """Measure each image in one pass, and hold what resamples need of it."""
-        names = sorted(self)
+    def _alone(self) -> tuple[BestFs, AtOds, NDArray[np.int32] | None]:
+        """Measure each image in one pass, and count it at `_thresholds` if that fits in memory."""
+        from segbench.protocols.pixels import metric_kernels
+
+        names, at = sorted(self), self._thresholds
         best, areas = np.empty((len(names), 5), np.int64), np.empty((len(names), len(AREAS) + 1))
         thresholds = np.empty(len(names))
+        held = np.zeros((2, len(names), at.size), np.int32) if self._fits(len(names) * at.size) else None
         for k, name in enumerate(names):
             counts = self[name]
             row = slice(k, k + 1)
             best[row], areas[row] = measured_curves(
                 inexact(counts), counts.positives[np.newaxis], counts.negatives[np.newaxis]
             )
+            if held is not None and best[k, 3:].sum() < _FITS_INT32:
+                each = counts.positives, counts.negatives
+                metric_kernels.count_at(counts.scores, each, at, held[0, k], held[1, k])
+            else:
+                held = None
             if not best[k, 0] and counts.scores.size:  # without positives the highest score counts
                 best[k, :3] = 1, 0, counts.negatives[0]
             thresholds[k] = counts.scores[best[k, 0] - 1] if best[k, 0] else np.nan
-            if name not in self._exact and self._hold(small := _at(counts, self._thresholds)):
-                self._reduced[name] = small
         tp, fp, positives, negatives = best[:, 1:].T
-        return BestFs(tp, fp, positives, negatives, thresholds), at_ods(thresholds, best, areas)
+        return BestFs(tp, fp, positives, negatives, thresholds), at_ods(thresholds, best, areas), held
 
     @cached_property
     def _thresholds(self) -> FloatArray:
-        """Every threshold at which resamples of the sets compared are measured, falling."""
-        kept = [one.for_resamples(sets).scores for one in self.compared_with for sets in (1, 2)]
-        return np.unique(np.concatenate([np.empty(0), *kept]))[::-1]
+        """Every threshold at which resamples of this set are measured, alone and with each set compared, falling."""
+        kept = [self.for_resamples(1).scores, *(one.for_resamples(2).scores for one in (self, *self.compared_with))]
+        return np.unique(np.concatenate(kept).astype(np.float64))[::-1]
 
-    def _hold(self, counts: ScoreCounts) -> bool:
-        """Return whether counts are to be held in memory."""
-        self._room += counts.scores.size
-        return self._room * len(self.compared_with) <= _SCORES_HELD and bool(self.compared_with)
+    def _fits(self, cells: int) -> bool:
+        """Return whether counts at so many scores may be held in memory, for each of the sets compared."""
+        return cells * (1 + len(self.compared_with)) <= _SCORES_HELD
 
 
 def measured_curves(
-    loose: NDArray[np.bool_], positives: NDArray[Any], negatives: NDArray[Any]
+    loose: NDArray[np.bool_], positives: NDArray[Any], negatives: NDArray[Any], *, chosen: bool = False
 ) -> tuple[NDArray[np.int64], FloatArray]:
-    """Find the best F and the areas of curves, one per row, see `metric_kernels.pooled_curves`."""
+    """Find the best F and the areas of curves, one per row, see `metric_kernels.pooled_curves`.
+
+    Between `chosen` thresholds, average precision is that of the exact area, which is much quicker than adding steps.
+    """
+    from segbench.curves.kernels import DIRECT_STEPS
     from segbench.protocols.pixels import metric_kernels
 
     best = np.zeros((positives.shape[0], 5), np.int64)
     areas = np.full((positives.shape[0], len(AREAS) + 1), np.nan)
-    metric_kernels.pooled_curves(positives, negatives, loose, best, areas)
+    metric_kernels.pooled_curves(positives, negatives, (loose, 0 if chosen else DIRECT_STEPS), best, areas)
     return best, areas
 
 
@@ -174,15 +199,24 @@ def at_ods(thresholds: FloatArray, best: NDArray[np.int64], areas: FloatArray) -
     return AtOds(tp, fp, thresholds, total, negative, dict(zip(AREAS, areas.T, strict=False)), areas[:, -1])
 
 
-def _at(counts: ScoreCounts, thresholds: FloatArray) -> ScoreCounts:
-    """Keep only the points of an image's curve at falling thresholds, the last of which no score is below."""
-    if counts.scores.size <= thresholds.size:
-        return counts
+def count_images(images: Iterable[ScoreCounts], number: int, scores: FloatArray) -> tuple[Any, Any]:
+    """Count positives and negatives of images at falling scores, one row per image; sparse if there are very many."""
+    if number * scores.size <= _DENSE_CELLS:
+        return _dense(images, number, scores)
+    from scipy.sparse import csr_array, vstack
+
+    images, step = iter(images), max(_DENSE_CELLS // scores.size, 1)
+    sizes = (min(step, number - start) for start in range(0, number, step))
+    blocks = [[csr_array(part) for part in _dense(islice(images, size), size, scores)] for size in sizes]
+    positives, negatives = (vstack(part, format="csr") for part in zip(*blocks, strict=True))
+    return positives, negatives
+
+
+def _dense(images: Iterable[ScoreCounts], number: int, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     from segbench.protocols.pixels import metric_kernels
 
-    positives, negatives = np.zeros((2, thresholds.size), np.int64)
-    metric_kernels.count_at(counts.scores, (counts.positives, counts.negatives), thresholds, positives, negatives)
-    some = positives + negatives > 0
-    return ScoreCounts.of_valid(
-        scores=thresholds[some], positives=positives[some], negatives=negatives[some], ignored=counts.ignored
-    )
+    positives, negatives = np.zeros((2, number, scores.size))
+    for k, image in enumerate(images):
+        counts = image.positives, image.negatives
+        metric_kernels.count_at(image.scores, counts, scores, positives[k], negatives[k])
+    return positives, negatives

@@ -35,7 +35,7 @@ def running(counts: Counts, into: Counts) -> None:
 
 @_compiled
 def count_at(
-    scores: FloatArray, counts: tuple[Counts, Counts], thresholds: FloatArray, positives: IntArray, negatives: IntArray
+    scores: FloatArray, counts: tuple[Counts, Counts], thresholds: FloatArray, positives: Counts, negatives: Counts
 ) -> None:
     """Add the counts of falling scores to the highest of falling thresholds that they reach; the last all reach."""
     place = 0
@@ -48,17 +48,20 @@ def count_at(
 
 @_compiled
 def pooled_curves(
-    positives: Counts, negatives: Counts, loose: NDArray[np.bool_], best: IntArray, areas: FloatArray
+    positives: Counts, negatives: Counts, bins: tuple[NDArray[np.bool_], int], best: IntArray, areas: FloatArray
 ) -> None:
     """Find the best point and the areas of pooled curves, one row per resample; without positives a row stays as it is.
 
     `best` is filled with the place of the best F from 1, TP and FP there, P and N; `areas` with auc_roc, auc_pr,
-    auc_pr_achievable, average_precision and the false positives at 95 % recall.
+    auc_pr_achievable, average_precision and the false positives at 95 % recall. `bins` says which are loose, and how
+    many steps `segbench.curves.kernels.segment_trapezoid` adds up directly in them.
     """
     longest = positives.shape[1] + 1
-    points = np.zeros(longest, np.int64), np.zeros(longest, np.int64), np.zeros(longest, np.int64)
-    chain = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
-    loose_points = np.zeros(longest, np.bool_)
+    loose, direct = bins
+    # Few of these are written to where most scores are without positives; zeros would be written to all.
+    points = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    chain = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    loose_points = np.empty(longest, np.bool_)
     for r in range(positives.shape[0]):
         size = turning_points(positives[r], negatives[r], loose, points, loose_points)
         tp, fp, places = points[0][:size], points[1][:size], points[2]
@@ -71,7 +74,7 @@ def pooled_curves(
         areas[r, 1] = area_share(pr_area_exact(tp, fp), P)
         vertices = hull_into(chain, tp, fp)
         areas[r, 2] = area_share(pr_area_exact(chain[0][:vertices], chain[1][:vertices]), P)
-        areas[r, 3] = area_share(precision_steps(tp, fp, loose_points), P)
+        areas[r, 3] = area_share(precision_steps(tp, fp, loose_points, direct), P)
         if N > 0:
             areas[r, 0] = area_share(roc_area(tp, fp) / P, N)
             areas[r, 4] = false_positives_at(tp, fp, loose_points, (95 * P + 99) // 100)

@@ -18,28 +18,26 @@ Conventions
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.bins import bin_of
-from segbench.core.integers import IntArray, within_total
+from segbench.core.integers import within_total
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray, Space
-from segbench.core.table import CountsTable, Interval, column_sums
+from segbench.core.table import Columns, CountsTable, Interval, column_sums
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import inexact
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
-from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, measured_curves
+from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, count_images, measured_curves
 
 METRICS = shares(
     Metric(
@@ -84,8 +82,8 @@ OVER_IMAGES = ("ois_", "mean_image_")
 """How the keys of metrics begin that are undefined where images are not distinguished."""
 _NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
 _AT_ODS = {key: f"ods_{key}" for key in ("f", "precision", "recall", "threshold")}
-_DENSE_CELLS = 2**24
-_IMAGES_AT_ONCE = 256
+_SINGLE = 2**24
+"""Whole numbers below it are exact in single precision."""
 _MANY_IMAGES = 2**12
 
 
@@ -140,11 +138,11 @@ class PixelTable(CountsTable[ScoreCounts]):
         self._of_set = of_set
 
     @cached_property
-    def rows(self) -> Any:  # noqa: ANN401  dense or sparse
+    def rows(self) -> Columns:
         """Positives and negatives by score, TP and FP of masks, and the fields of `OverImages`."""
         layout, chosen = self._layout, _of_images(BestFs.joined(self._chosen))
         masks = np.where(layout.masks[:, np.newaxis], chosen[:, :2], 0)
-        return joined([layout.positives, layout.negatives, masks, chosen])
+        return Columns(layout.positives, layout.negatives, np.hstack([masks, chosen]))
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
@@ -155,7 +153,8 @@ class PixelTable(CountsTable[ScoreCounts]):
         if layout.masks.any():
             best = _mask_points(layout.scores, masks, positives, negatives, images.positives, images.negatives)
         else:
-            measured, areas = measured_curves(layout.loose, positives, negatives)
+            chosen = not (layout.whole or self._pool.counts.binned)
+            measured, areas = measured_curves(layout.loose, positives, negatives, chosen=chosen)
             best = at_ods(np.append(np.nan, layout.scores)[measured[:, 0]], measured, areas)
         return self._scored(best, images)
 
@@ -373,25 +372,22 @@ class PixelTable(CountsTable[ScoreCounts]):
         )
         if of_masks.any() and not scores.size:
             scores = np.array([np.nanmax(self._masks)])
-        names = ((images, name) for images in self.image_sets for name in sorted(images))
-        none = ScoreCounts.sum(())
-        rows = _rows(
-            (
-                none if of_mask else images.resampled(name)
-                for (images, name), of_mask in zip(names, of_masks, strict=True)
-            ),
-            pooled,
-        )
-        # A resample may hold one image as often as there are images.
-        for counts, name in ((rows.positives, "positives"), (rows.negatives, "negatives")):
-            within_total(len(of_masks) * int(rows.totals(counts).max(initial=0)), f"{name} of a resample")
+        counted = [
+            images.counted_at(scores) if math.isnan(mask) else count_images((), len(images), scores)
+            for images, mask in zip(self.image_sets, self._masks, strict=True)
+        ]
+        positives, negatives = zip(*counted, strict=True)
+        whole = not pooled.binned and all(one is images.pool.counts for one, images in zip(kept, soft, strict=True))
+        loose = inexact(pooled) if pooled.scores.size else np.zeros(scores.size, np.bool_)
+        if not whole and not pooled.binned:
+            loose = np.logical_or.reduce([images.several_at(scores) for images in soft])
         return _Layout(
             scores,
-            rows.filled(rows.positives, scores.size),
-            rows.filled(rows.negatives, scores.size),
-            inexact(pooled) if pooled.scores.size else np.zeros(scores.size, np.bool_),
+            _stacked(positives, "positives"),
+            _stacked(negatives, "negatives"),
+            loose,
             of_masks,
-            not pooled.binned and all(one is images.pool.counts for one, images in zip(kept, soft, strict=True)),
+            whole,
         )
 
 
@@ -399,9 +395,9 @@ class PixelTable(CountsTable[ScoreCounts]):
 class _Layout:
     """Images by falling pooled scores; sparse where images have few of many scores.
 
-    `loose` marks bins that hold more than one score. `masks` marks images of two-valued sets: they have no scores, and
-    are at the mask whatever the threshold of the others. `whole` says whether `scores` holds every distinct score, so
-    that the metrics of a single image can be read off, too.
+    `loose` marks bins that hold more than one score, and chosen thresholds that several are counted at. `masks` marks
+    images of two-valued sets: they have no scores, and are at the mask whatever the threshold of the others. `whole`
+    says whether `scores` holds every distinct score, so that the metrics of a single image can be read off, too.
     """
 
     scores: FloatArray
@@ -443,56 +439,16 @@ def _mask_points(
     return AtOds(tp, fp, threshold, total_positives, total_negatives, areas, undefined)
 
 
-def joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  dense or sparse
-    """Put matrices side by side; sparse where one is."""
-    if all(isinstance(part, np.ndarray) for part in parts):
-        return np.hstack(parts)
-    from scipy.sparse import hstack
+def _stacked(counts: Sequence[Any], name: str) -> Any:  # noqa: ANN401  dense or sparse
+    """Put counts of images by score below each other, in single precision where that is exact for every resample."""
+    if all(isinstance(part, np.ndarray) for part in counts):
+        stacked = np.concatenate(counts)
+        # A resample may hold one image as often as there are images.
+        exact = stacked.shape[0] * int(stacked.max(initial=0)) < _SINGLE
+        stacked = stacked.astype(np.float32 if exact else np.float64)
+    else:
+        from scipy.sparse import vstack
 
-    return hstack(parts, format="csr")
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Counts of images by pooled scores: those of image k are entries ``ends[k]`` to ``ends[k + 1]`` of the others."""
-
-    ends: IntArray
-    places: IntArray
-    positives: IntArray
-    negatives: IntArray
-
-    def totals(self, counts: IntArray) -> IntArray:
-        """Add up the counts of each image."""
-        return np.diff(np.append(0, np.cumsum(counts))[self.ends])
-
-    def filled(self, counts: IntArray, width: int) -> Any:  # noqa: ANN401  dense or sparse
-        """Lay counts out as a matrix, one row per image."""
-        shape = self.ends.size - 1, width
-        if shape[0] * width > _DENSE_CELLS:
-            from scipy.sparse import csr_array
-
-            return csr_array((counts.astype(np.float64), self.places, self.ends), shape=shape)
-        matrix = np.zeros(shape)
-        matrix[np.repeat(np.arange(shape[0]), np.diff(self.ends)), self.places] = counts
-        return matrix
-
-
-def _rows(images: Iterable[ScoreCounts], pooled: ScoreCounts) -> _Rows:
-    """Count images by the pooled scores, some images at a time."""
-    binned = pooled.binned and pooled.scores.size > 0
-    keys = -bin_of(pooled.scores) if binned else -pooled.scores
-    parts: list[tuple[IntArray, ...]] = [(np.empty(0, np.int64),) * 4]
-    images = iter(images)
-    while some := list(islice(images, _IMAGES_AT_ONCE)):
-        scores, positives, negatives = (
-            np.concatenate([getattr(image, name) for image in some]) for name in ("scores", "positives", "negatives")
-        )
-        places = np.searchsorted(keys, -bin_of(scores) if binned else -scores)
-        image = np.repeat(np.arange(len(some)), [image.scores.size for image in some])
-        starts = np.flatnonzero((np.diff(places, prepend=-1) != 0) | (np.diff(image, prepend=-1) != 0))
-        if starts.size:
-            positives, negatives = (np.add.reduceat(part, starts) for part in (positives, negatives))
-        sizes = np.bincount(image[starts], minlength=len(some))
-        parts.append((sizes, places[starts], positives, negatives))
-    sizes, places, positives, negatives = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return _Rows(np.append(0, np.cumsum(sizes)), places, positives, negatives)
+        stacked = vstack(counts, format="csr")
+    within_total(stacked.shape[0] * int(stacked.sum(axis=1, dtype=np.float64).max(initial=0)), f"{name} of a resample")
+    return stacked

@@ -224,7 +224,7 @@ class Pixels(Protocol):
 
         sets = {name: ImageSet(images, kept=kept.get(name)) for name, images in methods.items()}
         for one in sets.values():
-            one.compared_with = list(sets.values())
+            one.compared_with = [other for other in sets.values() if other is not one]
         return sets
 
     def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
