@@ -511,7 +511,7 @@ def main() -> None:
 
 
 def write(name: str, path: Path) -> None:
-    """Draw a picture into a file, in few colours so that it is small."""
+    """Draw a picture into a file, in few colours so that it is small, unless it has photographs beside curves."""
     from PIL import Image
 
     drawn = PICTURES[name]()
@@ -520,7 +520,8 @@ def write(name: str, path: Path) -> None:
         drawn.savefig(path, dpi=120)
     else:
         drawn(path)
-    Image.open(path).convert("RGB").quantize(128).save(path, optimize=True)
+    picture = Image.open(path).convert("RGB")
+    (picture if name == "front-page" else picture.quantize(128)).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def predicted_label_findings(probes: Sequence[Probe], expected: Expected) -> lis
         what += f"({len(labels)} labels), and the number of a label is not a score"
         fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), rule or str(labels[-1]))
     if rule or expected.classes:
-        fix += "; --no-check counts the numbers of the labels as scores"
+        fix += "; --no-check (in Python: evaluate) counts the numbers of the labels as scores"
     return [
         stops(
             "label-map",

@@ -351,6 +351,7 @@ def _image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
             metric,
             key=key,
             title=key,
+            group="",  # which says how images are pooled
             image_title=metric.name_for_images,
             priority=len(found) - place if place else 0,
         )

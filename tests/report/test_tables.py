@@ -290,6 +290,11 @@ class TestGroups:
         first = markdown_table(table).splitlines()[0].strip("|").split("|")
         assert [title.strip() for title in first][:6] == ["method", "ODS F", "ODS P", "ODS R", "ODS at", "OIS F"]
 
+    def test_say_how_images_are_pooled_so_a_table_of_images_has_none(self):
+        groups, titles = tables.image_table(boundary_results()).text().heading()
+        assert {name for name, _ in groups} == {""}
+        assert titles[:4] == ["method", "image", "f", "precision"]
+
     def test_of_one_column_are_none(self):
         table = tables.method_table(boundary_results(), keys=["ois_f", "ods_f", "ods_recall"]).text()
         assert table.heading() == ([("", 1), ("", 1), ("ODS", 2)], ["method", "OIS F", "F", "R"])
