@@ -21,7 +21,8 @@ from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, r
 
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 
-_CUTS, _CUTS_OF_SEVERAL, _FEW_PIXELS = 2**8, 2**6, 2**20
+_CUTS, _CUTS_OF_SEVERAL = 2**8, 2**6
+_FEW_PIXELS, _DENSER = 2**20, 2**5
 _FEW_SCORES, _SCORES_HELD, _DENSE_CELLS = 2**10, 2**25, 2**24
 _FITS_INT32 = 2**31
 
@@ -123,7 +124,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         are less smooth and take more.
         """
         few = self.points.total_positives + self.points.total_negatives < _FEW_PIXELS
-        return reduced_for_resamples(self.points, (_CUTS if sets == 1 else _CUTS_OF_SEVERAL) * (1 + few))
+        return reduced_for_resamples(self.points, (_CUTS if sets == 1 else _CUTS_OF_SEVERAL) * (_DENSER if few else 1))
 
     def several_at(self, scores: FloatArray) -> NDArray[np.bool_]:
         """Mark the thresholds that several of `points` are counted at, each at the highest that it reaches."""
