@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from segbench.aggregator.result import Result
-from segbench.aggregator.signature import SELECTION, without_selection
+from segbench.aggregator.signature import without_selection
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.protocol import Protocol
+from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison
 from segbench.statistics.comparison import compare as compare_counts
@@ -123,7 +124,9 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
     unnamed = [result.method for result in results if result.unnamed]
     if unnamed:
         raise ArgumentError(f"{', '.join(unnamed)}: {WITHOUT_NAMES}; give names to Accumulator.update")
-    _refuse_different_settings(results)
+    may_differ = Repairs.may_differ | results[0].rules.may_differ
+    if refused := _differences(results, without=may_differ):
+        raise ArgumentError(f"methods are compared under the same settings, but {refused}")
     counts = {result.method: result.counts for result in results}
     # The digest of imported counts is that of the files that held them.
     same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
@@ -137,7 +140,10 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
         same_truth=same_truth,
         **settings,
     )
-    return replace(comparison, undefined={key: _why(key, results) for key in comparison.undefined})
+    differing = _differences(results, only=may_differ)
+    notes = [f"compared, since different settings change only the predictions: {differing}"] if differing else []
+    undefined = {key: _why(key, results) for key in comparison.undefined}
+    return replace(comparison, undefined=undefined, notes=(*notes, *comparison.notes))
 
 
 def _why(key: str, results: Sequence[Result]) -> str:
@@ -163,25 +169,20 @@ def _refuse_namesakes(results: Sequence[Result]) -> None:
     raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {hint}")
 
 
-def _refuse_different_settings(results: Sequence[Result]) -> None:
-    settings = [
-        {
-            "protocol": result.protocol,
-            **without_selection(result.settings, *SELECTION, *result.rules.may_differ),
-        }
-        for result in results
-    ]
+def _differences(
+    results: Sequence[Result], *, only: Collection[str] | None = None, without: Collection[str] = ()
+) -> str:
+    """Say in which settings results differ, of some or of all but some; empty if in none."""
+    settings = [{"protocol": result.protocol, **without_selection(result.settings)} for result in results]
     differing = {
         key: {result.method: fields.get(key, "none") for result, fields in zip(results, settings, strict=True)}
         for key in dict.fromkeys(key for fields in settings for key in fields)
-        if len({fields.get(key) for fields in settings}) > 1
+        if (only is None or key in only) and key not in without and len({fields.get(key) for fields in settings}) > 1
     }
-    if differing:
-        listed = "; ".join(
-            f"{key} is {', '.join(f'{value} in {method}' for method, value in by_method.items())}"
-            for key, by_method in differing.items()
-        )
-        raise ArgumentError(f"methods are compared under the same settings, but {listed}")
+    return "; ".join(
+        f"{key} is {', '.join(f'{value} in {method}' for method, value in by_method.items())}"
+        for key, by_method in differing.items()
+    )
 
 
 def _refuse_different_data(results: Sequence[Result]) -> None:
