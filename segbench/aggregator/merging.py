@@ -51,6 +51,14 @@ class _Merged:
         return replace(self.first, settings=settings, notes=tuple(self.notes), inputs=inputs)
 
 
+def lacking(result: Result) -> str:
+    """Say how many images of a set are in none of the parts that were merged; empty for all others."""
+    if result.inputs is None or not result.inputs.merged or "subset" not in result.settings:
+        return ""
+    chosen, total = map(int, result.settings["subset"].split(" of "))
+    return f"{total - chosen} of {total} images are in no part; count the missing parts, and merge all again"
+
+
 def merge_results(
     files: Sequence[str | PathLike[str]], output: str | PathLike[str], *, leave_out_unfinished: bool = False
 ) -> list[Result]:

@@ -24,7 +24,7 @@ def merge(
 
     Images of one method that were counted in parts become one run.
     """
-    from segbench.aggregator.merging import merge_results
+    from segbench.aggregator.merging import lacking, merge_results
 
     merged = merge_results(results, output, leave_out_unfinished=leave_out_unfinished)
     places: dict[str, None] = {}  # of the ground truth of runs that were put together
@@ -36,6 +36,8 @@ def merge(
         if len(parts) > 1:
             places |= dict.fromkeys(part.pairs or part.ground_truth for part in parts)
         typer.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
+        if text := lacking(result):
+            typer.secho(f"{result.method}: {text}", fg="yellow", err=True)
     if len(places) > 1:
         typer.echo(
             f"note: parts with different ground truth became one set: {', '.join(places)}. If these are different test "

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from segbench.aggregator.merging import lacking
 from segbench.aggregator.result import Result, partial_text
 from segbench.core.numbers import many
 from segbench.core.summary import Summary
@@ -100,6 +101,8 @@ def images_of(result: Result) -> str:
 def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     """Give the remarks on one result."""
     yield from (Remark(note, "run") for note in result.notes)
+    if text := lacking(result):
+        yield Remark(text, "undefined")
     yield from (Remark(note) for note in result.summary.notes)
     yield from (Remark(text, "undefined") for text in undefined_metrics(result.summary, keys))
     if result.failed:
