@@ -91,7 +91,7 @@ def merge_results(
     """
     place = Path(output)
     if os.path.lexists(place):  # which a name that is too long does not make raise
-        raise DataError(str(place), "exists already", "give the merged file another name")
+        raise DataError(str(place), "exists already", "delete it, or give the merged file another name")
     merged: dict[tuple[str, str, str], _Merged] = {}
     for path in map(Path, files):
         with ResultsFile(path) as store:
