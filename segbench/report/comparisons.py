@@ -145,6 +145,9 @@ def _explanations(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
         f"a - b: the difference with its {100 * comparison.level:g} % interval over {images}; "
         f"p: two-sided, {ways} ways of swapping images between a and b; Holm: corrected for the number of pairs"
     )
+    lower = [metric.key for metric in comparison.metrics if metric.better == "lower" and metric.key in metrics]
+    if lower:
+        said.append(f"lower is better: {', '.join(lower)}; a wins on an image where its value is better")
     return said
 
 

@@ -200,3 +200,22 @@ def test_a_difference_and_its_interval_have_the_same_decimal_places(low, cell):
     row = Difference("ods_f", "a", "b", 0.5, 0.4988, 0.0012, low, 0.05, 0.04, 0.04, 3, 0, 1)
     comparison = Comparison((row,), {}, {}, 9, 512, exact=True)
     assert comparison_table(comparison, metrics=["ods_f"]).rows[0][5] == cell
+
+
+class TestDirections:
+    @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+    def test_it_says_for_which_metrics_lower_is_better(self, segbench, results, form):
+        said = "lower is better: fpr_at_tpr95; a wins on an image where its value is better"
+        shown = segbench("compare", results, "--format", form, "--metrics", "ods_f,fpr_at_tpr95").out
+        assert said in shown.replace("\\", "")
+        assert "lower is better" not in segbench("compare", results, "--format", form, "--metrics", "ods_f").out
+
+    def test_latex_has_titles_with_arrows_and_names_its_package(self, segbench, results):
+        shown = segbench("compare", results, "--format", "latex", "--metrics", "ods_f,fpr_at_tpr95,ods_precision").out
+        cells = [[cell.strip() for cell in line.split("&")] for line in shown.splitlines()]
+        assert ["ODS F $\\uparrow$", "good", "fair"] in [row[:3] for row in cells]
+        assert ["FPR95 $\\downarrow$", "good", "fair"] in [row[:3] for row in cells]
+        assert ["ODS P", "good", "fair"] in [row[:3] for row in cells]
+        assert [row[0] for row in cells if row[1:2] in (["rank 1"], ["good"])][-2:] == ["ODS F $\\uparrow$"] * 2
+        assert "% needs \\usepackage{booktabs}" in shown
+        assert "% needs \\usepackage{booktabs}" in segbench("show", results, "--format", "latex").out
