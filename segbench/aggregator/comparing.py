@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.signature import without_selection
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
@@ -153,19 +153,16 @@ def _why(key: str, results: Sequence[Result]) -> str:
 
 
 def _refuse_namesakes(results: Sequence[Result]) -> None:
-    """Refuse several runs of one name; a setting by which to choose is named where several methods share it."""
-    names = [result.method for result in results]
+    """Refuse several runs of one name; the names by which tables tell them apart choose some."""
+    names, told_apart = [result.method for result in results], names_of(results)
     doubled = sorted({name for name in names if names.count(name) > 1})
     if not doubled:
         return
     arrays = any(result.settings.get("source") == "arrays" for result in results)
     hint = f"give each a name of its own ({'Accumulator(method=...)' if arrays else 'count them again as NAME=PRED'})"
-    fields = dict.fromkeys(f"{key}:{value}" for result in results for key, value in result.settings.items())
-    for each in fields:
-        chosen = [result.method for result in results if each in result.signature]
-        if len(results) > len(chosen) == len(set(chosen)) > 1:
-            hint = f"choose those of one setting (segbench compare --only {each})"
-            break
+    if len(set(told_apart)) == len(results):
+        listed = ", ".join(map(repr, told_apart))
+        hint = f"choose some of {listed} (--methods), or those of one setting (--only), or {hint}"
     raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {hint}")
 
 

@@ -16,6 +16,14 @@ def merge(
         Path,
         typer.Option("-o", "--output", metavar="FILE", help="Results file to write (.segbench).", show_default=False),
     ],
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Leave out this run, by its name in tables: 'net (invert:no)'; give it once per run.",
+            show_default=False,
+        ),
+    ] = None,
     leave_out_unfinished: Annotated[
         bool, typer.Option("--leave-out-unfinished", help="Leave out incomplete runs instead of refusing them.")
     ] = False,
@@ -26,7 +34,9 @@ def merge(
     """
     from segbench.aggregator.merging import lacking, merge_results
 
-    merged = merge_results(results, output, leave_out_unfinished=leave_out_unfinished)
+    merged = merge_results(
+        results, output, leave_out=leave_out or (), leave_out_unfinished=leave_out_unfinished
+    )
     places: dict[str, None] = {}  # of the ground truth of runs that were put together
     for result in merged:
         images = "a published curve" if result.published else f"{len(result.counts)} images"

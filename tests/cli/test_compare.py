@@ -101,11 +101,32 @@ class TestChoice:
         assert answer.code == 0
         assert {line.split(",")[1] for line in answer.out.splitlines()[1:]} == {"good"}
 
-    def test_two_runs_of_one_name_need_other_names(self, segbench, tmp_path):
+    def test_two_runs_of_one_name_are_chosen_by_their_names_in_tables(self, segbench, tmp_path):
         truth, good = write_methods(tmp_path, {"good": 2})
         kept = counted(segbench, tmp_path / "two.segbench", truth, good)
-        counted(segbench, kept, truth, good, "--positive", "255")
-        assert "good: several runs of one name; give each a name of its own" in segbench("compare", kept).err
+        counted(segbench, kept, truth, good, "--invert", "--scale", "2", "--no-check")
+        names = ["good (invert:no, scale:none)", "good (invert:yes, scale:2)"]
+        refused = segbench("compare", kept).err
+        assert f"good: several runs of one name; choose some of '{names[0]}', '{names[1]}' (--methods)" in refused
+        found = segbench("compare", kept, "--methods", f"{names[1]},{names[0]}", "--format", "json")
+        assert {(row["a"], row["b"]) for row in strict_json(found.out)["differences"]} == {(names[1], names[0])}
+        assert f"not in {kept}, which has {names[0]}, {names[1]}" in segbench("compare", kept, "--methods", "bad").err
+        alone = segbench("show", kept, "--only", names[1], "--format", "json")
+        assert ["invert:yes" in run["signature"] for run in strict_json(alone.out)["runs"]] == [True]
+
+    def test_a_wrong_run_is_left_out_by_merging(self, segbench, results, tmp_path):
+        counted(segbench, results, tmp_path / "gt", tmp_path / "fair", "--invert", "--no-check")
+        merged = tmp_path / "clean.segbench"
+        wrong = "fair (invert:yes)"
+        assert segbench("merge", results, "-o", merged, "--leave-out", wrong).code == 0
+        runs = strict_json(segbench("show", merged, "--format", "json").out)["runs"]
+        assert [(run["method"], run["settings"]["invert"]) for run in runs] == [
+            (name, "no") for name in ("good", "fair", "none")
+        ]
+        refused = segbench("merge", results, "-o", tmp_path / "other.segbench", "--leave-out", "unfair")
+        assert refused.code == 2
+        assert wrong in refused.err
+        assert not (tmp_path / "other.segbench").exists()
 
 
 class TestRefusals:
@@ -205,13 +226,13 @@ def test_a_difference_and_its_interval_have_the_same_decimal_places(low, cell):
 class TestDirections:
     @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
     def test_it_says_for_which_metrics_lower_is_better(self, segbench, results, form):
-        said = "lower is better: fpr_at_tpr95; a wins on an image where its value is better"
-        shown = segbench("compare", results, "--format", form, "--metrics", "ods_f,fpr_at_tpr95").out
+        said = "lower is better: fpr_at_95_tpr; a wins on an image where its value is better"
+        shown = segbench("compare", results, "--format", form, "--metrics", "ods_f,fpr_at_95_tpr").out
         assert said in shown.replace("\\", "")
         assert "lower is better" not in segbench("compare", results, "--format", form, "--metrics", "ods_f").out
 
     def test_latex_has_titles_with_arrows_and_names_its_package(self, segbench, results):
-        shown = segbench("compare", results, "--format", "latex", "--metrics", "ods_f,fpr_at_tpr95,ods_precision").out
+        shown = segbench("compare", results, "--format", "latex", "--metrics", "ods_f,fpr_at_95_tpr,ods_precision").out
         cells = [[cell.strip() for cell in line.split("&")] for line in shown.splitlines()]
         assert ["ODS F $\\uparrow$", "good", "fair"] in [row[:3] for row in cells]
         assert ["FPR95 $\\downarrow$", "good", "fair"] in [row[:3] for row in cells]

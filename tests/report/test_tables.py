@@ -16,7 +16,6 @@ from segbench.core.numbers import number
 from segbench.report import tables
 from segbench.report.documents import document, latex_table, markdown_table
 from segbench.report.ranking import ranked
-from segbench.report.remarks import names_of
 from segbench.report.terminal import show, show_results
 
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
 from segbench.drawing.axes import names_in_lines, new_axes, open_frame, short_names
 from segbench.drawing.legends import place_legend
 from segbench.report.plots.methods import Kind, Resampling, of_one_protocol, styles_of
-from segbench.report.remarks import names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
