@@ -121,7 +121,7 @@ def merge_results(
                     _add(merged, str(path), run, some)
     if not found.keys() >= set(leave_out) or (leave_out and not merged):
         listed = ", ".join(map(repr, found))
-        raise ArgumentError(f"leave_out {', '.join(map(repr, leave_out))}: expected some of {listed}, but not all")
+        raise ArgumentError(f"--leave-out {', '.join(map(repr, leave_out))} (leave_out=[...]): expected some of {listed}, but not all")
     try:
         with ResultsFile(place, create=True) as store:
             for whole in merged.values():
