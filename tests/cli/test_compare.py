@@ -143,7 +143,13 @@ class TestRefusals:
         answer = segbench("compare", results)
         assert answer.code == 2
         assert "good has im03, im04" in answer.err
-        assert "few has not" in answer.err
+        assert "few has not; predict the missing images, or count" in answer.err
+        (tmp_path / "common.txt").write_text("im00\nim01\nim02\n")
+        common = counted(
+            segbench, tmp_path / "new", tmp_path / "gt", tmp_path / "good", "--images", tmp_path / "common.txt"
+        )
+        counted(segbench, common, *write_methods(fewer, {"few": 1}, images=3))
+        assert "few has not" not in segbench("compare", common).err
 
     def test_other_ground_truth_of_the_same_totals(self, segbench, results, tmp_path):
         truth = tmp_path / "gt"
