@@ -149,7 +149,7 @@ class TestRefusals:
             segbench, tmp_path / "new", tmp_path / "gt", tmp_path / "good", "--images", tmp_path / "common.txt"
         )
         counted(segbench, common, *write_methods(fewer, {"few": 1}, images=3))
-        assert "few has not" not in segbench("compare", common).err
+        assert segbench("compare", common).code == 0
 
     def test_other_ground_truth_of_the_same_totals(self, segbench, results, tmp_path):
         truth = tmp_path / "gt"
