@@ -229,6 +229,14 @@ def test_a_difference_and_its_interval_have_the_same_decimal_places(low, cell):
     assert comparison_table(comparison, metrics=["ods_f"]).rows[0][5] == cell
 
 
+def test_metrics_without_a_row_are_named_unless_some_were_chosen(segbench, results):
+    said = [line for line in segbench("compare", results).out.splitlines() if line.startswith("left out: ")]
+    assert len(said) == 1
+    assert "average_precision, " in said[0]
+    assert said[0].endswith("; --metrics KEYS shows them, --format csv and json all")
+    assert "left out" not in segbench("compare", results, "--metrics", "ods_f").out
+
+
 class TestDirections:
     @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
     def test_it_says_for_which_metrics_lower_is_better(self, segbench, results, form):
