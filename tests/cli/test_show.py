@@ -150,3 +150,9 @@ class TestMetrics:
         shown = segbench("show", results, "--metrics", "ods_f,dice")
         assert shown.code == 2
         assert "--metrics dice: expected some of ods_f, " in shown.err
+
+    def test_of_the_set_are_named_with_the_keys_of_images(self, segbench, results):
+        shown = segbench("show", results, "--per-image", "--metrics", "f,ods_f,ois_f")
+        assert shown.code == 2
+        found = "--metrics ods_f, ois_f: keys of single images differ (f for ods_f); expected some of f, "
+        assert found in shown.err

@@ -63,7 +63,7 @@ def plot_classes(
         )
         raise ArgumentError(
             f"bars per class need results of the labels protocol with the same classes, but {found}; choose results by "
-            "a part of their signature: --only 'classes:0=a,1=b'"
+            "a part of their signature: --only classes:0-18"
         )
     known = [name for name, value in next(iter(classes[0].values())).summary.items() if not isinstance(value, int)]
     if metric not in known:
