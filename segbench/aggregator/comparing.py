@@ -55,7 +55,7 @@ def compare(
     Raises
     ------
     ArgumentError
-        For fewer than two methods, or different settings, images or ground truth: it says what differs.
+        For fewer than two methods, or other settings, images or ground truth: it says what differs.
 
     Examples
     --------
@@ -103,8 +103,8 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
     ----------
     results : sequence of Result
         At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
-        is not known; images and their totals must be the same. Runs counted exactly and runs counted in bins can be
-        compared: values of the latter carry bounds.
+        is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
+        (`scale`, `resize`, `invert`, bins, `pred_map`), and a note says so. Values counted in bins carry bounds.
     **settings
         ``method``, ``level``, ``replicates``, ``permutations`` and ``seed`` as in `segbench.compare`.
 

@@ -103,25 +103,15 @@ def merge_results(
     merged: dict[tuple[str, str, str], _Merged] = {}
     found: dict[str, None] = {}
     for path in map(Path, files):
-        with ResultsFile(path) as store:
-            runs = store.runs(partial=not leave_out_unfinished)
-            if not runs and not leave_out_unfinished:
-                raise DataError(str(path), "holds no run", _UNFINISHED_HINT)
-            unfinished = next((run for run in runs if not run.complete), None)
-            if unfinished:
-                raise DataError(str(path), f"the run of {unfinished.method!r} is not complete", _UNFINISHED_HINT)
-            outcomes = [store.outcomes(run.key) for run in runs]
-            results = [stored_result(run, some, str(path)) for run, some in zip(runs, outcomes, strict=True)]
-            names = names_of(results)
-            found |= dict.fromkeys(names)
-            for name, run, some, result in zip(names, runs, outcomes, results, strict=True):
-                if name not in leave_out:
-                    # Unpacked once, so that what is damaged is refused by the name of its own file.
-                    deque(result.counts.values(), maxlen=0)
-                    _add(merged, str(path), run, some)
+        for name, run, outcomes in _named_runs(path, leave_out_unfinished=leave_out_unfinished):
+            found[name] = None
+            if name not in leave_out:
+                _add(merged, str(path), run, outcomes)
     if not found.keys() >= set(leave_out) or (leave_out and not merged):
         listed = ", ".join(map(repr, found))
-        raise ArgumentError(f"--leave-out {', '.join(map(repr, leave_out))} (leave_out=[...]): expected some of {listed}, but not all")
+        raise ArgumentError(
+            f"--leave-out {', '.join(map(repr, leave_out))} (leave_out=[...]): expected some of {listed}, but not all"
+        )
     try:
         with ResultsFile(place, create=True) as store:
             for whole in merged.values():
@@ -132,6 +122,23 @@ def merge_results(
                 os.unlink(f"{place}{suffix}")  # noqa: PTH108  paths too long are no paths
         raise
     return load_results(place)
+
+
+def _named_runs(path: Path, *, leave_out_unfinished: bool) -> list[tuple[str, Run, list[Outcome]]]:
+    """Read the runs of a file by their names in tables, with what came of their images."""
+    with ResultsFile(path) as store:
+        runs = store.runs(partial=not leave_out_unfinished)
+        if not runs and not leave_out_unfinished:
+            raise DataError(str(path), "holds no run", _UNFINISHED_HINT)
+        unfinished = next((run for run in runs if not run.complete), None)
+        if unfinished:
+            raise DataError(str(path), f"the run of {unfinished.method!r} is not complete", _UNFINISHED_HINT)
+        outcomes = [store.outcomes(run.key) for run in runs]
+    results = [stored_result(run, some, str(path)) for run, some in zip(runs, outcomes, strict=True)]
+    for result in results:
+        # Unpacked once, so that what is damaged is refused by the name of its own file.
+        deque(result.counts.values(), maxlen=0)
+    return list(zip(names_of(results), runs, outcomes, strict=True))
 
 
 def _add(merged: dict[tuple[str, str, str], _Merged], path: str, run: Run, outcomes: list[Outcome]) -> None:

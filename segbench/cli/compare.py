@@ -18,7 +18,9 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
-            metavar="NAMES", help="Compare only these methods, by their names in tables: ours,theirs.", show_default="all but human annotators"
+            metavar="NAMES",
+            help="Compare only these methods, by their names in tables: ours,theirs.",
+            show_default="all but human annotators",
         ),
     ] = None,
     metrics: Annotated[str | None, typer.Option(metavar="KEYS", help="Show these metrics: ods_f,auc_pr.")] = None,

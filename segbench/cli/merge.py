@@ -34,9 +34,7 @@ def merge(
     """
     from segbench.aggregator.merging import lacking, merge_results
 
-    merged = merge_results(
-        results, output, leave_out=leave_out or (), leave_out_unfinished=leave_out_unfinished
-    )
+    merged = merge_results(results, output, leave_out=leave_out or (), leave_out_unfinished=leave_out_unfinished)
     places: dict[str, None] = {}  # of the ground truth of runs that were put together
     for result in merged:
         images = "a published curve" if result.published else f"{len(result.counts)} images"

@@ -143,10 +143,7 @@ def markdown_table(table: TextTable) -> str:
 def latex_table(table: TextTable) -> str:
     """Write a table for booktabs; the best of a column is bold, the second best underlined. Notes are comments."""
     rows = [
-        [
-            _latex_cell(table, text, row, place)
-            for place, text in enumerate(cells)
-        ]
+        [_latex_cell(table, text, row, place) for place, text in enumerate(cells)]
         for row, cells in enumerate(table.rows)
     ]
     groups, header = table.heading(latex=True)

@@ -196,9 +196,7 @@ def significance_table(comparison: Comparison, key: str) -> TextTable:
     return _by_method(comparison, key, methods, rows, note)
 
 
-def _by_method(
-    comparison: Comparison, key: str, titles: Sequence[str], rows: list[list[str]], note: str
-) -> TextTable:
+def _by_method(comparison: Comparison, key: str, titles: Sequence[str], rows: list[list[str]], note: str) -> TextTable:
     """Give a table of methods by one metric, which is above them."""
     (metric,) = (metric for metric in comparison.metrics if metric.key == key)
     latex = [Heading("", "", title) for title in (metric.latex(metric.name), *map(latex_name, titles))]

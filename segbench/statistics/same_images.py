@@ -10,8 +10,8 @@ from segbench.core.names import first_names
 
 _LISTED = 5
 _MISSING = (
-    "predict the missing images, or count all methods into a new file with --images common.txt (images='common.txt'), a "
-    "list of the images that all have, one name per line"
+    "predict the missing images, or count all methods into a new file with --images common.txt (images='common.txt'), "
+    "a list of the images that all have, one name per line"
 )
 
 

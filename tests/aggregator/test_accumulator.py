@@ -464,7 +464,9 @@ class TestSettings:
 
 
 class TestResultsFiles:
-    @pytest.mark.parametrize("protocol", [Pixels(), Boundaries(thresholds=3), Pixels(bins=True)], ids=["pixels", "boundaries", "bins"])
+    @pytest.mark.parametrize(
+        "protocol", [Pixels(), Boundaries(thresholds=3), Pixels(bins=True)], ids=["pixels", "boundaries", "bins"]
+    )
     def test_what_is_saved_is_what_was_computed(self, tmp_path, protocol):
         labels, scores = noise(3, 12, (8, 9), levels=255)
         accumulator = Accumulator(protocol, method="net")
@@ -478,7 +480,8 @@ class TestResultsFiles:
     def test_methods_are_side_by_side_and_an_epoch_replaces_the_last(self, tmp_path):
         for method, epoch in (("a", 1), ("b", 1), ("a", 2)):
             accumulator = Accumulator(method=method)
-            accumulator.update(*noise(epoch, 3), names="xyz")
+            labels, _ = noise(1, 3)
+            accumulator.update(labels, noise(epoch, 3)[1], names=["x", "y", "z"])
             saved = accumulator.compute(results=tmp_path / "r.segbench")
         found = {read.method: read for read in segbench.load_results(tmp_path / "r.segbench")}
         assert list(found) == ["a", "b"]
@@ -487,13 +490,14 @@ class TestResultsFiles:
     def test_the_commands_that_read_results_files_take_it(self, segbench, tmp_path):
         for method in "ab":
             accumulator = Accumulator(method=method)
-            accumulator.update(*noise(ord(method), 12, levels=255), names=range(12))
+            labels, scores = noise(1, 3, levels=255)
+            accumulator.update(labels, scores // (1 + (method == "b")), names=range(3))
             accumulator.compute(results=tmp_path / "r.segbench")
         for command in (
             ["show", "--per-image"],
-            ["compare", "--replicates", "20"],
+            ["compare", "--replicates", "20", "--permutations", "20"],
             ["plot", "-o", tmp_path / "pr.png"],
-            ["report", "-o", tmp_path / "page.html", "--replicates", "20"],
+            ["report", "-o", tmp_path / "page.html", "--no-intervals"],
         ):
             answer = segbench(command[0], tmp_path / "r.segbench", *command[1:])
             assert answer.code == 0, answer.err
