@@ -153,15 +153,15 @@ def _why(key: str, results: Sequence[Result]) -> str:
 
 
 def _refuse_namesakes(results: Sequence[Result]) -> None:
-    """Refuse several runs of one name; the names by which tables tell them apart choose some."""
-    names, told_apart = [result.method for result in results], names_of(results)
+    """Refuse several runs of one name; name the choices as tables do."""
+    names, in_tables = [result.method for result in results], names_of(results)
     doubled = sorted({name for name in names if names.count(name) > 1})
     if not doubled:
         return
     arrays = any(result.settings.get("source") == "arrays" for result in results)
     hint = f"give each a name of its own ({'Accumulator(method=...)' if arrays else 'count them again as NAME=PRED'})"
-    if len(set(told_apart)) == len(results):
-        listed = ", ".join(map(repr, told_apart))
+    if len(set(in_tables)) == len(results):
+        listed = ", ".join(map(repr, in_tables))
         hint = f"choose some of {listed} (--methods), or those of one setting (--only), or {hint}"
     raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {hint}")
 
