@@ -85,10 +85,12 @@ def plot_comparison(
         labels = [f"{short[row.a]}\n- {short[row.b]}" for row in rows]
     ax.set_yticks(range(len(rows)), labels, fontsize="small")
     title = _title(comparison, metric, short.get(reference or "", ""))
-    ax.set(ylim=(len(rows) - 0.5, -1.3))
+    above = min(0.8, 0.25 * len(rows))  # the heading stays near the rows, however high few of them are
+    ax.set(ylim=(len(rows) - 0.5, -0.5 - above))
     ax.set_xlabel(wrapped(ax, title, size="small"), fontsize="small")
     ax.locator_params(axis="x", nbins=5)
-    ax.annotate("p, Holm", (1, -0.85), xycoords=ax.get_yaxis_transform(), va="center", fontsize="small", color=GUIDE)
+    heading = 1, -0.5 - above / 2
+    ax.annotate("p, Holm", heading, xycoords=ax.get_yaxis_transform(), va="center", fontsize="small", color=GUIDE)
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
     if own:

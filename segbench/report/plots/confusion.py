@@ -16,6 +16,7 @@ from segbench.report.plots.methods import Kind
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_FEW_CLASSES = 8
 _MOST_NUMBERS = 25
 
 
@@ -40,8 +41,6 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     ArgumentError
         If the result is not one of the labels protocol.
     """
-    import matplotlib as mpl
-
     counts = result.pooled
     if not isinstance(counts, LabelCounts):
         raise ArgumentError(f"{result.method} is a result of {result.protocol}; confusion matrices are of labels")
@@ -55,17 +54,15 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="equal")
     ax.set_xticks(range(len(columns)), columns, rotation=90)
     ax.set_yticks(range(len(names)), names)
-    ax.set(
-        xlabel="predicted",
-        ylabel="ground truth",
-        title=wrapped(ax, f"{method}\n% of the pixels of each true class", size=mpl.rcParams["axes.titlesize"]),
-    )
+    ax.set(xlabel="predicted", ylabel="ground truth")
+    ax.set_title(wrapped(ax, f"{method}\n% of the pixels of each true class", size="small"), fontsize="small")
     ax.tick_params(length=0)
     if len(names) <= _MOST_NUMBERS:
+        letters = "small" if len(names) <= _FEW_CLASSES else "x-small"
         for row, column in zip(*np.nonzero(np.nan_to_num(shares) >= 0.005), strict=True):  # 0 % is left out
             share = shares[row, column]
             colour = "white" if share > 0.5 else "black"
-            ax.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=colour, fontsize="x-small")
+            ax.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=colour, fontsize=letters)
     return ax
 
 
