@@ -326,6 +326,10 @@ class LabelTable(CountsTable[LabelCounts]):
         outside = int(totals[1].sum())
         if outside:
             notes.append(f"{outside} pixels are predicted outside the classes and count as wrong")
+            remap = LabelCounts.sum(one for images in self.sets for one in images.values()).missing_pred_map
+            if remap:
+                notes[-1] += f"; label 0 is never predicted, so labels seem to count from 1: --pred-map {remap} "
+                notes[-1] += f"(pred_map='{remap}')"
         return tuple(notes)
 
 
