@@ -151,7 +151,10 @@ def _check(
 ) -> Report:
     problem = problem_finding(pairing)
     if problem:
-        return Report(method=method, protocol=protocol.name, images=0, looked_into=0, refused=True, findings=(problem,))
+        images = len(pairing.files)
+        return Report(
+            method=method, protocol=protocol.name, images=images, looked_into=0, refused=True, findings=(problem,)
+        )
     expected, scaled = protocol.expected, repairs.scale is not None
     surveyed = survey_headers(pairing.files, read, expected, repairs)
 

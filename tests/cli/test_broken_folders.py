@@ -295,3 +295,16 @@ def test_of_one_file_the_verb_is_singular(segbench, tmp_path):
     assert "1 prediction is larger or smaller by a whole factor (1 of 5 images)" in text
     assert "1 of 6 ground truths has no prediction" in text
     assert "-> --allow-missing (allow_missing=True) leaves out images without a prediction; or add or remove" in text
+
+
+def test_methods_that_are_refused_are_named_and_share_what_is_wrong_with_the_ground_truth(segbench, tmp_path):
+    made = blobs()
+    each("truth", lambda a: a // 255 + np.arange(64, dtype=np.uint8) // 16 + 1)(made)
+    truth, scores = made.write(tmp_path)
+    shutil.copytree(scores, tmp_path / "other")
+    (tmp_path / "other" / "bee.png").unlink()
+    err = segbench("labels", truth, f"a={scores}", f"b={tmp_path / 'other'}", "--classes", "0-2").err
+    assert err.startswith("segbench: a, b: nothing is counted")
+    assert err.count("not-countable: ") == 1
+    assert err.count("ape.png: values 3, 4, 5 are neither") == 1
+    assert "\nb: unpaired: 1 of 6 ground truths has no prediction\n" in err
