@@ -201,7 +201,7 @@ def _findings(
         *orientation_findings(surveyed.turned),
         *unreadable(others, total),
         *unfit_maps(failures, inspected),
-        *label_map_findings(seen, failures, inspected),
+        *label_map_findings(seen, failures, inspected, expected),
         *exchange_findings(seen, truths),
         *truths,
         *region_findings([probe.label_map for probe in seen if probe.label_map]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,9 @@ def probe_counts(files: SampleFiles, expected: Expected, repairs: Repairs) -> Pr
     )
 
 
-def label_map_findings(probes: Sequence[Probe], failures: Mapping[str, DataError], inspected: int) -> list[Finding]:
+def label_map_findings(
+    probes: Sequence[Probe], failures: Mapping[str, DataError], inspected: int, expected: Expected
+) -> list[Finding]:
     """Judge the label maps inspected; `inspected` also counts those that failed."""
     found = []
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
@@ -75,10 +78,10 @@ def label_map_findings(probes: Sequence[Probe], failures: Mapping[str, DataError
         what = f"all {len(held)} predictions inspected are identical to the ground truth: every metric will be perfect"
         places = (Place(probe.prediction) for probe in held)
         found.append(look("identical", "prediction", what, "check that PRED is the folder of predictions", places))
-    return [*found, *_outside(counted)]
+    return [*found, *_outside(counted, expected.counted_by)]
 
 
-def _outside(counted: Sequence[CountsProbe]) -> Iterator[Finding]:
+def _outside(counted: Sequence[CountsProbe], protocol: Any) -> Iterator[Finding]:  # noqa: ANN401  see `Expected`
     """Find predicted labels that are not classes, above all because they count from 1."""
     outside = [probe for probe in counted if probe.outside]
     if not outside:
@@ -86,8 +89,8 @@ def _outside(counted: Sequence[CountsProbe]) -> Iterator[Finding]:
     labels = listed(sorted({label for probe in outside for label in probe.outside}))
     what = f"{many(len(outside), 'prediction')} of {len(counted)} inspected {verb(len(outside), 'have')} labels that "
     what += f"are not classes ({labels}), "
-    fix = "name classes in --classes (classes=...), or remap: --pred-map (pred_map=...)"
-    remap = LabelCounts.sum(probe.counts for probe in counted).missing_pred_map
+    fix = "add labels to --classes (classes=...), or remap them: --pred-map (pred_map=...)"
+    remap = protocol.table({probe.image: probe.counts for probe in counted}).missing_pred_map
     if remap:
         what += "and label 0 is never predicted: labels seem to count from 1"
         fix = f"--pred-map {remap} (pred_map='{remap}')"

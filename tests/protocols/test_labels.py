@@ -687,7 +687,7 @@ def test_labels_that_count_from_one(tmp_path):
     saved(tmp_path / "gt1", "2.png", Image.fromarray(truth % 5))
     saved(tmp_path / "pred1", "2.png", Image.fromarray(predicted))
     mixed = found("gt1", "pred1")["not-countable"]  # label 0 occurs after all
-    assert mixed.fix.startswith("name classes in --classes")
+    assert mixed.fix.startswith("add labels to --classes")
     assert "no pixel is 0" not in mixed.places[0].detail
 
 
@@ -695,7 +695,7 @@ def test_other_labels_outside_the_classes():
     truth = np.array([[0, 1], [2, 2]])
     notes = segbench.evaluate({"a": (truth, [[0, 1], [9, 9]])}, protocol=Labels(classes=3)).summary.notes
     assert notes == ("2 pixels are predicted outside the classes and count as wrong",)
-    with pytest.raises(DataError, match=r"labels of 'a': values 9, 256 are neither a class nor void; name classes"):
+    with pytest.raises(DataError, match=r"labels of 'a': values 9, 256 are neither a class nor void; add labels"):
         segbench.Accumulator(Labels(classes=3)).update(np.array([[0, 256], [2, 9]]), truth, name="a")
 
 

@@ -75,7 +75,9 @@ class ForeignLabelsError(DataError):
         what += f" {'are' if several else 'is'} neither a class nor void"
         out = ",".join(map(str, sorted({*labels, *void}))) if few else "LABELS"
         leave_out = f"or leave such pixels out: --void {out} (void=...)"
-        hint = f"name classes in --classes (classes=...), remap: --gt-map {labels[0]}=LABEL (gt_map=...), {leave_out}"
+        hint = (
+            f"add labels to --classes (classes=...), remap them: --gt-map {labels[0]}=LABEL (gt_map=...), {leave_out}"
+        )
         if remap:
             what += ", and no pixel is 0: labels seem to count from 1"
             run = remap.partition("=")[0]

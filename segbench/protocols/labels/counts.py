@@ -13,7 +13,6 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import IntArray, as_counts, frozen, total_of, within_total
 from segbench.protocols.class_names import read_classes
-from segbench.protocols.labels.values import shift_to_zero
 
 MASK_CLASSES = "negative=0,positive=1"
 """The two classes of masks."""
@@ -74,13 +73,6 @@ class LabelCounts(Counts):
     def pixels(self) -> int:
         """Pixels that count."""
         return int(self.matrix.sum())
-
-    @property
-    def missing_pred_map(self) -> str:
-        """The remapping that predictions seem to lack: they count from 1, the classes from 0; empty if they do not."""
-        labels, matrix = read_classes(self.classes)[0], self.matrix
-        shifted = not matrix[:, 0].any() and np.trace(matrix, offset=1) > np.trace(matrix)
-        return shift_to_zero(len(labels)) if shifted and labels == tuple(range(len(labels))) else ""
 
     @property
     def ground_truth(self) -> str:
