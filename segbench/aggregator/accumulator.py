@@ -6,19 +6,27 @@ image are kept apart by the facts they rest on (see `segbench.core.protocol.Coun
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
+from segbench.aggregator.assembling import finish
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
+from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
+from segbench.aggregator.store import ResultsFile
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.protocol import Counted, Facts, Protocol, Settled
 from segbench.core.sample import Sample
 from segbench.core.scores import Pool, ScoreCounts
+from segbench.loaders.decoded import shown
+from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 
@@ -198,8 +206,15 @@ class Accumulator:
         images, unnamed, notes = other._packed()
         self._add(images.items(), self._unpacked(unnamed), notes)
 
-    def compute(self) -> Result:
+    def compute(self, *, results: str | PathLike[str] | None = None) -> Result:
         """Give the result of all that was added so far; more may be added after.
+
+        Parameters
+        ----------
+        results : path, optional
+            Results file to save it in, beside other methods; of one name and the same settings the last one stays.
+            Images need names. The file works with `load_results` and the commands that read results files; pictures of
+            the images cannot be drawn from it.
 
         Returns
         -------
@@ -211,7 +226,9 @@ class Accumulator:
         Raises
         ------
         DataError
-            If nothing was added, or the labels found leave open which are positive.
+            If nothing was added, or the labels found leave open which are positive; if the file cannot be written.
+        ArgumentError
+            For `results` where pixels came without names of images.
         """
         with self._lock:
             packed, unnamed = self._settled()
@@ -225,7 +242,7 @@ class Accumulator:
         settings = {**self.protocol.signature_fields(), "source": "arrays"}
         images = str(len(packed)) if unnamed is None else "unnamed"
         signed = signature(self.protocol.name, settings, truths, images=images)
-        return Result(
+        result = Result(
             self.method,
             self.protocol.name,
             settings,
@@ -235,6 +252,18 @@ class Accumulator:
             unnamed=unnamed,
             measured_by=self.protocol,
         )
+        if results is None:
+            return result
+        if unnamed is not None:
+            raise ArgumentError(f"results: {WITHOUT_NAMES}; give names to Accumulator.update")
+        # What names the content of files names that of counts here, so that other counts replace these.
+        outcomes = [
+            Outcome(name, hashlib.sha256(data).hexdigest(), str(truths[name]), data) for name, data in packed.items()
+        ]
+        run = Run(method=shown(self.method), protocol=self.protocol.name, settings=settings, notes=notes)
+        with ResultsFile(Path(results), create=True) as store:
+            finish(store, store.begin(run), run, outcomes, result)
+        return result
 
     def reset(self) -> None:
         """Forget all counts, for the next epoch."""

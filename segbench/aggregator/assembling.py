@@ -128,6 +128,8 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
     """Read what `load_results` gives, and name the methods of the runs that stopped early and are left out."""
     with ResultsFile(Path(path)) as store:
         runs = store.runs(partial=True)
+        if not runs:
+            raise DataError(str(path), "no image was saved before the run stopped", "repeat the command")
         wanted = [run for run in runs if run.complete or partial]
         places = dict(zip((run.key for run in runs), _places(runs), strict=True))
         found = ((run, _stored_result(store, run, alone=len(wanted) == 1)) for run in wanted)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
-from segbench.aggregator.result import Result
-from segbench.aggregator.signature import SELECTION, without_selection
+from segbench.aggregator.result import Result, names_of
+from segbench.aggregator.signature import without_selection
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.protocol import Protocol
+from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison
 from segbench.statistics.comparison import compare as compare_counts
@@ -54,7 +55,7 @@ def compare(
     Raises
     ------
     ArgumentError
-        For fewer than two methods, or different settings, images or ground truth: it says what differs.
+        For fewer than two methods, or other settings, images or ground truth: it says what differs.
 
     Examples
     --------
@@ -102,8 +103,8 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
     ----------
     results : sequence of Result
         At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
-        is not known; images and their totals must be the same. Runs counted exactly and runs counted in bins can be
-        compared: values of the latter carry bounds.
+        is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
+        (`scale`, `resize`, `invert`, bins, `pred_map`), and a note says so. Values counted in bins carry bounds.
     **settings
         ``method``, ``level``, ``replicates``, ``permutations`` and ``seed`` as in `segbench.compare`.
 
@@ -123,7 +124,9 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
     unnamed = [result.method for result in results if result.unnamed]
     if unnamed:
         raise ArgumentError(f"{', '.join(unnamed)}: {WITHOUT_NAMES}; give names to Accumulator.update")
-    _refuse_different_settings(results)
+    may_differ = Repairs.may_differ | results[0].rules.may_differ
+    if refused := _differences(results, without=may_differ):
+        raise ArgumentError(f"methods are compared under the same settings, but {refused}")
     counts = {result.method: result.counts for result in results}
     # The digest of imported counts is that of the files that held them.
     same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
@@ -137,7 +140,10 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
         same_truth=same_truth,
         **settings,
     )
-    return replace(comparison, undefined={key: _why(key, results) for key in comparison.undefined})
+    differing = _differences(results, only=may_differ)
+    notes = [f"compared, since different settings change only the predictions: {differing}"] if differing else []
+    undefined = {key: _why(key, results) for key in comparison.undefined}
+    return replace(comparison, undefined=undefined, notes=(*notes, *comparison.notes))
 
 
 def _why(key: str, results: Sequence[Result]) -> str:
@@ -147,41 +153,33 @@ def _why(key: str, results: Sequence[Result]) -> str:
 
 
 def _refuse_namesakes(results: Sequence[Result]) -> None:
-    """Refuse several runs of one name; a setting by which to choose is named where several methods share it."""
-    names = [result.method for result in results]
+    """Refuse several runs of one name; name the choices as tables do."""
+    names, in_tables = [result.method for result in results], names_of(results)
     doubled = sorted({name for name in names if names.count(name) > 1})
     if not doubled:
         return
     arrays = any(result.settings.get("source") == "arrays" for result in results)
     hint = f"give each a name of its own ({'Accumulator(method=...)' if arrays else 'count them again as NAME=PRED'})"
-    fields = dict.fromkeys(f"{key}:{value}" for result in results for key, value in result.settings.items())
-    for each in fields:
-        chosen = [result.method for result in results if each in result.signature]
-        if len(results) > len(chosen) == len(set(chosen)) > 1:
-            hint = f"choose those of one setting (segbench compare --only {each})"
-            break
+    if len(set(in_tables)) == len(results):
+        listed = ", ".join(map(repr, in_tables))
+        hint = f"choose some of {listed} (--methods), or those of one setting (--only), or {hint}"
     raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {hint}")
 
 
-def _refuse_different_settings(results: Sequence[Result]) -> None:
-    settings = [
-        {
-            "protocol": result.protocol,
-            **without_selection(result.settings, *SELECTION, *result.rules.may_differ),
-        }
-        for result in results
-    ]
+def _differences(
+    results: Sequence[Result], *, only: Collection[str] | None = None, without: Collection[str] = ()
+) -> str:
+    """Say in which settings results differ, of some or of all but some; empty if in none."""
+    settings = [{"protocol": result.protocol, **without_selection(result.settings)} for result in results]
     differing = {
         key: {result.method: fields.get(key, "none") for result, fields in zip(results, settings, strict=True)}
         for key in dict.fromkeys(key for fields in settings for key in fields)
-        if len({fields.get(key) for fields in settings}) > 1
+        if (only is None or key in only) and key not in without and len({fields.get(key) for fields in settings}) > 1
     }
-    if differing:
-        listed = "; ".join(
-            f"{key} is {', '.join(f'{value} in {method}' for method, value in by_method.items())}"
-            for key, by_method in differing.items()
-        )
-        raise ArgumentError(f"methods are compared under the same settings, but {listed}")
+    return "; ".join(
+        f"{key} is {', '.join(f'{value} in {method}' for method, value in by_method.items())}"
+        for key, by_method in differing.items()
+    )
 
 
 def _refuse_different_data(results: Sequence[Result]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -13,10 +13,10 @@ from pathlib import Path
 
 from segbench.aggregator.assembling import assemble, keep_pooled, load_results, stored_result
 from segbench.aggregator.records import Outcome, Run
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.signature import without_selection
 from segbench.aggregator.store import ResultsFile
-from segbench.core.errors import DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.registry import protocol_of
 
@@ -51,8 +51,20 @@ class _Merged:
         return replace(self.first, settings=settings, notes=tuple(self.notes), inputs=inputs)
 
 
+def lacking(result: Result) -> str:
+    """Say how many images of a set are in none of the parts that were merged; empty for all others."""
+    if result.inputs is None or not result.inputs.merged or "subset" not in result.settings:
+        return ""
+    chosen, total = map(int, result.settings["subset"].split(" of "))
+    return f"{total - chosen} of {total} images are in no part; count the missing parts, and merge all again"
+
+
 def merge_results(
-    files: Sequence[str | PathLike[str]], output: str | PathLike[str], *, leave_out_unfinished: bool = False
+    files: Sequence[str | PathLike[str]],
+    output: str | PathLike[str],
+    *,
+    leave_out: Collection[str] = (),
+    leave_out_unfinished: bool = False,
 ) -> list[Result]:
     """Write the runs of several results files into one.
 
@@ -67,6 +79,8 @@ def merge_results(
         Results files, which stay as they are.
     output : path
         Results file to write; there must be none.
+    leave_out : collection of str
+        Runs to leave out, by their names in the tables of their file: ``["net (invert:no)"]``.
     leave_out_unfinished : bool
         Leave out runs that were cut short, instead of refusing a file that holds one.
 
@@ -80,24 +94,24 @@ def merge_results(
     DataError
         If a file is none, holds no run or one that is not complete, or was counted by another version of segbench, if
         the same image was counted with different files, or if `output` exists.
+    ArgumentError
+        If no run has a name of `leave_out`, or all have.
     """
     place = Path(output)
     if os.path.lexists(place):  # which a name that is too long does not make raise
-        raise DataError(str(place), "exists already", "give the merged file another name")
+        raise DataError(str(place), "exists already", "delete it, or give the merged file another name")
     merged: dict[tuple[str, str, str], _Merged] = {}
+    found: dict[str, None] = {}
     for path in map(Path, files):
-        with ResultsFile(path) as store:
-            runs = store.runs(partial=not leave_out_unfinished)
-            if not runs and not leave_out_unfinished:
-                raise DataError(str(path), "holds no run", _UNFINISHED_HINT)
-            unfinished = next((run for run in runs if not run.complete), None)
-            if unfinished:
-                raise DataError(str(path), f"the run of {unfinished.method!r} is not complete", _UNFINISHED_HINT)
-            for run in runs:
-                outcomes = store.outcomes(run.key)
-                # Unpacked once, so that what is damaged is refused by the name of its own file.
-                deque(stored_result(run, outcomes, str(path)).counts.values(), maxlen=0)
+        for name, run, outcomes in _named_runs(path, leave_out_unfinished=leave_out_unfinished):
+            found[name] = None
+            if name not in leave_out:
                 _add(merged, str(path), run, outcomes)
+    if not found.keys() >= set(leave_out) or (leave_out and not merged):
+        listed = ", ".join(map(repr, found))
+        raise ArgumentError(
+            f"--leave-out {', '.join(map(repr, leave_out))} (leave_out=[...]): expected some of {listed}, but not all"
+        )
     try:
         with ResultsFile(place, create=True) as store:
             for whole in merged.values():
@@ -108,6 +122,23 @@ def merge_results(
                 os.unlink(f"{place}{suffix}")  # noqa: PTH108  paths too long are no paths
         raise
     return load_results(place)
+
+
+def _named_runs(path: Path, *, leave_out_unfinished: bool) -> list[tuple[str, Run, list[Outcome]]]:
+    """Read the runs of a file by their names in tables, with what came of their images."""
+    with ResultsFile(path) as store:
+        runs = store.runs(partial=not leave_out_unfinished)
+        if not runs and not leave_out_unfinished:
+            raise DataError(str(path), "holds no run", _UNFINISHED_HINT)
+        unfinished = next((run for run in runs if not run.complete), None)
+        if unfinished:
+            raise DataError(str(path), f"the run of {unfinished.method!r} is not complete", _UNFINISHED_HINT)
+        outcomes = [store.outcomes(run.key) for run in runs]
+    results = [stored_result(run, some, str(path)) for run, some in zip(runs, outcomes, strict=True)]
+    for result in results:
+        # Unpacked once, so that what is damaged is refused by the name of its own file.
+        deque(result.counts.values(), maxlen=0)
+    return list(zip(names_of(results), runs, outcomes, strict=True))
 
 
 def _add(merged: dict[tuple[str, str, str], _Merged], path: str, run: Run, outcomes: list[Outcome]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -398,6 +398,24 @@ def partial_text(partial: tuple[int, int | None]) -> str:
     """Write how many images of how many were counted."""
     done, total = partial
     return str(done) if total is None else f"{done} of {total}"
+
+
+def names_of(results: Sequence[Result]) -> list[str]:
+    """Name the method of each result; of runs that share a name, with the settings in which they differ.
+
+    A partial result says so in its name.
+    """
+    names = []
+    for result in results:
+        namesakes = [other for other in results if other.method == result.method]
+        alike = [other.settings for other in namesakes if other.protocol == result.protocol]
+        keys = dict.fromkeys(key for settings in alike for key in settings if key != "partial")
+        differing = [key for key in keys if len({settings.get(key) for settings in alike}) > 1]
+        added = [result.protocol] if len(alike) < len(namesakes) else []
+        added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
+        added += [f"partial: {partial_text(result.partial)} images"] if result.partial else []
+        names.append(f"{result.method} ({', '.join(added)})" if added else result.method)
+    return names
 
 
 class _ImageSummaries(Mapping[str, Summary]):

@@ -50,7 +50,7 @@ class ResultsFile:
         if not create and is_folder:
             raise DataError(str(path), "is a folder, not a results file", "give the file that a run wrote with -o")
         if not create and not os.path.isfile(path):  # noqa: PTH113  as said
-            raise DataError(str(path), "there is no such results file", "make one: segbench pixels GT PRED -o FILE")
+            raise DataError(str(path), "there is no such results file", "correct its path; -o FILE of a run writes one")
         if is_folder:
             raise DataError(str(path), "is a folder, expected a results file", "give the name of a file")
         if not os.path.isdir(path.parent):  # noqa: PTH112  as said

@@ -64,7 +64,7 @@ def probe_classes(files: SampleFiles, expected: Expected) -> Probe:
     for name, soft, label in zip(names, maps, known, strict=True):
         positive = equals_any(truth, (label,))
         share = float(positive[counted].mean()) if counted.any() else 0.0
-        drawn = TruthProbe(file=name, values=(), positive_share=share, blocks=0.0, blocks_outside=0.0, nan=0)
+        drawn = TruthProbe(file=name, values=(), positive_share=share, thick=0.0, blocks_outside=0.0, nan=0)
         scores = score_probe(name, soft, positive, counted, expected)
         probes.append(Probe(image=sample.name, truths=(drawn,), scores=scores))
     single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim

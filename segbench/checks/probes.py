@@ -43,8 +43,8 @@ class TruthProbe:
     file: str
     values: tuple[float, ...]  # distinct ones where pixels count, rising, void left out; at most `MOST_VALUES`
     positive_share: float
-    blocks: float  # share of the positive pixels that lie in a block of 2 x 2 of them; 0 where there are none
-    blocks_outside: float  # the same of the other pixels
+    thick: float  # squares of 2 x 2 pixels with at least three positive ones, per positive pixel
+    blocks_outside: float  # share of the other pixels that lie in a block of 2 x 2 of them; 0 where there are none
     nan: int
     ignored: int = 0  # pixels left out as void or outside the field of view
 
@@ -198,7 +198,7 @@ def _truth(
         file=file,
         values=values,
         positive_share=float(labels[valid].mean()) if valid.any() else 0.0,
-        blocks=block_share(labels) if lines else 0.0,
+        thick=thick_share(labels) if lines else 0.0,
         blocks_outside=block_share(~labels) if lines else 0.0,
         nan=nan,
         ignored=int(valid.size - np.count_nonzero(valid)),
@@ -270,6 +270,13 @@ def _auc(scores: NDArray[Any], labels: NDArray[np.bool_]) -> float:
     pairs = int(positives.sum()) * int(negatives.sum())
     below = np.cumsum(negatives) - negatives / 2
     return float(positives @ below / pairs) if pairs else float("nan")
+
+
+def thick_share(mask: NDArray[np.bool_]) -> float:
+    """Give the squares of 2 x 2 pixels with at least three true ones, per true pixel."""
+    rows = mask[1:].astype(np.uint8) + mask[:-1]
+    thick = rows[:, 1:] + rows[:, :-1] >= 3
+    return int(np.count_nonzero(thick)) / max(int(np.count_nonzero(mask)), 1)
 
 
 def block_share(mask: NDArray[np.bool_]) -> float:

@@ -19,6 +19,8 @@ MANY_PIXELS = 0.5
 """Lines cover a small share of a picture: where more than this is positive, the background is."""
 THICK = 0.5
 """Share of pixels in blocks of 2 x 2: about 0.1 in lines drawn thin, 1 where they are two pixels wide."""
+_NOT_THIN = 0.1
+"""Thick places per pixel: below 0.02 in the boundaries of BSDS500, above 0.2 where borders are drawn on both sides."""
 _ORDER = "ground truth comes first, predictions second"
 
 
@@ -145,16 +147,19 @@ def _nan(probes: Sequence[Probe]) -> list[Finding]:
 def _lines(probes: Sequence[Probe]) -> list[Finding]:
     truths = [truth for probe in probes for truth in probe.truths if 0 < truth.positive_share < 1]
     white = [truth for truth in truths if truth.positive_share > MANY_PIXELS and truth.blocks_outside < THICK]
-    thick = [truth for truth in truths if truth.blocks > THICK and truth not in white]
+    thick = [truth for truth in truths if truth.thick > _NOT_THIN and truth not in white]
     if 2 * len(white) > len(truths):
         share = sorted(truth.positive_share for truth in white)[len(white) // 2]
         what = f"{100 * share:.0f} % of the ground truth is boundary, as in black lines on white"
         places = [Place(truth.file, f"{100 * truth.positive_share:.0f} %") for truth in white]
         return [look("inverted-ground-truth", "ground truth", what, _positive("0"), places)]
     if 2 * len(thick) > len(truths):
-        what = "ground-truth lines are thick or filled; all their pixels need a match, which lowers recall"
+        what = (
+            "ground-truth lines are wider than a pixel, or filled; all their pixels need a match, but predictions are "
+            "thinned, so even a perfect one has a low recall"
+        )
         fix = "--label-maps (label_maps=True) for the borders of filled areas; segbench.thin for drawn lines"
-        places = [Place(truth.file, f"{100 * truth.blocks:.0f} % in blocks of 2 x 2") for truth in thick]
+        places = [Place(truth.file, f"{100 * truth.thick:.0f} thick places per 100 pixels") for truth in thick]
         return [look("thick-ground-truth", "ground truth", what, fix, places)]
     return []
 

@@ -8,7 +8,7 @@ import typer
 
 from segbench.cli.choices import DIGITS, ZEROS, Form, shown_digits
 from segbench.cli.resampling import SEED, interval_settings
-from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results, comparable
+from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_methods, chosen_results, comparable
 from segbench.core.errors import ArgumentError
 
 
@@ -18,7 +18,9 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
-            metavar="NAMES", help="Compare only these methods: ours,theirs.", show_default="all but human annotators"
+            metavar="NAMES",
+            help="Compare only these methods, by their names in tables: ours,theirs.",
+            show_default="all but human annotators",
         ),
     ] = None,
     metrics: Annotated[str | None, typer.Option(metavar="KEYS", help="Show these metrics: ods_f,auc_pr.")] = None,
@@ -46,14 +48,7 @@ def compare(
 
     places = shown_digits(digits, form)
     loaded = chosen_results(results, only, class_name)
-    wanted = methods.split(",") if methods else None
-    names = [result.method for result in loaded]
-    if wanted and (unknown := sorted(set(wanted) - set(names))):
-        raise ArgumentError(f"--methods {', '.join(unknown)}: not in {results}, which has {', '.join(names)}")
-    if wanted:
-        chosen = sorted((run for run in loaded if run.method in wanted), key=lambda run: wanted.index(run.method))
-    else:
-        chosen = comparable(loaded)
+    chosen = chosen_methods(loaded, methods, results) if methods else comparable(loaded)
     settings = interval_settings(intervals, replicates=replicates, seed=seed)
     comparison = compare_results(chosen, permutations=permutations, **settings)
     known = list(comparison.rank_shares)

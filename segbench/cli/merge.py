@@ -16,6 +16,14 @@ def merge(
         Path,
         typer.Option("-o", "--output", metavar="FILE", help="Results file to write (.segbench).", show_default=False),
     ],
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Leave out this run, by its name in tables: 'net (invert:no)'; give it once per run.",
+            show_default=False,
+        ),
+    ] = None,
     leave_out_unfinished: Annotated[
         bool, typer.Option("--leave-out-unfinished", help="Leave out incomplete runs instead of refusing them.")
     ] = False,
@@ -24,9 +32,9 @@ def merge(
 
     Images of one method that were counted in parts become one run.
     """
-    from segbench.aggregator.merging import merge_results
+    from segbench.aggregator.merging import lacking, merge_results
 
-    merged = merge_results(results, output, leave_out_unfinished=leave_out_unfinished)
+    merged = merge_results(results, output, leave_out=leave_out or (), leave_out_unfinished=leave_out_unfinished)
     places: dict[str, None] = {}  # of the ground truth of runs that were put together
     for result in merged:
         images = "a published curve" if result.published else f"{len(result.counts)} images"
@@ -36,6 +44,8 @@ def merge(
         if len(parts) > 1:
             places |= dict.fromkeys(part.pairs or part.ground_truth for part in parts)
         typer.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
+        if text := lacking(result):
+            typer.secho(f"{result.method}: {text}", fg="yellow", err=True)
     if len(places) > 1:
         typer.echo(
             f"note: parts with different ground truth became one set: {', '.join(places)}. If these are different test "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,11 +66,13 @@ def chosen_results(
     standard error name what is left out.
     """
     from segbench.aggregator.assembling import load_runs
+    from segbench.aggregator.result import names_of
 
     results, stopped = load_runs(path, partial=partial)
     if stopped:
         typer.echo(f"left out because incomplete: {', '.join(stopped)}; repeat the run to count the rest", err=True)
-    of_method = [result for result in results if result.method == only]
+    names = zip(names_of(results), results, strict=True)
+    of_method = [result for name, result in names if only in (name, result.method)]
     chosen = of_method or [result for result in results if only is None or only in result.signature]
     if not chosen:
         methods = ", ".join(dict.fromkeys(result.method for result in results))
@@ -109,6 +113,21 @@ def _classes_in(path: Path, results: Sequence[Result]) -> str:
     if not names:
         return f"no image was counted in the runs with classes of {path}"
     return f"no such class; those of {path} are {', '.join(names)}"
+
+
+def chosen_methods(results: Sequence[Result], methods: str, path: Path) -> list[Result]:
+    """Give the results of methods in the order of a list, which names them as `Result.method` or as tables do."""
+    from segbench.aggregator.result import names_of
+
+    wanted = re.split(r",(?![^(]*\))", methods)  # names in tables hold commas in brackets
+    named = [
+        replace(result, method=name) if name in wanted else result
+        for name, result in zip(names_of(results), results, strict=True)
+    ]
+    if unknown := sorted(set(wanted) - {result.method for result in named}):
+        known = ", ".join(names_of(results))
+        raise ArgumentError(f"--methods {', '.join(unknown)}: not in {path}, which has {known}")
+    return sorted((run for run in named if run.method in wanted), key=lambda run: wanted.index(run.method))
 
 
 def comparable(results: Sequence[Result]) -> list[Result]:

@@ -67,7 +67,12 @@ def show(
     sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
     keys = metrics.split(",") if metrics else None
     if keys and (unknown := sorted(set(keys) - set(known := metric_keys(loaded, lines.value)))):
-        raise ArgumentError(f"--metrics {', '.join(unknown)}: expected some of {', '.join(known)}")
+        listed = f"expected some of {', '.join(known)}"
+        if lines is Lines.IMAGE:
+            keys_of = {metric.key: metric.image_key for one in loaded for metric in one.rules.metrics()}
+            same = [f"{keys_of[key]} for {key}" for key in unknown if keys_of.get(key)]
+            listed = f"keys of single images differ ({', '.join(same)}); {listed}" if same else listed
+        raise ArgumentError(f"--metrics {', '.join(unknown)}: {listed}")
     drawn = []
     if intervals is not None:
         settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)

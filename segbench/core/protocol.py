@@ -142,7 +142,7 @@ class Protocol(ABC):
     by_set: ClassVar[bool] = False
     """Whether the whole set decides how a single image is measured."""
     may_differ: ClassVar[frozenset[str]] = frozenset()
-    """Fields of the signature in which runs that are compared may differ."""
+    """Fields of the signature in which runs that are compared may differ, since they change only predictions."""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType({})
     """What the states of `states` are called in legends, in their order there."""
     without_pictures: ClassVar[str] = "was counted by a protocol without pictures"

@@ -33,6 +33,7 @@ class TextTable:
     spare: tuple[int, ...] = ()  # columns that a terminal too narrow is shown without, the first before the next
     groups: Sequence[tuple[str, str]] = ()  # the title of each column's group, perhaps empty, and its own below
     latex: Sequence[Heading] = ()  # what LaTeX prints; made from `header` and `groups` if left out
+    latex_names: Mapping[str, str] = field(default_factory=dict)  # what it prints for texts of the first column
 
     def headings(self, *, latex: bool = False) -> list[Heading]:
         """Give what is above each column, in LaTeX where wanted."""

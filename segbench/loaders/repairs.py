@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, TypeAlias, cast, get_args
+from typing import Any, ClassVar, Literal, Self, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,8 @@ class Repairs:
     >>> Repairs(resize="bilinear", scale=255).signature_fields()
     {'resize': 'bilinear', 'scale': '255'}
     """
+
+    may_differ: ClassVar[frozenset[str]] = frozenset({"resize", "scale"})  # crop changes the ground truth, too
 
     resize: Resize | None = None
     crop: bool = False

@@ -19,6 +19,7 @@ from segbench.report.terminal import say, show_table
 from segbench.statistics.comparison import (
     Comparison,
     Difference,
+    compared,
     comparison_table,
     rank_table,
     significance_table,
@@ -92,6 +93,9 @@ def show_comparison(
         show_table(one.with_leading_zeros() if zeros else one, console, below={} if place else gaps)
     for text in _explanations(comparison, metrics):
         say(console, text, "dim")
+    others = [metric.key for metric in comparison.metrics if metric.key not in metrics]
+    if others and list(metrics) == compared(comparison):
+        say(console, f"left out: {', '.join(others)}; --metrics KEYS shows them, --format csv and json all", "dim")
     for note in [*table.notes, *_optimistic_notes(comparison, metrics), *comparison.notes]:
         say(console, note, "yellow")
     say(console, f"{signature}|{comparison.signature}", "dim")
@@ -145,6 +149,9 @@ def _explanations(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
         f"a - b: the difference with its {100 * comparison.level:g} % interval over {images}; "
         f"p: two-sided, {ways} ways of swapping images between a and b; Holm: corrected for the number of pairs"
     )
+    lower = [metric.key for metric in comparison.metrics if metric.better == "lower" and metric.key in metrics]
+    if lower:
+        said.append(f"lower is better: {', '.join(lower)}; a wins on an image where its value is better")
     return said
 
 

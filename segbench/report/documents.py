@@ -143,10 +143,7 @@ def markdown_table(table: TextTable) -> str:
 def latex_table(table: TextTable) -> str:
     """Write a table for booktabs; the best of a column is bold, the second best underlined. Notes are comments."""
     rows = [
-        [
-            latex_name(text) if place < table.names else _latex_value(text, table.marks.get((row, place), ""))
-            for place, text in enumerate(cells)
-        ]
+        [_latex_cell(table, text, row, place) for place, text in enumerate(cells)]
         for row, cells in enumerate(table.rows)
     ]
     groups, header = table.heading(latex=True)
@@ -158,7 +155,8 @@ def latex_table(table: TextTable) -> str:
     start = rf"\begin{{tabular}}{{{''.join(_sides(table, 'l', 'r'))}}}"
     lines = [start, r"\toprule", *_latex_groups(groups), first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
     # A note is a comment, for the caption is the author's.
-    return "\n".join([*lines, *(f"% {one_line(note)}" for note in table.notes)]) + "\n"
+    notes = (r"needs \usepackage{booktabs}", *table.notes)
+    return "\n".join([*lines, *(f"% {one_line(note)}" for note in notes)]) + "\n"
 
 
 def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
@@ -171,6 +169,12 @@ def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
         rules += [rf"\cmidrule(lr){{{last + 1}-{last + columns}}}"] if group else []
         last += columns
     return [" & ".join(cells).rstrip() + r" \\", " ".join(rules)]
+
+
+def _latex_cell(table: TextTable, text: str, row: int, place: int) -> str:
+    if place >= table.names:
+        return _latex_value(text, table.marks.get((row, place), ""))
+    return latex_name(text) if place else table.latex_names.get(text, latex_name(text))
 
 
 def _latex_value(text: str, mark: str) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from segbench.aggregator.result import Result, partial_text
+from segbench.aggregator.merging import lacking
+from segbench.aggregator.result import Result, names_of
 from segbench.core.numbers import many
 from segbench.core.summary import Summary
 from segbench.report.ranking import image_sets
@@ -29,24 +30,6 @@ class Remark:
     text: str
     kind: Literal["table", "run", "note", "undefined", "failed"] = "note"
     details: tuple[str, ...] = ()
-
-
-def names_of(results: Sequence[Result]) -> list[str]:
-    """Name the method of each result; of runs that share a name, with the settings in which they differ.
-
-    A partial result says so in its name.
-    """
-    names = []
-    for result in results:
-        namesakes = [other for other in results if other.method == result.method]
-        alike = [other.settings for other in namesakes if other.protocol == result.protocol]
-        keys = dict.fromkeys(key for settings in alike for key in settings if key != "partial")
-        differing = [key for key in keys if len({settings.get(key) for settings in alike}) > 1]
-        added = [result.protocol] if len(alike) < len(namesakes) else []
-        added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
-        added += [f"partial: {partial_text(result.partial)} images"] if result.partial else []
-        names.append(f"{result.method} ({', '.join(added)})" if added else result.method)
-    return names
 
 
 def few_names(names: Sequence[str], total: int) -> str:
@@ -100,6 +83,8 @@ def images_of(result: Result) -> str:
 def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     """Give the remarks on one result."""
     yield from (Remark(note, "run") for note in result.notes)
+    if text := lacking(result):
+        yield Remark(text, "undefined")
     yield from (Remark(note) for note in result.summary.notes)
     yield from (Remark(text, "undefined") for text in undefined_metrics(result.summary, keys))
     if result.failed:

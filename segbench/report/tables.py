@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.result import Result, partial_text
+from segbench.aggregator.result import Result, names_of, partial_text
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import latex_name
@@ -25,7 +25,7 @@ from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable, side_by_side
 from segbench.protocols.registry import has_parts, protocols_of, verbs
 from segbench.report.ranking import headline_order, image_sets, ranked
-from segbench.report.remarks import BINS_NOTE, few_names, grouped, images_of, names_of, remarks, undefined_metrics
+from segbench.report.remarks import BINS_NOTE, few_names, grouped, images_of, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21

@@ -21,11 +21,12 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric
+from segbench.core.names import latex_name
 from segbench.core.numbers import DIGITS, many, number, signed
 from segbench.core.protocol import Protocol
 from segbench.core.summary import Summary
 from segbench.core.table import Table
-from segbench.core.text_table import TextTable, aligned
+from segbench.core.text_table import Heading, TextTable, aligned
 from segbench.statistics.bootstrap import bootstrap, protocol_measuring
 from segbench.statistics.intervals import IntervalMethod, Intervals
 from segbench.statistics.permutation import SwapTest, holm, swap_test
@@ -172,7 +173,8 @@ def comparison_table(comparison: Comparison, *, metrics: Sequence[str], digits: 
     undecided = any(row.undecided for row in rows)
     header = [*_HEADER, *(["undecided"] if undecided else [])]
     cells = [[*_short_row(row, digits), *([str(row.undecided)] if undecided else [])] for row in rows]
-    return TextTable(header, cells, names=3, notes=tuple(notes))
+    titles = {metric.key: metric.latex(metric.name) for metric in comparison.metrics}
+    return TextTable(header, cells, names=3, notes=tuple(notes), latex_names=titles)
 
 
 def rank_table(comparison: Comparison, key: str) -> TextTable:
@@ -181,7 +183,7 @@ def rank_table(comparison: Comparison, key: str) -> TextTable:
     rows = [[name, *("-" if math.isnan(share) else f"{share:.1%}" for share in ranks)] for name, ranks in shares]
     drawn = next(iter(comparison.intervals.values())).replicates
     note = f"rank by {key} in {drawn} resamples of the images; tied methods share the better rank"
-    return TextTable([key, *(f"rank {k + 1}" for k in range(len(shares)))], rows, notes=(note,))
+    return _by_method(comparison, key, [f"rank {k + 1}" for k in range(len(shares))], rows, note)
 
 
 def significance_table(comparison: Comparison, key: str) -> TextTable:
@@ -191,7 +193,14 @@ def significance_table(comparison: Comparison, key: str) -> TextTable:
     cells = {pair: f"{one.found} {number(one.p)}".lstrip() for pair, one in verdicts(comparison, key).items()}
     rows = [[name, *(cells.get((name, other), "") for other in methods)] for name in methods]
     note = f"p (Holm) by {key}, row against column; better, worse: of the row, where p is at most {least:.2g}"
-    return TextTable([key, *methods], rows, notes=(note,))
+    return _by_method(comparison, key, methods, rows, note)
+
+
+def _by_method(comparison: Comparison, key: str, titles: Sequence[str], rows: list[list[str]], note: str) -> TextTable:
+    """Give a table of methods by one metric, which is above them."""
+    (metric,) = (metric for metric in comparison.metrics if metric.key == key)
+    latex = [Heading("", "", title) for title in (metric.latex(metric.name), *map(latex_name, titles))]
+    return TextTable([key, *titles], rows, notes=(note,), latex=latex)
 
 
 class Verdict(NamedTuple):

@@ -6,29 +6,36 @@ from collections.abc import Mapping
 from typing import Any
 
 from segbench.core.errors import ArgumentError
+from segbench.core.names import first_names
 
 _LISTED = 5
+_MISSING = (
+    "predict the missing images, or count all methods into a new file with --images common.txt (images='common.txt'), "
+    "a list of the images that all have, one name per line"
+)
 
 
 def refuse_different(methods: Mapping[str, Mapping[str, Any]], *, same_truth: bool = False) -> None:
     """Check that all methods have the same images, counted against the same ground truth unless that is known."""
     (first, reference), *others = methods.items()
     problems: list[str] = []
+    remedies: dict[str, None] = {}
     for name, per_image in others:
         for present, absent, images in (
             (first, name, sorted(set(reference) - set(per_image))),
             (name, first, sorted(set(per_image) - set(reference))),
         ):
             if images:
-                more = f" and {len(images) - _LISTED} more" if len(images) > _LISTED else ""
-                problems.append(f"{present} has {', '.join(images[:_LISTED])}{more}, {absent} has not")
+                problems.append(f"{present} has {first_names(images, _LISTED)}, {absent} has not")
+                remedies[_MISSING] = None
         for image in () if same_truth else sorted(set(reference) & set(per_image)):
             totals = [images[image].ground_truth for images in (reference, per_image)]
             if totals[0] != totals[1]:
                 problems.append(f"{image} has {totals[0]} in {first}, {totals[1]} in {name}")
+                remedies["count all methods against the same ground truth"] = None
                 break
     if problems:
         raise ArgumentError(
             f"methods are compared on the same images and ground truth, but {'; '.join(problems)}; "
-            "count all methods on the same set"
+            + ", and ".join(remedies)
         )

@@ -463,6 +463,54 @@ class TestSettings:
         assert repr(accumulator).endswith("0 images and unnamed pixels>")
 
 
+class TestResultsFiles:
+    @pytest.mark.parametrize(
+        "protocol", [Pixels(), Boundaries(thresholds=3), Pixels(bins=True)], ids=["pixels", "boundaries", "bins"]
+    )
+    def test_what_is_saved_is_what_was_computed(self, tmp_path, protocol):
+        labels, scores = noise(3, 12, (8, 9), levels=255)
+        accumulator = Accumulator(protocol, method="net")
+        accumulator.update(labels, scores, names=range(12))
+        result = accumulator.compute(results=tmp_path / "r.segbench")
+        same(result, accumulator.compute())
+        (read,) = segbench.load_results(tmp_path / "r.segbench")
+        same(read, result)
+        assert read.method == "net"
+
+    def test_methods_are_side_by_side_and_an_epoch_replaces_the_last(self, tmp_path):
+        for method, epoch in (("a", 1), ("b", 1), ("a", 2)):
+            accumulator = Accumulator(method=method)
+            labels, _ = noise(1, 3)
+            accumulator.update(labels, noise(epoch, 3)[1], names=["x", "y", "z"])
+            saved = accumulator.compute(results=tmp_path / "r.segbench")
+        found = {read.method: read for read in segbench.load_results(tmp_path / "r.segbench")}
+        assert list(found) == ["a", "b"]
+        same(found["a"], saved)
+
+    def test_the_commands_that_read_results_files_take_it(self, segbench, tmp_path):
+        for method in "ab":
+            accumulator = Accumulator(method=method)
+            labels, scores = noise(1, 3, levels=255)
+            accumulator.update(labels, scores // (1 + (method == "b")), names=range(3))
+            accumulator.compute(results=tmp_path / "r.segbench")
+        for command in (
+            ["show", "--per-image"],
+            ["compare", "--replicates", "20", "--permutations", "20"],
+            ["plot", "-o", tmp_path / "pr.png"],
+            ["report", "-o", tmp_path / "page.html", "--no-intervals"],
+        ):
+            answer = segbench(command[0], tmp_path / "r.segbench", *command[1:])
+            assert answer.code == 0, answer.err
+        assert "was counted from arrays, so its images are not known" in answer.err
+
+    def test_pixels_without_names_are_refused_and_leave_no_file(self, tmp_path):
+        accumulator = Accumulator()
+        accumulator.update([0, 1], [0.2, 0.3])
+        with pytest.raises(ArgumentError, match=r"results: some pixels .* give names to Accumulator\.update"):
+            accumulator.compute(results=tmp_path / "r.segbench")
+        assert not (tmp_path / "r.segbench").exists()
+
+
 class TestDLPack:
     def test_whatever_speaks_dlpack_is_read(self):
         class Capsule:

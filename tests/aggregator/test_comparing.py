@@ -11,6 +11,7 @@ from segbench import (
     Boundaries,
     Pixels,
     PublishedCurve,
+    Repairs,
     Result,
     boundary_curve,
     compare,
@@ -56,8 +57,8 @@ def test_accumulators_of_one_name_are_asked_for_names():
 
 
 def test_every_setting_that_differs_is_named(results, tmp_path):
-    other = evaluate(tmp_path / "gt", tmp_path / "b", Pixels(positive="255", invert=True, bins=True))
-    with pytest.raises(ArgumentError, match=r"positive is larger in a, 255 in b; invert is no in a, yes in b$"):
+    other = evaluate(tmp_path / "gt", tmp_path / "b", Pixels(positive="255", void=(3,), bins=True))
+    with pytest.raises(ArgumentError, match=r"positive is larger in a, 255 in b; void is none in a, 3 in b$"):
         compare_results([results[0], other])
 
 
@@ -105,3 +106,35 @@ def test_what_is_undefined_has_the_reason_of_the_summary(tmp_path):
     assert compared.undefined["auc_pr"] == "no positive pixels for a, b"
     assert all(math.isnan(share) for share in compared.rank_shares["auc_pr"]["a"])
     assert results[0].intervals(replicates=10).undefined["auc_pr"] == "no positive pixels"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "repairs", "note"),
+    [
+        (Pixels(), Repairs(scale=255), "scale is none in a, 255 in b"),
+        (
+            Pixels(invert=True),
+            Repairs(resize="nearest"),
+            "invert is no in a, yes in b; resize is none in a, nearest in b",
+        ),
+        (Boundaries(thresholds=3, invert=True), Repairs(), "invert is no in a, yes in b"),
+    ],
+    ids=["scale", "resize", "boundaries"],
+)
+def test_what_only_repairs_predictions_may_differ_and_is_noted(tmp_path, protocol, repairs, note):
+    truth, *folders = write_methods(tmp_path, {"a": 2, "b": 1}, images=5)
+    results = [
+        evaluate(truth, folders[0], replace(protocol, invert=False)),
+        evaluate(truth, folders[1], protocol, repairs=repairs),
+    ]
+    found = compare_results(results, replicates=10)
+    assert found.notes[0] == f"compared, since different settings change only the predictions: {note}"
+    of_counts = compare({result.method: result.counts for result in results}, protocol=protocol, replicates=10)
+    assert str(found.differences) == str(of_counts.differences)
+
+
+def test_cropping_changes_the_ground_truth_and_is_refused(tmp_path):
+    truth, *folders = write_methods(tmp_path, {"a": 2, "b": 1}, images=5)
+    results = [evaluate(truth, folders[0]), evaluate(truth, folders[1], repairs=Repairs(crop=True))]
+    with pytest.raises(ArgumentError, match="under the same settings, but crop is none in a, lower right in b"):
+        compare_results(results)

@@ -121,7 +121,7 @@ class TestRefusals:
 
     def test_a_file_that_exists(self, papers, tmp_path):
         evaluate(*papers, results=tmp_path / "one")
-        with pytest.raises(DataError, match="exists already; give the merged file another name"):
+        with pytest.raises(DataError, match="exists already; delete it, or give the merged file another name"):
             merge_results([tmp_path / "one"], tmp_path / "one")
 
     def test_another_version(self, papers, tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 from methods import write_methods
 
 from segbench import ArgumentError, DataError, compare_results, evaluate, export_report, load_results
+from segbench.aggregator.store import ResultsFile
 from segbench.report.documents import document, json_document, latex_table, markdown_table
 from segbench.report.tables import method_table
 
@@ -62,6 +63,14 @@ def test_a_file_without_a_complete_run_says_how_to_see_what_there_is(folders, tm
         load_results(tmp_path / "r")
     (partial,) = load_results(tmp_path / "r", partial=True)
     assert partial.partial == (4, 9)
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_a_run_that_saved_no_image_says_so(tmp_path, partial):
+    with ResultsFile(tmp_path / "r", create=True):
+        pass
+    with pytest.raises(DataError, match=r"no image was saved before the run stopped; repeat the command$"):
+        load_results(tmp_path / "r", partial=partial)
 
 
 def test_it_is_gone_once_the_run_is_complete(file, folders):

@@ -131,12 +131,19 @@ CASES = {
     "ground truth black on white": Case(
         each("truth", np.invert), "inverted-ground-truth", GOES_ON, "--positive 0", **LINES
     ),
+    "ground truth drawn on both sides": Case(
+        each("truth", lambda a: a | np.roll(a, 1, axis=0) | np.roll(a, 1, axis=1)),
+        "thick-ground-truth",
+        GOES_ON,
+        "segbench.thin",
+        **LINES,
+    ),
     "ground truth filled": Case(None, "thick-ground-truth", GOES_ON, "--label-maps", verb="boundaries"),
 }
 
 
 def broken(case, root):
-    if case.key == "thick-ground-truth":
+    if case.break_ is None and case.key == "thick-ground-truth":
         filled, drawn = blobs(), lines()
         folders = type(drawn)(filled.truth, drawn.scores)
     else:

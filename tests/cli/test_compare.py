@@ -10,6 +10,8 @@ from methods import write_methods
 
 from segbench.statistics.comparison import Comparison, Difference, comparison_table
 
+FEW = ("--replicates", "20", "--permutations", "20")
+
 
 def refuse_constant(name):
     raise AssertionError(f"JSON holds {name}")
@@ -67,8 +69,8 @@ class TestForms:
     def test_tables_for_papers(self, segbench, results, form, mark):
         text = segbench("compare", results, "--format", form, "--metrics", "ods_f,auc_roc").out
         assert mark in text
-        assert "auc" in text
-        assert "ois" not in text
+        assert "auc" in text.lower()
+        assert "ois" not in text.lower()
 
 
 class TestChoice:
@@ -101,11 +103,32 @@ class TestChoice:
         assert answer.code == 0
         assert {line.split(",")[1] for line in answer.out.splitlines()[1:]} == {"good"}
 
-    def test_two_runs_of_one_name_need_other_names(self, segbench, tmp_path):
+    def test_two_runs_of_one_name_are_chosen_by_their_names_in_tables(self, segbench, tmp_path):
         truth, good = write_methods(tmp_path, {"good": 2})
         kept = counted(segbench, tmp_path / "two.segbench", truth, good)
-        counted(segbench, kept, truth, good, "--positive", "255")
-        assert "good: several runs of one name; give each a name of its own" in segbench("compare", kept).err
+        counted(segbench, kept, truth, good, "--invert", "--scale", "2", "--no-check")
+        names = ["good (invert:no, scale:none)", "good (invert:yes, scale:2)"]
+        refused = segbench("compare", kept).err
+        assert f"good: several runs of one name; choose some of '{names[0]}', '{names[1]}' (--methods)" in refused
+        found = segbench("compare", kept, "--methods", f"{names[1]},{names[0]}", "--format", "json")
+        assert {(row["a"], row["b"]) for row in strict_json(found.out)["differences"]} == {(names[1], names[0])}
+        assert f"not in {kept}, which has {names[0]}, {names[1]}" in segbench("compare", kept, "--methods", "bad").err
+        alone = segbench("show", kept, "--only", names[1], "--format", "json")
+        assert ["invert:yes" in run["signature"] for run in strict_json(alone.out)["runs"]] == [True]
+
+    def test_a_wrong_run_is_left_out_by_merging(self, segbench, results, tmp_path):
+        counted(segbench, results, tmp_path / "gt", tmp_path / "fair", "--invert", "--no-check")
+        merged = tmp_path / "clean.segbench"
+        wrong = "fair (invert:yes)"
+        assert segbench("merge", results, "-o", merged, "--leave-out", wrong).code == 0
+        runs = strict_json(segbench("show", merged, "--format", "json").out)["runs"]
+        assert [(run["method"], run["settings"]["invert"]) for run in runs] == [
+            (name, "no") for name in ("good", "fair", "none")
+        ]
+        refused = segbench("merge", results, "-o", tmp_path / "other.segbench", "--leave-out", "unfair")
+        assert refused.code == 2
+        assert wrong in refused.err
+        assert not (tmp_path / "other.segbench").exists()
 
 
 class TestRefusals:
@@ -122,7 +145,13 @@ class TestRefusals:
         answer = segbench("compare", results)
         assert answer.code == 2
         assert "good has im03, im04" in answer.err
-        assert "few has not" in answer.err
+        assert "few has not; predict the missing images, or count" in answer.err
+        (tmp_path / "common.txt").write_text("im00\nim01\nim02\n")
+        common = counted(
+            segbench, tmp_path / "new", tmp_path / "gt", tmp_path / "good", "--images", tmp_path / "common.txt"
+        )
+        counted(segbench, common, *write_methods(fewer, {"few": 1}, images=3))
+        assert segbench("compare", common).code == 0
 
     def test_other_ground_truth_of_the_same_totals(self, segbench, results, tmp_path):
         truth = tmp_path / "gt"
@@ -200,3 +229,32 @@ def test_a_difference_and_its_interval_have_the_same_decimal_places(low, cell):
     row = Difference("ods_f", "a", "b", 0.5, 0.4988, 0.0012, low, 0.05, 0.04, 0.04, 3, 0, 1)
     comparison = Comparison((row,), {}, {}, 9, 512, exact=True)
     assert comparison_table(comparison, metrics=["ods_f"]).rows[0][5] == cell
+
+
+def test_metrics_without_a_row_are_named_unless_some_were_chosen(segbench, results):
+    said = [line for line in segbench("compare", results, *FEW).out.splitlines() if line.startswith("left out: ")]
+    assert len(said) == 1
+    assert "average_precision, " in said[0]
+    assert said[0].endswith("; --metrics KEYS shows them, --format csv and json all")
+    assert "left out" not in segbench("compare", results, "--metrics", "ods_f", *FEW).out
+
+
+class TestDirections:
+    @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+    def test_it_says_for_which_metrics_lower_is_better(self, segbench, results, form):
+        said = "lower is better: fpr_at_95_tpr; a wins on an image where its value is better"
+        shown = segbench("compare", results, "--format", form, "--metrics", "ods_f,fpr_at_95_tpr", *FEW).out
+        assert said in shown.replace("\\", "")
+        assert "lower is better" not in segbench("compare", results, "--format", form, "--metrics", "ods_f", *FEW).out
+
+    def test_latex_has_titles_with_arrows_and_names_its_package(self, segbench, results):
+        shown = segbench(
+            "compare", results, "--format", "latex", "--metrics", "ods_f,fpr_at_95_tpr,ods_precision", *FEW
+        ).out
+        cells = [[cell.strip() for cell in line.split("&")] for line in shown.splitlines()]
+        assert ["ODS F $\\uparrow$", "good", "fair"] in [row[:3] for row in cells]
+        assert ["FPR95 $\\downarrow$", "good", "fair"] in [row[:3] for row in cells]
+        assert ["ODS P", "good", "fair"] in [row[:3] for row in cells]
+        assert [row[0] for row in cells if row[1:2] in (["rank 1"], ["good"])][-2:] == ["ODS F $\\uparrow$"] * 2
+        assert "% needs \\usepackage{booktabs}" in shown
+        assert "% needs \\usepackage{booktabs}" in segbench("show", results, "--format", "latex").out

@@ -64,7 +64,8 @@ def test_thresholds_are_listed_in_all_digits(segbench, tmp_path):
 
 def test_a_folder_is_told_from_a_missing_file(segbench, tmp_path):
     assert "is a folder" in segbench("show", tmp_path).err
-    assert "no such results file" in segbench("show", tmp_path / "none").err
+    refused = "no such results file; correct its path; -o FILE of a run writes one"
+    assert refused in segbench("show", tmp_path / "none").err
 
 
 def test_the_hint_after_a_run_can_be_typed(segbench, kept, tmp_path):
@@ -150,3 +151,9 @@ class TestMetrics:
         shown = segbench("show", results, "--metrics", "ods_f,dice")
         assert shown.code == 2
         assert "--metrics dice: expected some of ods_f, " in shown.err
+
+    def test_of_the_set_are_named_with_the_keys_of_images(self, segbench, results):
+        shown = segbench("show", results, "--per-image", "--metrics", "f,ods_f,ois_f")
+        assert shown.code == 2
+        found = "--metrics ods_f, ois_f: keys of single images differ (f for ods_f); expected some of f, "
+        assert found in shown.err

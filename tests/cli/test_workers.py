@@ -4,6 +4,7 @@ import zipfile
 
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
+from methods import write_methods
 
 
 @pytest.fixture
@@ -114,3 +115,17 @@ def test_parts_with_different_ground_truth_are_said_to_be_one_set(segbench, tmp_
     told = " ".join(merged.err.split())
     assert "2 images of 2 parts" in told
     assert f"became one set: {tmp_path / 'a' / 'gt'}, {tmp_path / 'b' / 'gt'}." in told
+
+
+def test_a_merge_without_one_of_the_parts_says_how_many_images_are_in_none(segbench, tmp_path):
+    folders = write_methods(tmp_path, {"net": 2}, images=6)
+    parts = [tmp_path / f"{number}.segbench" for number in range(3)]
+    for number, part in enumerate(parts):
+        images = f"im0{number}*,im0{number + 3}*"
+        assert segbench("pixels", *folders, "--positive", "255", "--images", images, "-o", part).code == 0
+    lacking = "net: 2 of 6 images are in no part; count the missing parts, and merge all again\n"
+    assert lacking in segbench("merge", *parts[:2], "-o", tmp_path / "two.segbench").err
+    assert lacking in segbench("show", tmp_path / "two.segbench").out
+    assert "in no part" not in segbench("show", parts[0]).out
+    assert "in no part" not in segbench("merge", tmp_path / "two.segbench", parts[2], "-o", tmp_path / "all").err
+    assert "in no part" not in segbench("show", tmp_path / "all").out

@@ -52,7 +52,7 @@ def test_one_threshold():
 def test_perfect_is_one():
     perfect = BoundaryCounts([0.3, 0.6], [7, 7], [7, 7], [5, 5], [5, 5])
     summary = boundary_summary({"a": perfect})
-    assert summary["ods_f"] == summary["ois_f"] == summary["mean_image_f"] == summary["r50"] == 1
+    assert summary["ods_f"] == summary["ois_f"] == summary["mean_image_f"] == 1
 
 
 def test_without_a_pixel_to_match_nothing_is_defined():
@@ -116,6 +116,19 @@ def test_images_without_a_pixel_to_match_are_left_out_of_the_mean():
     with_nothing = boundary_summary({"a": image, "b": nothing})
     assert with_nothing["mean_image_f"] == boundary_summary({"a": image})["mean_image_f"]
     assert bootstrap({"a": image, "b": nothing}, replicates=5).estimates["mean_image_f"] == with_nothing["mean_image_f"]
+
+
+def test_masks_make_no_curve():
+    """The official code writes areas of 0, which look like those of the worst detector."""
+    mask = BoundaryCounts([0.3, 0.6], [8, 8], [10, 10], [4, 4], [5, 5])
+    summary = boundary_summary({"a": mask})
+    reason = "masks, alike at every threshold, make no curve"
+    assert summary.undefined == dict.fromkeys(("area_pr", "area_pr_extended", "r50"), reason)
+    assert summary["ods_f"] == pytest.approx(2 * 0.8 * 0.8 / 1.6)
+    nothing = boundary_summary({"a": BoundaryCounts([0.3, 0.6], [0, 0], [10, 10], [0, 0], [0, 0])})
+    assert (nothing["ods_f"], nothing["area_pr"]) == (0, 0)
+    with_soft = boundary_summary({"a": mask, "b": BoundaryCounts([0.3, 0.6], [8, 2], [10, 10], [8, 2], [20, 2])})
+    assert with_soft["area_pr"] > 0
 
 
 def test_one_threshold_makes_no_curve():

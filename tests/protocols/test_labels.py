@@ -591,8 +591,8 @@ def test_pictures(tmp_path):
     with pytest.raises(ArgumentError, match="no metric"):
         segbench.plot_classes(result, metric="f")
     masks = segbench.evaluate(tmp_path / "masks", tmp_path / "hard", "labels")
-    with pytest.raises(ArgumentError, match="with the same classes"):
-        segbench.plot_classes(masks)
+    with pytest.raises(ArgumentError, match=r"the same classes, but pred has a, \$b, c; hard has none; .*--only"):
+        segbench.plot_classes([result, masks])
     assert segbench.export_overlays([result, masks], tmp_path / "overlays") == []
     truth, predicted = random_maps(1, 3)
     with Image.open(tmp_path / "overlays/pred/1.png") as drawn:

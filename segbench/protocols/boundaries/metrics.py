@@ -107,8 +107,8 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
             "": np.where(images == 1, threshold, np.nan),
             "mean_image_f": ratio(f, meant),
         }
-        if self._thresholds.size == 1:
-            values |= dict.fromkeys(_AREAS, np.full(len(pooled), np.nan))
+        if (no_curve := _one_point(counts)).any():
+            values |= {key: np.where(no_curve, np.nan, values[key]) for key in _AREAS}
         scored = np.column_stack([values[metric.key] for metric in self.metrics])
         scored[meant == 0] = np.nan
         return scored
@@ -126,7 +126,10 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
             return "no boundaries of two annotators" if any(self._all) else "no image was counted"
         if not self._best[:, 5].any():
             return "no boundary pixel in the ground truth or the prediction"
-        return "one threshold makes no curve" if self._thresholds.size == 1 else "no threshold has precision .5"
+        if self._thresholds.size == 1:
+            return "one threshold makes no curve"
+        masks = _one_point(np.array([self.pooled.rows]))[0]
+        return "masks, alike at every threshold, make no curve" if masks else "no threshold has precision .5"
 
     @property
     def pooled(self) -> BoundaryCounts:
@@ -163,6 +166,13 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         while batch := list(islice(waiting, _IMAGES_AT_ONCE)):
             parts.append(_best_of(batch))
         return np.concatenate(parts)
+
+
+def _one_point(counts: FloatArray) -> NDArray[np.bool_]:
+    """Tell which of some counts, shape (rows, 4, K), are the same at every threshold, as those of masks are."""
+    alike: NDArray[np.bool_] = (counts == counts[:, :, :1]).all(axis=(1, 2))
+    alike &= (counts[:, 3, 0] > 0) | (counts.shape[2] == 1)
+    return alike
 
 
 def _best_of(images: Sequence[BoundaryCounts]) -> FloatArray:

@@ -78,6 +78,7 @@ class Labels(Protocol):
 
     name: ClassVar[str] = "labels"
     reads: ClassVar[Reads] = "labels"
+    may_differ: ClassVar[frozenset[str]] = frozenset({"pred_map"})
     reduces_tensors: ClassVar[bool] = True
     without_pictures: ClassVar[str] = ""
     counts = counts_in("segbench.protocols.labels.counts", "LabelCounts")

@@ -120,7 +120,7 @@ class Pixels(Protocol):
     counts = counts_in("segbench.core.scores", "ScoreCounts")
     takes_thresholds: ClassVar[bool] = True
     by_set: ClassVar[bool] = True
-    may_differ: ClassVar[frozenset[str]] = frozenset({"floats"})  # values of binned counts carry bounds
+    may_differ: ClassVar[frozenset[str]] = frozenset({"floats", "invert"})  # values of binned counts carry bounds
     without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed", State.IGNORED: "left out"}

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
+from segbench.core.names import first_names
 from segbench.core.numbers import number
 from segbench.drawing.axes import names_in_lines, new_axes, open_frame, short_names
 from segbench.drawing.legends import place_legend
 from segbench.report.plots.methods import Kind, Resampling, of_one_protocol, styles_of
-from segbench.report.remarks import names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BAR = 0.8
+_LISTED = 5
 
 
 def plot_classes(
@@ -56,7 +57,14 @@ def plot_classes(
     results = of_one_protocol(results)
     classes = [result.classes for result in results]
     if not classes[0] or any(list(each) != list(classes[0]) for each in classes):
-        raise ArgumentError("bars per class need results of the labels protocol with the same classes")
+        found = "; ".join(
+            f"{name} has {first_names(list(each), _LISTED) or 'none'}"
+            for name, each in zip(names_of(results), classes, strict=True)
+        )
+        raise ArgumentError(
+            f"bars per class need results of the labels protocol with the same classes, but {found}; choose results by "
+            "a part of their signature: --only classes:0-18"
+        )
     known = [name for name, value in next(iter(classes[0].values())).summary.items() if not isinstance(value, int)]
     if metric not in known:
         raise ArgumentError(f"classes have no metric {metric!r}; expected one of {', '.join(known)}")

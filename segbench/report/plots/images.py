@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import image_columns
 from segbench.curves.masks import AT_THE_MASK
@@ -26,7 +26,6 @@ from segbench.drawing.axes import (
 )
 from segbench.drawing.palette import GUIDE
 from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
-from segbench.report.remarks import names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

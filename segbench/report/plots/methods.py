@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
 from segbench.core.protocol import Protocol
@@ -24,7 +24,6 @@ from segbench.drawing.axes import (
 from segbench.drawing.palette import GUIDE, LineStyle, free_places, line_style
 from segbench.drawing.series import draw_in_space, frame, legend_in_space
 from segbench.report.ranking import best_first
-from segbench.report.remarks import names_of
 from segbench.statistics.bands import curve_band
 from segbench.statistics.replicates import as_draws, as_level
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
@@ -16,7 +16,6 @@ from segbench.drawing.axes import CURVE_LAYER, frame_reliability, new_axes, shor
 from segbench.drawing.legends import place_legend
 from segbench.protocols.pixels.calibration import are_masks, reliability, why_uncalibrated
 from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
-from segbench.report.remarks import names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
