@@ -49,25 +49,15 @@ def _read(place: str) -> tuple[str, ...]:
 
 def select(patterns: Iterable[str], names: Collection[str]) -> tuple[set[str], tuple[str, ...]]:
     """Give the names that are chosen, and the patterns that fit none."""
-    chosen: set[str] = set()
-    left_out: set[str] = set()
     given = [shown(unicodedata.normalize("NFC", pattern)) for pattern in dict.fromkeys(patterns)]
-    unknown = []
-    for pattern in given:
-        excludes = _excludes(pattern, names)
-        fit = _fitting(pattern[excludes:], names)
-        (left_out if excludes else chosen).update(fit)
-        if not fit:
-            unknown.append(pattern)
-    if all(_excludes(pattern, names) for pattern in given):
-        chosen = set(names)
-    if not unknown and chosen <= left_out:
+    excluding = {pattern for pattern in given if pattern.startswith("!") and pattern not in names}
+    fit = {pattern: _fitting(pattern[pattern in excluding :], names) for pattern in given}
+    unknown = tuple(pattern for pattern in given if not fit[pattern])
+    including = [fit[pattern] for pattern in given if pattern not in excluding] or [set(names)]
+    chosen = set[str]().union(*including).difference(*(fit[pattern] for pattern in excluding))
+    if not chosen and not unknown:
         raise ArgumentError(f"--images {','.join(given)} (images=...) leaves out every image that it chooses")
-    return chosen - left_out, tuple(unknown)
-
-
-def _excludes(pattern: str, names: Collection[str]) -> bool:
-    return pattern.startswith("!") and pattern not in names
+    return chosen, unknown
 
 
 def _fitting(pattern: str, names: Collection[str]) -> set[str]:
