@@ -89,8 +89,8 @@ def evaluate(
         are negative, whatever the settings say about values. Pixels and boundaries only.
     images : sequence of str or path, optional
         Restrict the run to some images: names and shell patterns (``["coins", "c*"]``), or a text file with one per
-        line (``#`` begins a comment). The others need no partner. The signature says how many are chosen
-        (``subset:3 of 9``).
+        line (``#`` begins a comment); ``"!moon"`` leaves images out. The others need no partner. The signature says how
+        many are chosen (``subset:3 of 9``).
     allow_missing : bool
         Leave out ground-truth images without a prediction instead of refusing them. The signature says how many
         (``missing:2 of 9``) and a note names them.

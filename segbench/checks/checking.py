@@ -10,7 +10,7 @@ from typing import cast
 from segbench.checks.classes import class_findings, unfit_maps
 from segbench.checks.countable import label_map_findings
 from segbench.checks.duplicates import duplicate_findings, same_file_findings
-from segbench.checks.findings import Finding, Place, Report, in_order, look
+from segbench.checks.findings import Finding, Place, Report, in_order, look, verb
 from segbench.checks.labels import REPLACED, predicted_label_findings, region_findings
 from segbench.checks.names import name_findings, problem_finding
 from segbench.checks.probes import Probe, UncountedError
@@ -151,7 +151,10 @@ def _check(
 ) -> Report:
     problem = problem_finding(pairing)
     if problem:
-        return Report(method=method, protocol=protocol.name, images=0, looked_into=0, refused=True, findings=(problem,))
+        images = len(pairing.files)
+        return Report(
+            method=method, protocol=protocol.name, images=images, looked_into=0, refused=True, findings=(problem,)
+        )
     expected, scaled = protocol.expected, repairs.scale is not None
     surveyed = survey_headers(pairing.files, read, expected, repairs)
 
@@ -198,7 +201,7 @@ def _findings(
         *orientation_findings(surveyed.turned),
         *unreadable(others, total),
         *unfit_maps(failures, inspected),
-        *label_map_findings(seen, failures, inspected),
+        *label_map_findings(seen, failures, inspected, expected),
         *exchange_findings(seen, truths),
         *truths,
         *region_findings([probe.label_map for probe in seen if probe.label_map]),
@@ -236,6 +239,7 @@ def _coloured(probes: Sequence[Probe]) -> list[Finding]:
     places = tuple(Place(file) for probe in probes for file in probe.coloured)
     if not places:
         return []
-    what = f"{many(len(places), 'file')} of those inspected are in colour, and are turned to grey"
+    is_or_are = verb(len(places), "are")
+    what = f"{many(len(places), 'file')} of those inspected {is_or_are} in colour, and {is_or_are} turned to grey"
     fix = "save one channel; a colour map applied to scores cannot be undone"
     return [look("colour", "prediction", what, fix, places)]

@@ -8,7 +8,7 @@ from math import isnan
 from statistics import median
 from typing import TypeAlias
 
-from segbench.checks.findings import Finding, Place, look, stops
+from segbench.checks.findings import Finding, Place, look, stops, verb
 from segbench.checks.probes import Probe, ScoreProbe, TruthProbe, coloured_files, few_distinct, score_probe
 from segbench.checks.scores import INVERTED_BELOW, WRITTEN_WHOLE, score_findings
 from segbench.checks.truths import listed
@@ -85,7 +85,8 @@ def unfit_maps(failures: Mapping[str, DataError], inspected: int) -> list[Findin
     unfit = {image: error for image, error in failures.items() if isinstance(error, ClassMapsError)}
     if not unfit:
         return []
-    what = f"{many(len(unfit), 'prediction')} of {inspected} inspected are not one soft map per class"
+    what = f"{many(len(unfit), 'prediction')} of {inspected} inspected {verb(len(unfit), 'are')} not one soft map per "
+    what += "class"
     fix = "; ".join(dict.fromkeys(error.hint for error in unfit.values()))
     places = (Place(error.path, error.what) for error in unfit.values())
     return [stops("class-maps", "prediction", what, fix, places, images=unfit)]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, are, look, stops
+from segbench.checks.findings import Finding, Place, look, stops, verb
 from segbench.checks.probes import Probe, UncountedError
+from segbench.checks.truths import listed
 from segbench.core.errors import DataError
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
@@ -16,6 +18,8 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
+from segbench.protocols.labels.counting import ForeignLabelsError
+from segbench.protocols.labels.counts import LabelCounts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +27,8 @@ class CountsProbe(Probe):
     """What counting one image showed."""
 
     truth_file: str
-    pixels: int  # that count
-    right: int  # of these, with the right label
+    counts: LabelCounts
+    outside: Sequence[float]  # predicted labels that are not classes
 
 
 def probe_counts(files: SampleFiles, expected: Expected, repairs: Repairs) -> Probe:
@@ -36,34 +40,61 @@ def probe_counts(files: SampleFiles, expected: Expected, repairs: Repairs) -> Pr
     try:
         counts = expected.counted_by.count(sample).counts
     except DataError as error:
-        return Probe(image=files.name, failure=UncountedError(error.path, error.what, error.hint))
+        uncounted = UncountedError(error.path, error.what, error.hint)
+        uncounted.__cause__ = error
+        return Probe(image=files.name, failure=uncounted)
     return CountsProbe(
         image=files.name,
         prediction=sample.prediction_file,
         truth_file=shown(files.ground_truths[0]),
-        pixels=counts.pixels,
-        right=int(np.trace(counts.matrix)),
+        counts=counts,
+        outside=expected.counted_by.predicted_outside(sample) if counts.matrix[:, -1].any() else (),
     )
 
 
-def label_map_findings(probes: Sequence[Probe], failures: Mapping[str, DataError], inspected: int) -> list[Finding]:
+def label_map_findings(
+    probes: Sequence[Probe], failures: Mapping[str, DataError], inspected: int, expected: Expected
+) -> list[Finding]:
     """Judge the label maps inspected; `inspected` also counts those that failed."""
     found = []
-    uncounted = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
+    counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
+    uncounted: dict[str, DataError] = {i: error for i, error in failures.items() if isinstance(error, UncountedError)}
+    causes = {image: error.__cause__ for image, error in uncounted.items()}
+    foreign = {image: error for image, error in causes.items() if isinstance(error, ForeignLabelsError)}
+    if any(not error.remap for error in foreign.values()) or any(probe.counts.matrix[0].any() for probe in counted):
+        uncounted |= {image: error.counted_from_zero() for image, error in foreign.items()}
     if uncounted:
         hints = dict.fromkeys(error.hint for error in uncounted.values() if error.hint)
         what = f"{many(len(uncounted), 'image')} of {inspected} inspected cannot be counted with these settings"
         places = (Place(error.path, error.what) for error in uncounted.values())
         found.append(stops("not-countable", "ground truth", what, "; ".join(list(hints)[:3]), places, images=uncounted))
-    counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
-    void = [probe for probe in counted if not probe.pixels]
+    void = [probe for probe in counted if not probe.counts.pixels]
     if void:
-        what = f"{many(len(void), 'ground truth')} of {len(counted)} inspected {are(len(void))} void everywhere"
+        what = f"{many(len(void), 'ground truth')} of {len(counted)} inspected {verb(len(void), 'are')} void everywhere"
         fix = "check --void, --gt-map and --field (void=, gt_map=, field=)"
         found.append(look("all-void", "ground truth", what, fix, (Place(probe.truth_file) for probe in void)))
-    held = [probe for probe in counted if probe.pixels]
-    if held and all(probe.right == probe.pixels for probe in held):
+    held = [probe for probe in counted if probe.counts.pixels]
+    if held and all(np.trace(probe.counts.matrix) == probe.counts.pixels for probe in held):
         what = f"all {len(held)} predictions inspected are identical to the ground truth: every metric will be perfect"
         places = (Place(probe.prediction) for probe in held)
         found.append(look("identical", "prediction", what, "check that PRED is the folder of predictions", places))
-    return found
+    return [*found, *_outside(counted, expected.counted_by)]
+
+
+def _outside(counted: Sequence[CountsProbe], protocol: Any) -> Iterator[Finding]:  # noqa: ANN401  see `Expected`
+    """Find predicted labels that are not classes, above all because they count from 1."""
+    outside = [probe for probe in counted if probe.outside]
+    if not outside:
+        return
+    labels = listed(sorted({label for probe in outside for label in probe.outside}))
+    what = f"{many(len(outside), 'prediction')} of {len(counted)} inspected {verb(len(outside), 'have')} labels that "
+    what += f"are not classes ({labels}), "
+    fix = "add labels to --classes (classes=...), or remap them: --pred-map (pred_map=...)"
+    remap = protocol.table({probe.image: probe.counts for probe in counted}).missing_pred_map
+    if remap:
+        what += "and label 0 is never predicted: labels seem to count from 1"
+        fix = f"--pred-map {remap} (pred_map='{remap}')"
+    else:
+        what += "and such pixels count as wrong"
+    places = (Place(probe.prediction, listed(probe.outside)) for probe in outside)
+    yield look("outside-classes", "prediction", what, fix, places)

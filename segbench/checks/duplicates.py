@@ -7,7 +7,7 @@ import io
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from segbench.checks.findings import Finding, Place, look
+from segbench.checks.findings import Finding, Place, look, verb
 from segbench.core.errors import DataError
 from segbench.core.numbers import many
 from segbench.loaders.decoded import shown
@@ -42,17 +42,18 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
 
 def same_file_findings(samples: Sequence[SampleFiles]) -> list[Finding]:
     """Find predictions that are the very file of their ground truth, reading none: one folder given twice."""
-    same = [files for files in samples if any(_is_same(files.prediction, truth) for truth in files.ground_truths)]
+    same = [files for files in samples if any(is_same_file(files.prediction, truth) for truth in files.ground_truths)]
     return [_is_ground_truth(same, len(samples), "the same files")] if same else []
 
 
 def _is_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> Finding:
-    what = f"{many(len(same), 'prediction')} of {total} are the ground truth itself ({how})"
+    what = f"{many(len(same), 'prediction')} of {total} {verb(len(same), 'are')} the ground truth itself ({how})"
     places = (Place(shown(files.prediction)) for files in same)
     return look("is-ground-truth", "prediction", what, "give the folder of predictions", places)
 
 
-def _is_same(prediction: Source, truth: Source) -> bool:
+def is_same_file(prediction: Source, truth: Source) -> bool:
+    """Return whether two names lead to one file."""
     if prediction == truth or prediction.name != truth.name:
         return prediction == truth
     if not (isinstance(prediction, LocalFile) and isinstance(truth, LocalFile)):

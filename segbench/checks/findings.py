@@ -125,6 +125,6 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: finding.severity != "stops"))
 
 
-def are(count: int) -> str:
+def verb(count: int, plural: str) -> str:
     """Give the verb of so many."""
-    return "is" if count == 1 else "are"
+    return {"are": "is", "have": "has"}.get(plural, f"{plural}s") if count == 1 else plural

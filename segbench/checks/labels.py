@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from segbench.checks.findings import Finding, Place, look, stops
+from segbench.checks.findings import Finding, Place, look, stops, verb
 from segbench.checks.probes import LabelProbe, Probe
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
@@ -23,7 +23,8 @@ def predicted_label_findings(probes: Sequence[Probe], expected: Expected) -> lis
         return []
     labels = sorted({int(label) for one in found if one for label in one.truth if label >= 0 and label.is_integer()})
     rule = "" if expected.rule is None else str(expected.rule)
-    what = f"{len(found)} of {many(len(found), 'prediction')} inspected are label maps, as the ground truth is "
+    what = f"{len(found)} of {many(len(found), 'prediction')} inspected {verb(len(found), 'are')} label maps, as the "
+    what += "ground truth is "
     if any(one.coloured for one in found if one):
         what += "(in colour), and the grey level of a colour is not a score"
         fix = (
@@ -52,7 +53,7 @@ def region_findings(probes: Sequence[LabelProbe]) -> list[Finding]:
     soft = [probe for probe in probes if probe.soft]
     if not soft:
         return []
-    what = f"{many(len(soft), 'prediction')} of {len(probes)} inspected look like soft maps: "
+    what = f"{many(len(soft), 'prediction')} of {len(probes)} inspected {verb(len(soft), 'look')} like soft maps: "
     fix = "give label maps, ucm2 or segs; soft maps are for segbench pixels or segbench boundaries"
     places = (Place(probe.file, f"{probe.labels} labels") for probe in soft)
     return [look("soft-map", "prediction", f"{what}every grey level is read as a region", fix, places)]

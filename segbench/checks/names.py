@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from segbench.checks.findings import Finding, Place, stops
+from segbench.checks.duplicates import is_same_file
+from segbench.checks.findings import Finding, Place, stops, verb
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
@@ -14,15 +15,34 @@ from segbench.loaders.urls import masked
 
 
 def problem_finding(pairing: Pairing) -> Finding | None:
-    """Give what keeps names from being paired: a folder that cannot be listed, holds a name twice or lacks a class."""
+    """Give what makes all other findings void.
+
+    A folder cannot be listed, holds a name twice or lacks a class; or the ground truth contains the predictions.
+    """
     error = pairing.problem
     if error is None:
-        return None
+        return _predictions_as_annotator(pairing)
     what, *listed = error.what.split("\n")
     places = tuple(Place(line.strip()) for line in listed if line)
     # Each method has faults of its own in a list, and their number would keep these from being one finding.
     what = "holds faulty lines" if pairing.inputs.pairs and places else what.rstrip(":")
     return _stops("list" if pairing.inputs.pairs else "folder", f"{error.path}: {what}", error.hint, places)
+
+
+def _predictions_as_annotator(pairing: Pairing) -> Finding | None:
+    inputs = pairing.inputs
+    among = [
+        files
+        for files in (() if inputs.alone else pairing.files)
+        if len(files.ground_truths) > 1 and any(is_same_file(files.prediction, one) for one in files.ground_truths)
+    ]
+    if not among:
+        return None
+    truth, predicted = (shown(masked(str(place))) for place in (inputs.ground_truth, inputs.prediction))
+    where = inputs.pairs or f"the ground truth {truth} contains {predicted}"
+    what = f"predictions are read as an annotator, too, in {many(len(among), 'image')}: {where}"
+    fix = "give a ground truth without predictions, or a --gt-pattern (gt_pattern=...) that fits none: 'gt/#/*'"
+    return _stops("is-ground-truth", what, fix, (Place(shown(files.prediction)) for files in among))
 
 
 def _stops(key: str, message: str, fix: str, places: Iterable[Place]) -> Finding:
@@ -59,7 +79,8 @@ def _unpaired(pairing: Pairing) -> Finding:
     total = len(pairing.files) + len(pairing.missing)
     parts = []
     if pairing.missing:
-        parts.append(f"{len(pairing.missing)} of {total} ground truths have no prediction")
+        count = len(pairing.missing)
+        parts.append(f"{count} of {total} ground truths {verb(count, 'have')} no prediction")
     if pairing.extra:
         parts.append(f"{many(len(pairing.extra), 'prediction')} without a ground truth")
     close = nearest(pairing.missing, pairing.extra)

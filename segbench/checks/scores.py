@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isnan
 from statistics import median
 
-from segbench.checks.findings import Finding, Place, look, stops
+from segbench.checks.findings import Finding, Place, look, stops, verb
 from segbench.checks.probes import Probe, ScoreProbe
 from segbench.core.levels import ROUNDING, like_levels
 from segbench.core.numbers import many
@@ -124,7 +124,7 @@ def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) 
         stops(
             "not-finite",
             "prediction",
-            f"{many(len(bad), 'prediction')} of those inspected contain NaN or infinite scores",
+            f"{many(len(bad), 'prediction')} of those inspected {verb(len(bad), 'contain')} NaN or infinite scores",
             fix,
             (Place(score.file, f"{score.not_finite} of them") for _, score in bad),
             images=[probe.image for probe, _ in bad],
@@ -141,7 +141,8 @@ def _constant(scored: Sequence[tuple[Probe, ScoreProbe]]) -> list[Finding]:
     if not flat:
         return []
     zero = sum(score.highest == 0 for score in flat)
-    what = f"{many(len(flat), 'prediction')} of {len(scored)} inspected are constant ({zero} all zero), although the "
+    what = f"{many(len(flat), 'prediction')} of {len(scored)} inspected {verb(len(flat), 'are')} constant ({zero} all "
+    what += "zero), although the "
     places = (Place(score.file, f"all {score.highest:g}") for score in flat)
     return [look("constant", "prediction", f"{what}ground truth has positives", WRITTEN_WHOLE, places)]
 

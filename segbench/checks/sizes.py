@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, look, stops
+from segbench.checks.findings import Finding, Place, look, stops, verb
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.levels import are_wide
@@ -127,11 +127,11 @@ def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
 
 
 _SIZES = {
-    "size-transposed": "have rows and columns swapped",
-    "size-near": "are a little larger or smaller",
-    "size-factor": "are larger or smaller by a whole factor",
-    "size-ucm2": "have the size of a ucm2, 2 h + 1 and 2 w + 1",
-    "size-differs": "have a different size",
+    "size-transposed": ("have", "rows and columns swapped"),
+    "size-near": ("are", "a little larger or smaller"),
+    "size-factor": ("are", "larger or smaller by a whole factor"),
+    "size-ucm2": ("have", "the size of a ucm2, 2 h + 1 and 2 w + 1"),
+    "size-differs": ("have", "a different size"),
 }
 
 
@@ -140,10 +140,11 @@ def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool)
     files = " and ".join(many(count, {"field": "mask"}.get(role, role)) for role, count in roles.items())
     first = next((misfit for misfit in group if misfit.role == "prediction"), None)
     images = dict.fromkeys(misfit.image for misfit in group)
+    plural, what = _SIZES[kind]
     return stops(
         kind,
         "prediction" if "prediction" in roles else "ground truth",
-        f"{files} {_SIZES[kind]} ({len(images)} of {many(total, 'image')})",
+        f"{files} {verb(len(group), plural)} {what} ({len(images)} of {many(total, 'image')})",
         how_to_fix(first.shape, first.expected, soft=soft) if first else HINT,
         (Place(misfit.file, f"{size(misfit.shape)}, expected {size(misfit.expected)}") for misfit in group),
         images=images,
@@ -179,7 +180,8 @@ def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
     if wide:
         paths = [path for group in wide.values() for path in group]
         scales = ", ".join(f"{name}: value / {np.iinfo(name).max}" for name in wide)
-        what = f"{many(len(paths), 'prediction')} of a wide integer type are read as levels ({scales})"
+        what = f"{many(len(paths), 'prediction')} of a wide integer type {verb(len(paths), 'are')} read as levels "
+        what += f"({scales})"
         fix = "--scale N (Repairs(scale=N)) if N is the largest score, or save scores as floats"
         found.append(look("wide-integers", "prediction", what, fix, (Place(shown(path)) for path in paths)))
     kinds = {"float" if name.startswith("float") else "levels" for name in by_type}

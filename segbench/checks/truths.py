@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from shlex import quote
 
-from segbench.checks.findings import Finding, Place, look, stops
+from segbench.checks.findings import Finding, Place, look, stops, verb
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
 from segbench.core.grouping import grouped
 from segbench.core.numbers import many
@@ -76,7 +76,7 @@ def _values_finding(kind: str, group: Sequence[tuple[Probe, TruthProbe]], expect
         what = "several labels"
         fix = f"{_positive(f'{examples[-1]:g}')}, or whichever labels are positive"
         fix = f"--label-maps for their borders (label_maps=True), or {fix}" if expected.lines else fix
-    message = f"{many(len(group), 'ground truth')} of those inspected contain {what}"
+    message = f"{many(len(group), 'ground truth')} of those inspected {verb(len(group), 'contain')} {what}"
     places = [Place(truth.file, listed(truth.values)) for _, truth in group]
     if expected.rule:
         return look(kind, "ground truth", message, fix, places)
@@ -97,7 +97,7 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
         stops(
             "annotators",
             "ground truth",
-            f"{many(len(several), 'image')} of {len(probes)} inspected have several annotators",
+            f"{many(len(several), 'image')} of {len(probes)} inspected {verb(len(several), 'have')} several annotators",
             "--annotators majority (annotators='majority'), any, all or each; or take one annotator with --gt-pattern "
             "(gt_pattern=...), or one column of the list",
             (Place(probe.image, many(len(probe.truths), "annotator")) for probe in several),
@@ -138,7 +138,7 @@ def _nan(probes: Sequence[Probe]) -> list[Finding]:
     bad = [(probe.image, truth) for probe in probes for truth in probe.truths if truth.nan]
     if not bad:
         return []
-    what = f"{many(len(bad), 'ground truth')} contain NaN"
+    what = f"{many(len(bad), 'ground truth')} {verb(len(bad), 'contain')} NaN"
     fix = "give these pixels a value; if they do not count, one that is void: --void (void=...)"
     places = [Place(truth.file, f"{truth.nan} NaN") for _, truth in bad]
     return [stops("nan-ground-truth", "ground truth", what, fix, places, images=[image for image, _ in bad])]

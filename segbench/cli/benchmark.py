@@ -170,10 +170,10 @@ def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Re
     from segbench.report.findings import refusal, warnings_of
 
     reports = checked(pairings, protocol, repairs)
-    refused = [pairings[report.method].inputs for report in reports if report.refused]
+    refused = {report.method: pairings[report.method].inputs for report in reports if report.refused}
     if refused:
-        where = ", ".join(dict.fromkeys(masked(str(inputs.prediction or inputs.pairs)) for inputs in refused))
-        raise DataError(where, refusal(reports))
+        places = {masked(str(inputs.prediction or inputs.pairs)) for inputs in refused.values()}
+        raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), refusal(reports))
     for line in warnings_of(reports):
         typer.secho(line, fg="yellow", err=True)
 

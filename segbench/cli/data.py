@@ -103,7 +103,8 @@ class Data:
         str | None,
         typer.Option(
             metavar="LIST",
-            help="Restrict the run to some images: names and patterns, 'coins,c*', or a text file with one per line.",
+            help="Restrict the run to some images: names and patterns, 'coins,c*', all others '!moon', or a text file "
+            "with one per line.",
             show_default="all",
         ),
     ] = None

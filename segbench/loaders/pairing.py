@@ -32,6 +32,8 @@ from segbench.loaders.subset import select
 from segbench.loaders.urls import is_url, masked
 
 _NAMED = 5
+_NEARLY_ALL = 4
+"""So many pairs for each name without a partner mean that patterns are right and files are missing."""
 _MANY_FOLDERS = 20
 _DIGITS = re.compile(r"(\d+)")
 
@@ -197,7 +199,7 @@ def _paired(inputs: Inputs) -> Pairing:
             raise DataError(_shown(field), "expected a file, as the others are", "give one mask")
         truth = source_of(ground_truth)
         name = shown(split_extension(truth.name)[0])
-        unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
+        unknown = _unknown(select(inputs.images, {name})[1], (name,))
         return Pairing(inputs, (SampleFiles(name, (truth,), source_of(prediction), one_field),), unknown=unknown)
     truths, truth_notes = _named(ground_truth, patterns[0])
     predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
@@ -209,7 +211,7 @@ def _paired(inputs: Inputs) -> Pairing:
     if inputs.images:
         names = truths.keys() | predictions.keys()
         chosen, unfit = select(inputs.images, names)
-        total, unknown = len(truths.keys() | blank), _with_nearest(unfit, sorted(names))
+        total, unknown = len(truths.keys() | blank), _unknown(unfit, sorted(names))
         truths = {name: truths[name] for name in truths.keys() & chosen}
         predictions = {name: predictions[name] for name in predictions.keys() & chosen}
         blank &= chosen
@@ -249,8 +251,16 @@ def _from_list(inputs: Inputs, place: str) -> Pairing:
         prediction, *scales = row.predictions or row.ground_truths[:1]
         files.append(SampleFiles(row.name, row.ground_truths, prediction, row.field, tuple(scales)))
     total = len(found.names) if inputs.images else 0
-    unknown = _with_nearest(found.unknown, found.names)
+    unknown = _unknown(found.unknown, found.names)
     return Pairing(inputs, tuple(files), found.notes, found.missing, unknown=unknown, total=total)
+
+
+def _unknown(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Say of each name or pattern that fits no image what it is near to, or that it is not a list of names either."""
+    return tuple(
+        f"{name} (neither a file nor the name of an image)" if name == close and "/" in name else close
+        for name, close in zip(given, _with_nearest(given, names), strict=True)
+    )
 
 
 def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
@@ -326,21 +336,25 @@ def pairing_hint(pairing: Pairing) -> str:
     """Say what makes the names pair: patterns where some do, else in general."""
     if pairing.unknown and not (pairing.missing or pairing.extra or pairing.without_field):
         return "name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
-    matching = matching_patterns(pairing.missing, pairing.extra)
+    without_partner = len(pairing.missing) + len(pairing.extra)
+    nearly_all = len(pairing.files) >= _NEARLY_ALL * without_partner
+    matching = None if nearly_all else matching_patterns(pairing.missing, pairing.extra)
     if matching:
         patterns = {name: p for name, p in zip(("gt", "pred"), matching, strict=True) if p != "*"}
         typed = " ".join(f"--{name}-pattern '{shown(p)}'" for name, p in patterns.items())
         return f"try {typed} ({', '.join(f'{name}_pattern={shown(p)!r}' for name, p in patterns.items())})"
     if not pairing.missing and not pairing.extra:
         return "add the masks, or say which part of a mask's name is the image's: --field-pattern (field_pattern=...)"
-    leave_out = f"; {LEAVE_OUT}" if pairing.missing and pairing.files else ""
+    leave_out = [LEAVE_OUT] if pairing.missing and pairing.files else []
     if pairing.extra and pairing.files:
-        leave_out += "; --images (images=...) restricts the run to the images named, here those with a ground truth"
+        leave_out.append("--images (images=...) restricts the run to the images named, here those with a ground truth")
+    if nearly_all:
+        return "; ".join([*leave_out, "or add or remove files so that all names pair"])
     hint = (
         "add or remove files so that names pair, or say which part of a file's name is the image's: --gt-pattern and "
         "--pred-pattern (gt_pattern=..., pred_pattern=...)"
     )
-    return hint + leave_out
+    return "; ".join([hint, *leave_out])
 
 
 def _have(names: tuple[str, ...]) -> str:

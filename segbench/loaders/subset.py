@@ -1,4 +1,7 @@
-"""Which images of a set a run takes: names and shell patterns, given in a sequence or in a text file."""
+"""Which images of a set a run takes: names and shell patterns, given in a sequence or in a text file.
+
+What begins with ``!`` leaves images out: of those that the others choose, or of all if there are no others.
+"""
 
 from __future__ import annotations
 
@@ -45,16 +48,20 @@ def _read(place: str) -> tuple[str, ...]:
 
 
 def select(patterns: Iterable[str], names: Collection[str]) -> tuple[set[str], tuple[str, ...]]:
-    """Give the names that are listed or fit a pattern, and the patterns that fit none."""
-    chosen: set[str] = set()
-    unknown = []
-    for given in dict.fromkeys(patterns):
-        pattern = shown(unicodedata.normalize("NFC", given))
-        if pattern in names:
-            chosen.add(pattern)
-            continue
-        fit = {name for name in names if fnmatchcase(name, pattern)} if any(c in pattern for c in "*?[") else set()
-        chosen |= fit
-        if not fit:
-            unknown.append(pattern)
-    return chosen, tuple(unknown)
+    """Give the names that are chosen, and the patterns that fit none."""
+    given = [shown(unicodedata.normalize("NFC", pattern)) for pattern in dict.fromkeys(patterns)]
+    excluding = {pattern for pattern in given if pattern.startswith("!") and pattern not in names}
+    fit = {pattern: _fitting(pattern[pattern in excluding :], names) for pattern in given}
+    unknown = tuple(pattern for pattern in given if not fit[pattern])
+    including = [fit[pattern] for pattern in given if pattern not in excluding] or [set(names)]
+    chosen = set[str]().union(*including).difference(*(fit[pattern] for pattern in excluding))
+    if not chosen and not unknown:
+        raise ArgumentError(f"--images {','.join(given)} (images=...) leaves out every image that it chooses")
+    return chosen, unknown
+
+
+def _fitting(pattern: str, names: Collection[str]) -> set[str]:
+    """Give the name itself, or all names that fit a pattern."""
+    if pattern in names:
+        return {pattern}
+    return {name for name in names if fnmatchcase(name, pattern)} if any(c in pattern for c in "*?[") else set()

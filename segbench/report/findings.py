@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from segbench.checks.findings import Finding, Place, Report
+from segbench.core.grouping import grouped
 from segbench.core.numbers import many
 from segbench.loaders.decoded import listed
 
@@ -46,15 +47,22 @@ def report_json(reports: Sequence[Report]) -> str:
 
 
 def refusal(reports: Sequence[Report]) -> str:
-    """Give all that stops a run as one text; what several methods show is one finding, of all their files."""
-    places: dict[tuple[str, str, str], dict[Place, None]] = {}
-    for finding in (finding for report in reports for finding in report.stops):
-        same = places.setdefault((finding.key, finding.message, finding.fix), {})
-        same.update(dict.fromkeys(finding.places))
-    parts = [
-        f"{key}: {message}{listed([_line(place) for place in found], most=NAMED)}  -> {fix}"
-        for (key, message, fix), found in places.items()
-    ]
+    """Give all that stops a run as one text; what several methods show is one finding, of all their files.
+
+    Methods may share ground truth but not the number of images, so that messages on it differ: the largest is given.
+    """
+    same = grouped(
+        ((found.key, "" if found.about == "ground truth" else found.message, found.fix), (report.method, found))
+        for report in reports
+        for found in report.stops
+    )
+    parts = []
+    for (key, _, fix), group in same.items():
+        methods = dict.fromkeys(method for method, _ in group)
+        who = f"{', '.join(methods)}: " * (len(methods) < len(reports))
+        message = max((found for _, found in group), key=lambda found: len(found.places)).message
+        lines = dict.fromkeys(_line(place) for _, found in group for place in found.places)
+        parts.append(f"{who}{key}: {message}{listed(list(lines), most=NAMED)}  -> {fix}")
     or_count = ", --no-check counts what it can" if _some_count(reports) else ""
     return f"nothing is counted (segbench check lists more{or_count})\n" + "\n".join(parts)
 

@@ -1,12 +1,14 @@
 """Folders with one thing wrong each: the check names that and nothing else, and a run never gives another number."""
 
 import json
+import shutil
 from dataclasses import dataclass
 
 import imageio.v3 as iio
 import numpy as np
 import pytest
 from broken_folders import (
+    NAMES,
     SHAPE,
     blobs,
     cells,
@@ -270,3 +272,46 @@ def test_one_folder_given_twice(segbench, tmp_path, monkeypatch, again):
     monkeypatch.chdir(truth.parent)
     said = segbench("pixels", truth, again).err
     assert "is-ground-truth: 6 predictions of 6 are the ground truth itself (the same files)" in said
+
+
+@pytest.mark.parametrize("verb", ["check", "boundaries"])
+def test_predictions_inside_the_ground_truth_are_no_annotator(segbench, tmp_path, monkeypatch, verb):
+    made = lines()
+    made.write(tmp_path)
+    top = tmp_path / "top"
+    for name, folder in (("ann1", "gt"), ("ann2", "gt"), ("net", "pred")):
+        shutil.copytree(tmp_path / folder, top / name)
+    monkeypatch.chdir(tmp_path)
+    words = (verb, "boundaries") if verb == "check" else (verb,)
+    answer = segbench(*words, "top", tmp_path / "top" / "net", "--gt-pattern", "#/*")
+    text = answer.out + answer.err
+    assert answer.code == 1
+    assert (
+        "is-ground-truth: predictions are read as an annotator, too, in 6 images: the ground truth top contains" in text
+    )
+    assert "--gt-pattern (gt_pattern=...) that fits none: 'gt/#/*'" in text
+    assert "grey-ground-truth" not in text
+
+
+def test_of_one_file_the_verb_is_singular(segbench, tmp_path):
+    made = blobs()
+    made.scores["ape"] = made.scores["ape"][::2, ::2]
+    truth, scores = made.write(tmp_path)
+    (scores / f"{NAMES[1]}.png").unlink()
+    text = segbench("check", truth, scores).out
+    assert "1 prediction is larger or smaller by a whole factor (1 of 5 images)" in text
+    assert "1 of 6 ground truths has no prediction" in text
+    assert "-> --allow-missing (allow_missing=True) leaves out images without a prediction; or add or remove" in text
+
+
+def test_methods_that_are_refused_are_named_and_share_what_is_wrong_with_the_ground_truth(segbench, tmp_path):
+    made = blobs()
+    each("truth", lambda a: a // 255 + np.arange(64, dtype=np.uint8) // 16 + 1)(made)
+    truth, scores = made.write(tmp_path)
+    shutil.copytree(scores, tmp_path / "other")
+    (tmp_path / "other" / "bee.png").unlink()
+    err = segbench("labels", truth, f"a={scores}", f"b={tmp_path / 'other'}", "--classes", "0-2").err
+    assert err.startswith("segbench: a, b: nothing is counted")
+    assert err.count("not-countable: ") == 1
+    assert err.count("ape.png: values 3, 4, 5 are neither") == 1
+    assert "\nb: unpaired: 1 of 6 ground truths has no prediction\n" in err

@@ -144,7 +144,8 @@ def test_all_that_does_not_pair_is_listed(tmp_path):
         assert f"\n  {name}" in text
     assert "img001 (nearest: imgO01)" in text
     assert "img007" not in text
-    assert "--pred-pattern" in text
+    assert text.endswith("here those with a ground truth; or add or remove files so that all names pair")
+    assert "-> --allow-missing (allow_missing=True) leaves out" in text
     surveyed = found.pair(inputs(gt, pred))
     assert len(surveyed.files) == 293
     assert surveyed.missing == (*(f"img{i:03}" for i in range(7)), "only_here")

@@ -48,6 +48,8 @@ class TestImages:
             (["cat", "c*s"], ["cat", "coins"], "2 of 5"),
             (["city/*"], ["city/lake"], "1 of 5"),
             (["[cm]o*", "moon"], ["coins", "moon"], "2 of 5"),
+            (["!coins", "!c[ai]*"], ["moon"], "1 of 5"),
+            (["!cat", "c*"], ["catalogue", "city/lake", "coins"], "3 of 5"),
         ],
     )
     def test_names_and_patterns_choose_images(self, folders, images, expected, subset):
@@ -71,10 +73,11 @@ class TestImages:
 
     def test_what_fits_no_image_is_an_error_with_the_nearest_names(self, folders):
         with pytest.raises(DataError) as caught:
-            chosen("coin", "cat", "moon.png", "x*", **folders)
+            chosen("coin", "cat", "moon.png", "x*", "parts2/02", **folders)
         assert str(caught.value).endswith(
-            "3 names or patterns match no image (--images, images=):"
+            "4 names or patterns match no image (--images, images=):"
             "\n  coin (nearest: coins)\n  moon.png (nearest: moon)\n  x*"
+            "\n  parts2/02 (neither a file nor the name of an image)"
             "\n-> name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
         )
 
@@ -118,6 +121,15 @@ class TestImages:
     def test_a_name_that_is_listed_fits_itself_only(self):
         assert select(["a[1]"], {"a[1]", "a1"}) == ({"a[1]"}, ())
         assert select(["u\u0308"], {"\u00fc"}) == ({"\u00fc"}, ())
+        assert select(["!a"], {"!a", "a"}) == ({"!a"}, ())
+
+    def test_images_left_out_need_no_partner_but_must_exist(self, tmp_path):
+        places = {"ground_truth": make(tmp_path / "gt", "a.png", "b.png"), "prediction": make(tmp_path / "p", "a.png")}
+        assert chosen("!b", **places) == (["a"], {"subset": "1 of 2"})
+        with pytest.raises(DataError, match=r"1 name or pattern matches no image.*\n  !c"):
+            chosen("!c", **places)
+        with pytest.raises(ArgumentError, match=r"^--images a,!\* \(images=...\) leaves out every image"):
+            chosen("a", "!*", **places)
 
 
 class TestListOfImages:

@@ -265,11 +265,13 @@ def test_what_is_no_remapping_is_refused(text):
 
 def test_labels_without_meaning_are_listed():
     truth = drawn("0123 4v00")
-    with pytest.raises(DataError, match=r"labels 2, 3, 4 are neither a class nor void; .*--gt-map 2="):
+    with pytest.raises(
+        DataError, match=r"values 2, 3, 4 are neither a class nor void; .*--gt-map 2=.*--void 2,3,4,255"
+    ):
         count_labels(truth, truth, classes=2)
     with pytest.raises(DataError, match=r"--classes 5 names label 5 alone; for 5 classes write --classes 0-4"):
         count_labels(truth, truth, classes="5")
-    with pytest.raises(DataError, match="label 255 is neither"):
+    with pytest.raises(DataError, match="value 255 is neither"):
         count_labels(truth, truth, classes=5, void=())
     field = truth < 2
     assert count_labels(truth, truth, field, classes=2).pixels == 4
@@ -650,6 +652,51 @@ def test_labels_in_a_loop_are_no_levels():
     accumulator = segbench.Accumulator(Labels(classes=3))
     accumulator.update(np.zeros((1, 2, 2), np.int64), np.ones((1, 2, 2), np.int64), names=["a"])
     assert accumulator.compute().notes == ()
+
+
+def test_labels_that_count_from_one(tmp_path):
+    """Five classes stored as 1 to 5 on one side or on both, where 0 to 4 are expected; 255 is void."""
+    rng = np.random.default_rng(0)
+    for k in range(2):
+        truth = np.kron(rng.permutation(6).reshape(2, 3), np.ones((4, 4))).astype(np.uint8)
+        predicted = np.roll(truth % 5, 1, axis=1)
+        saved(tmp_path / "gt", f"{k}.png", Image.fromarray(np.where(truth == 5, 255, truth)))
+        saved(tmp_path / "gt1", f"{k}.png", Image.fromarray(np.where(truth == 5, 255, truth + 1)))
+        saved(tmp_path / "pred", f"{k}.png", Image.fromarray(predicted))
+        saved(tmp_path / "pred1", f"{k}.png", Image.fromarray(predicted + 1))
+
+    def found(gt, pred, **options):
+        report = segbench.check(tmp_path / gt, tmp_path / pred, Labels(classes=5, **options))
+        return {one.key: one for one in report.findings}
+
+    remap = {"gt_map": "1-5=0-4"}, {"pred_map": "1-5=0-4"}
+    assert found("gt", "pred") == found("gt1", "pred1", **remap[0], **remap[1]) == {}
+    truths = found("gt1", "pred1")["not-countable"]
+    assert truths.fix.startswith("write --classes 1-5 (classes='1-5'), or --gt-map 1-5=0-4 (gt_map='1-5=0-4'), with ")
+    assert truths.fix.endswith("; or leave such pixels out: --void 5,255 (void=...)")
+    assert "value 5 is neither a class nor void, and no pixel is 0: labels seem" in truths.places[0].detail
+    predictions = found("gt", "pred1")["outside-classes"]
+    assert predictions.severity == "look"
+    assert predictions.message == (
+        "2 predictions of 2 inspected have labels that are not classes (5), and label 0 is never predicted: labels "
+        "seem to count from 1"
+    )
+    assert predictions.fix == "--pred-map 1-5=0-4 (pred_map='1-5=0-4')"
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred1", Labels(classes=5))
+    assert result.summary.notes[-1].endswith("labels seem to count from 1: --pred-map 1-5=0-4 (pred_map='1-5=0-4')")
+    saved(tmp_path / "gt1", "2.png", Image.fromarray(truth % 5))
+    saved(tmp_path / "pred1", "2.png", Image.fromarray(predicted))
+    mixed = found("gt1", "pred1")["not-countable"]  # label 0 occurs after all
+    assert mixed.fix.startswith("add labels to --classes")
+    assert "no pixel is 0" not in mixed.places[0].detail
+
+
+def test_other_labels_outside_the_classes():
+    truth = np.array([[0, 1], [2, 2]])
+    notes = segbench.evaluate({"a": (truth, [[0, 1], [9, 9]])}, protocol=Labels(classes=3)).summary.notes
+    assert notes == ("2 pixels are predicted outside the classes and count as wrong",)
+    with pytest.raises(DataError, match=r"labels of 'a': values 9, 256 are neither a class nor void; add labels"):
+        segbench.Accumulator(Labels(classes=3)).update(np.array([[0, 256], [2, 9]]), truth, name="a")
 
 
 def test_masks_have_no_classes_and_the_remedy_is_of_this_command(tmp_path):

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from segbench.core.errors import DataError
 from segbench.core.integers import IntArray
 from segbench.protocols.labels.inputs import LabelMaps
+from segbench.protocols.labels.values import Remapping, shift_to_zero
+from segbench.protocols.predicted_labels import VOIDS
 
 _SHOWN = 20
 
@@ -33,7 +35,9 @@ def count_maps(
     if counts[unknown].any():
         held = np.unique(truth.codes if valid is None else truth.codes[valid.reshape(-1)])
         foreign = truth.values[held[table[held] == unknown]].tolist()
-        raise ForeignLabelsError(maps.truth.file, foreign, labels, [*void, *labels][0])
+        # Of values as stored; a remapping says itself what they count from.
+        from_one = maps.truth.mapping == Remapping() and _count_from_one(truth.values[held].tolist(), labels)
+        raise ForeignLabelsError(maps.truth.file, foreign, labels, void, shift_to_zero(size) if from_one else "")
     return counts[:size], int(counts[left_out].sum())
 
 
@@ -52,28 +56,48 @@ def _counted(
     return counts
 
 
+def _count_from_one(held: Sequence[int], classes: Sequence[int]) -> bool:
+    """Return whether labels, rising, seem to count from 1 where the classes count from 0; void may be among them."""
+    most = len(classes)
+    from_zero = most > 1 and tuple(classes) == tuple(range(most))
+    return from_zero and most in held and held[0] > 0 and all(label <= most or label in VOIDS for label in held)
+
+
 class ForeignLabelsError(DataError):
     """A ground truth holds labels that are neither classes nor void."""
 
-    def __init__(self, path: str, labels: Sequence[int], classes: Sequence[int], known: int) -> None:
-        shown = ", ".join(map(str, labels[:_SHOWN])) + (f", ... ({len(labels)} labels)" if len(labels) > _SHOWN else "")
-        several, most = len(labels) > 1, max(classes)
+    def __init__(
+        self, path: str, labels: Sequence[int], classes: Sequence[int], void: Sequence[int], remap: str = ""
+    ) -> None:
+        several, few, most = len(labels) > 1, len(labels) <= _SHOWN, max(classes)
+        what = f"{'values' if several else 'value'} {', '.join(map(str, labels[:_SHOWN]))}"
+        what += "" if few else f", ... ({len(labels)} labels)"
+        what += f" {'are' if several else 'is'} neither a class nor void"
+        out = ",".join(map(str, sorted({*labels, *void}))) if few else "LABELS"
+        leave_out = f"or leave such pixels out: --void {out} (void=...)"
         hint = (
-            f"name {'them' if several else 'it'} in --classes or --void, or remap: --gt-map {labels[0]}={known} "
-            "(Labels(classes=..., void=..., gt_map=...))"
+            f"add labels to --classes (classes=...), remap them: --gt-map {labels[0]}=LABEL (gt_map=...), {leave_out}"
         )
-        if len(classes) == 1 and min(labels) >= 0 and max(labels) < most:
+        if remap:
+            what += ", and no pixel is 0: labels seem to count from 1"
+            run = remap.partition("=")[0]
+            hint = (
+                f"write --classes {run} (classes='{run}'), or --gt-map {remap} (gt_map='{remap}'), with "
+                f"--pred-map {remap} (pred_map='{remap}') if predictions count from 1, too; {leave_out}"
+            )
+        elif len(classes) == 1 and min(labels) >= 0 and max(labels) < most:
             hint = (
                 f"--classes {most} names label {most} alone; for {most} classes write --classes 0-{most - 1} "
                 f"(Labels(classes='0-{most - 1}'))"
             )
-        super().__init__(
-            path,
-            f"{'labels' if several else 'label'} {shown} {'are' if several else 'is'} neither a class nor void",
-            hint,
-        )
-        self._given = path, tuple(labels), tuple(classes), known
+        super().__init__(path, what, hint)
+        self.remap = remap
+        self._given = path, tuple(labels), tuple(classes), tuple(void)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by what it was made from."""
-        return type(self), self._given
+        return type(self), (*self._given, self.remap)
+
+    def counted_from_zero(self) -> ForeignLabelsError:
+        """Give the error of an image of a set in which label 0 occurs."""
+        return ForeignLabelsError(*self._given)

@@ -37,7 +37,9 @@ from segbench.core.integers import MEAN_UNITS, IntArray
 from segbench.core.metric import Metric, shares
 from segbench.core.series import FloatArray
 from segbench.core.table import CountsTable
+from segbench.protocols.class_names import read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of
+from segbench.protocols.labels.values import shift_to_zero
 
 WORST = 0.05
 """The share of images in ``miou_images_5`` and ``miou_classes_5``."""
@@ -181,7 +183,7 @@ class LabelTable(CountsTable[LabelCounts]):
     def _by_image(self) -> tuple[_ByClass, IntArray]:
         size = len(self.names)
         parts = np.zeros((3, self.images, size))
-        totals = np.zeros((2, self.images), np.int64)
+        totals = np.zeros((3, self.images), np.int64)
         place = 0
         for images in self.sets:
             for name in sorted(images):
@@ -193,7 +195,7 @@ class LabelTable(CountsTable[LabelCounts]):
                 parts[0, place] = np.diagonal(matrix)
                 parts[1, place] = matrix.sum(axis=1)
                 parts[2, place] = matrix[:, :size].sum(axis=0)
-                totals[:, place] = counts.ignored, matrix[:, size].sum()
+                totals[:, place] = counts.ignored, matrix[:, size].sum(), np.trace(matrix, offset=1)
                 place += 1
         return _ByClass(*parts), totals
 
@@ -284,7 +286,7 @@ class LabelTable(CountsTable[LabelCounts]):
     def totals(self) -> Mapping[str, int]:
         """Classes in the ground truth and in all, pixels counted and left out, predictions outside the classes."""
         counts, totals = self._by_image
-        ignored, outside = totals.sum(axis=1).tolist()
+        ignored, outside, _ = totals.sum(axis=1).tolist()
         truth = counts.truth.sum(axis=0)
         return {
             "classes_present": int(np.count_nonzero(truth)),
@@ -309,6 +311,18 @@ class LabelTable(CountsTable[LabelCounts]):
         return "no negative pixels" if held[1] else "no positive pixels"
 
     @property
+    def missing_pred_map(self) -> str:
+        """The remapping that predictions seem to lack: they count from 1, the classes from 0; empty if they do not.
+
+        Label 0 is never predicted then, and more pixels are right if all labels are lowered by one.
+        """
+        counts, totals = self._by_image
+        size = len(self.names)
+        from_zero = read_classes(self.classes)[0] == tuple(range(size))
+        lowered = not counts.predicted[:, 0].any() and totals[2].sum() > counts.tp.sum()
+        return shift_to_zero(size) if from_zero and lowered else ""
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Say which classes are in no mean, and which are only predicted."""
         counts, totals = self._by_image
@@ -326,6 +340,10 @@ class LabelTable(CountsTable[LabelCounts]):
         outside = int(totals[1].sum())
         if outside:
             notes.append(f"{outside} pixels are predicted outside the classes and count as wrong")
+            remap = self.missing_pred_map
+            if remap:
+                notes[-1] += f"; label 0 is never predicted, so labels seem to count from 1: --pred-map {remap} "
+                notes[-1] += f"(pred_map='{remap}')"
         return tuple(notes)
 
 

@@ -306,6 +306,12 @@ class Labels(Protocol):
         matrix, ignored = count_maps(self._maps(sample), labels=self._labels, void=self.void or (), valid=sample.field)
         return Counted(LabelCounts(self.classes_text, matrix, ignored))
 
+    def predicted_outside(self, sample: Sample) -> list[float]:
+        """Give the predicted labels that are not classes, rising."""
+        from segbench.protocols.predicted_labels import distinct
+
+        return sorted(set(distinct(self._maps(sample).predicted.remapped().labels).tolist()).difference(self._labels))
+
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Distinguish right and wrong pixels; of masks true, false and missed ones."""
         del threshold

@@ -80,3 +80,8 @@ def as_map_text(given: str | Mapping[int, int], name: str) -> str:
     text = given.replace(" ", "")
     Remapping.parse(text)
     return text
+
+
+def shift_to_zero(classes: int) -> str:
+    """Write the remapping of labels that count from 1 to classes that count from 0."""
+    return f"1-{classes}=0-{classes - 1}"
