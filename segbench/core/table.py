@@ -208,7 +208,7 @@ class CountsTable(Table, Generic[Kind]):
 class Columns:
     """Matrices side by side as one, each dense or sparse, of double or single precision, for `Table.rows`.
 
-    Single precision is for whole numbers of which every sum that is asked for is below 2**24: it is exact then, and a
+    Single precision is for whole numbers of which every needed sum is below 2**24: it is exact then, and a
     product takes less than half the time.
     """
 

@@ -169,7 +169,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
 
 
 def _one_point(counts: FloatArray) -> NDArray[np.bool_]:
-    """Tell which of some counts, shape (rows, 4, K), are the same at every threshold, as those of masks are."""
+    """Mark which of some counts, shape (rows, 4, K), are the same at every threshold, as those of masks are."""
     alike: NDArray[np.bool_] = (counts == counts[:, :, :1]).all(axis=(1, 2))
     alike &= (counts[:, 3, 0] > 0) | (counts.shape[2] == 1)
     return alike
