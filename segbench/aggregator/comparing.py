@@ -10,6 +10,7 @@ from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.signature import without_selection
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
+from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
@@ -18,6 +19,7 @@ from segbench.statistics.comparison import compare as compare_counts
 from segbench.statistics.intervals import IntervalMethod
 from segbench.statistics.same_images import refuse_different
 
+_LISTED = 8
 _EXPECTED = "expected results, or counts by the names of methods and images: {'ours': {'1': counts}, 'theirs': ..}"
 
 
@@ -161,8 +163,11 @@ def _refuse_namesakes(results: Sequence[Result]) -> None:
     arrays = any(result.settings.get("source") == "arrays" for result in results)
     hint = f"give each a name of its own ({'Accumulator(method=...)' if arrays else 'count them again as NAME=PRED'})"
     if len(set(in_tables)) == len(results):
-        listed = ", ".join(map(repr, in_tables))
-        hint = f"choose some of {listed} (--methods), or those of one setting (--only), or {hint}"
+        listed = first_names([*map(repr, in_tables)], _LISTED)
+        hint = (
+            f"choose some of {listed} with --methods, or those of one setting with --only "
+            f"(compare(methods={{'name': result}})), or {hint}"
+        )
     raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {hint}")
 
 

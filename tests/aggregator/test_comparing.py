@@ -1,6 +1,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from cases import write_papers
 from methods import write_methods
@@ -9,6 +10,7 @@ from segbench import (
     Accumulator,
     ArgumentError,
     Boundaries,
+    Labels,
     Pixels,
     PublishedCurve,
     Repairs,
@@ -138,3 +140,14 @@ def test_cropping_changes_the_ground_truth_and_is_refused(tmp_path):
     results = [evaluate(truth, folders[0]), evaluate(truth, folders[1], repairs=Repairs(crop=True))]
     with pytest.raises(ArgumentError, match="under the same settings, but crop is none in a, lower right in b"):
         compare_results(results)
+
+
+def test_label_maps_of_predictions_may_differ():
+    results = []
+    for name, protocol, first in (("a", Labels(classes=2), 0), ("b", Labels(classes=2, pred_map="1-2=0-1"), 1)):
+        accumulator = Accumulator(protocol, method=name)
+        accumulator.update(np.array([[[0, 1, 1]]]), np.array([[[0, 0, 1]]]) + first, names=["image"])
+        results.append(accumulator.compute())
+    comparison = compare_results(results, replicates=10)
+    assert comparison.notes[0].endswith("pred_map is none in a, 1-2=0-1 in b")
+    assert {row.difference for row in comparison.differences if row.metric == "miou"} == {0}

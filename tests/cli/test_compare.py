@@ -109,7 +109,7 @@ class TestChoice:
         counted(segbench, kept, truth, good, "--invert", "--scale", "2", "--no-check")
         names = ["good (invert:no, scale:none)", "good (invert:yes, scale:2)"]
         refused = segbench("compare", kept).err
-        assert f"good: several runs of one name; choose some of '{names[0]}', '{names[1]}' (--methods)" in refused
+        assert f"good: several runs of one name; choose some of '{names[0]}', '{names[1]}' with --methods" in refused
         found = segbench("compare", kept, "--methods", f"{names[1]},{names[0]}", "--format", "json")
         assert {(row["a"], row["b"]) for row in strict_json(found.out)["differences"]} == {(names[1], names[0])}
         assert f"not in {kept}, which has {names[0]}, {names[1]}" in segbench("compare", kept, "--methods", "bad").err
