@@ -64,7 +64,7 @@ class TestImages:
         assert math.isnan(human["same"]["area_pr"])
         assert dict(pred["blank"].undefined) == dict.fromkeys(COLUMNS, EMPTY)
         assert pred["same"]["f"] == 0.0
-        assert pred["same"].undefined == {}
+        assert pred["same"].undefined == {"area_pr": "masks, alike at every threshold, make no curve"}
 
     def test_table(self, segbench, kept):
         shown = segbench("show", kept, "--per-image").out

@@ -339,11 +339,13 @@ class LabelTable(CountsTable[LabelCounts]):
             notes.append(f"IoU 0 in mIoU, predicted but absent from the ground truth: {_listed(false)}")
         outside = int(totals[1].sum())
         if outside:
-            notes.append(f"{outside} pixels are predicted outside the classes and count as wrong")
+            predicted = "pixel is" if outside == 1 else "pixels are"
+            note = f"{outside} {predicted} predicted outside the classes and counted as wrong"
             remap = self.missing_pred_map
-            if remap:
-                notes[-1] += f"; label 0 is never predicted, so labels seem to count from 1: --pred-map {remap} "
-                notes[-1] += f"(pred_map='{remap}')"
+            hint = (
+                f"label 0 is never predicted, so labels seem to count from 1: --pred-map {remap} (pred_map='{remap}')"
+            )
+            notes.append(f"{note}; {hint}" if remap else note)
         return tuple(notes)
 
 
