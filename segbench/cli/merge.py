@@ -49,7 +49,7 @@ def merge(
     if len(places) > 1:
         typer.echo(
             f"note: parts with different ground truth became one set: {', '.join(places)}. If these are different test "
-            f"sets, keep their files apart and show them side by side: segbench show A={results[0]} B={results[1]}",
+            "sets, keep their files apart and show them side by side: segbench show A=FILE B=FILE",
             err=True,
         )
     print_saved(output)

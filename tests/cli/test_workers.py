@@ -115,6 +115,8 @@ def test_parts_with_different_ground_truth_are_said_to_be_one_set(segbench, tmp_
     told = " ".join(merged.err.split())
     assert "2 images of 2 parts" in told
     assert f"became one set: {tmp_path / 'a' / 'gt'}, {tmp_path / 'b' / 'gt'}." in told
+    again = segbench("merge", tmp_path / "all.segbench", "-o", tmp_path / "copy.segbench")
+    assert (again.code, "became one set" in again.err) == (0, True)
 
 
 def test_a_merge_without_one_of_the_parts_says_how_many_images_are_in_none(segbench, tmp_path):
