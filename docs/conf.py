@@ -102,15 +102,12 @@ def commands() -> Iterator[str]:
     """Give each command in Markdown: its help, a table for each group of options, and examples."""
     import typer
 
-    from segbench.cli.command import LaterCommand
+    from segbench.cli.command import commands_of
     from segbench.cli.commands import app
 
-    root: Any = typer.main.get_command(app)
-    context = typer.Context(root, info_name="segbench")
+    context = typer.Context(typer.main.get_command(app), info_name="segbench")
     first: dict[str, str] = {}
-    for name in root.list_commands(context):
-        command = root.get_command(context, name)
-        made = command.made() if isinstance(command, LaterCommand) else command
+    for name, made in commands_of(context).items():
         yield f"## segbench {name}\n\n{_escaped(made.help)}\n"
         panels: dict[str, dict[str, str]] = {}
         for parameter in made.params:

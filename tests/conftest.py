@@ -5,15 +5,13 @@ import gc
 import os
 import shutil
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import typer
 from hypothesis import settings
-
-TESTS = Path(__file__).parent
 
 # As many processes as cores run tests already. More threads of linear algebra in each only wait for one another.
 # NumPy reads these when it is first imported.
@@ -24,17 +22,6 @@ for library in ("OPENBLAS", "MKL", "OMP"):
 # examples, so few of them in each run are many in a week.
 settings.register_profile("segbench", deadline=None, max_examples=40)
 settings.load_profile("segbench")
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection(session):
-    """Let every other worker import the tests from the last on: what one has compiled, the next one reads."""
-    odd = os.environ.get("PYTEST_XDIST_WORKER", "gw0")[-1] in "13579"
-    if odd and not (sys.dont_write_bytecode or (TESTS / "protocols" / "__pycache__").exists()):
-        for path in sorted(TESTS.rglob("test_*.py"), reverse=True):
-            with suppress(Exception, pytest.skip.Exception):  # collecting it says so
-                _ = pytest.Module.from_parent(session, path=path).obj
-    return (yield)
 
 
 def pytest_collection_finish():

@@ -59,7 +59,7 @@ def encode(counts: Counts) -> bytes:
     if isinstance(counts, ClassCounts):
         parts = [encode(part) for part in counts.counts]
         sizes = dict(zip(counts.names, map(len, parts), strict=True))
-        return b"".join([json.dumps(sizes, separators=(",", ":")).encode(), b"\n", *parts])
+        return _headed(sizes, parts)
     if isinstance(counts, ScoreCounts) and counts.scores_known and not counts.binned:
         if counts.scores.size > _SCORES_PER_RANGE:
             return _encode_ranges(counts)
@@ -73,6 +73,11 @@ def _encode_ranges(counts: ScoreCounts) -> bytes:
     starts = range(0, counts.scores.size, _SCORES_PER_RANGE)
     parts = [encode(counts.part(start, start + _SCORES_PER_RANGE)) for start in starts]
     header = [[float(counts.scores[start]), len(part)] for start, part in zip(starts, parts, strict=True)]
+    return _headed(header, parts)
+
+
+def _headed(header: object, parts: Sequence[bytes]) -> bytes:
+    """Write parts behind a line of JSON."""
     return b"".join([json.dumps(header, separators=(",", ":")).encode(), b"\n", *parts])
 
 
@@ -96,7 +101,7 @@ def _encode_one(counts: Counts) -> bytes:
         else:
             header[field.name] = value
     header["arrays"] = arrays
-    return zlib.compress(b"".join([json.dumps(header, separators=(",", ":")).encode(), b"\n", *blocks]), level)
+    return zlib.compress(_headed(header, blocks), level)
 
 
 def _shorter_in_bits(counts: ScoreCounts) -> bool:
@@ -119,7 +124,7 @@ def _encode_bits(counts: ScoreCounts) -> bytes:
     arrays |= {name: ["bits", getattr(counts, name).dtype.str, 0.0, scores.size] for name in ("positives", "negatives")}
     scalars = {name: value for name, value in vars(counts).items() if not isinstance(value, np.ndarray)}
     header = {"kind": counts.kind, **scalars, "arrays": arrays}
-    return b"".join([_BITS, json.dumps(header, separators=(",", ":")).encode(), b"\n", *blocks])
+    return _BITS + _headed(header, blocks)
 
 
 def decode(data: bytes, kind: type[Counts] | None = None) -> Counts:

@@ -9,12 +9,11 @@ from typing import Any, TypedDict, Unpack
 from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.signature import without_selection
 from segbench.core.errors import ArgumentError
-from segbench.core.grouping import grouped
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
-from segbench.statistics.comparison import Comparison
+from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_counts
 from segbench.statistics.intervals import IntervalMethod
 from segbench.statistics.same_images import refuse_different
@@ -150,8 +149,7 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
 
 def _why(key: str, results: Sequence[Result]) -> str:
     lacking = (result for result in results if key in result.summary.undefined)
-    reasons = grouped((result.summary.undefined[key], result.method) for result in lacking)
-    return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in reasons.items())
+    return by_reason((result.summary.undefined[key], result.method) for result in lacking)
 
 
 def _refuse_namesakes(results: Sequence[Result]) -> None:

@@ -46,13 +46,11 @@ class ResultsFile:
         if create:
             require_results_name(path)
         # Those of os.path answer where those of Path raise: for names too long, folders that may not be entered.
-        is_folder = os.path.isdir(path)  # noqa: PTH112  as said
-        if not create and is_folder:
-            raise DataError(str(path), "is a folder, not a results file", "give the file that a run wrote with -o")
+        if os.path.isdir(path):  # noqa: PTH112  as said
+            hint = "give the name of a file" if create else "give the file that a run wrote with -o"
+            raise DataError(str(path), "is a folder, not a results file", hint)
         if not create and not os.path.isfile(path):  # noqa: PTH113  as said
             raise DataError(str(path), "there is no such results file", "correct its path; -o FILE of a run writes one")
-        if is_folder:
-            raise DataError(str(path), "is a folder, expected a results file", "give the name of a file")
         if not os.path.isdir(path.parent):  # noqa: PTH112  as said
             raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")
         with self._readable():

@@ -88,12 +88,15 @@ def stopping(how_to_continue: str = "") -> Iterator[None]:
 
 def _commands_with(flag: str, context: Any) -> list[str]:  # noqa: ANN401  as above
     """Name the commands that have an option."""
-    if context is None:
-        return []
-    root = context.find_root()
-    every = {name: root.command.get_command(root, name) for name in root.command.list_commands(root)}
-    made = {name: each.made() if isinstance(each, LaterCommand) else each for name, each in every.items()}
-    return [f"segbench {name}" for name, each in made.items() if any(flag in one.opts for one in each.params)]
+    every = {} if context is None else commands_of(context.find_root())
+    return [f"segbench {name}" for name, each in every.items() if any(flag in one.opts for one in each.params)]
+
+
+def commands_of(context: Any) -> dict[str, Any]:  # noqa: ANN401  as above
+    """Make every command of a group, by name."""
+    names = context.command.list_commands(context)
+    every = {name: context.command.get_command(context, name) for name in names}
+    return {name: each.made() if isinstance(each, LaterCommand) else each for name, each in every.items()}
 
 
 def _in_plain_words(message: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Protocol
 
 
@@ -49,8 +49,7 @@ class LocalFile:
     @property
     def suffix(self) -> str:
         """The extension, with its dot."""
-        dot = self.name.rfind(".")
-        return self.name[dot:] if 0 < dot < len(self.name) - 1 else ""
+        return PurePath(self.path).suffix
 
     def read_bytes(self) -> bytes:
         """Give the whole content."""

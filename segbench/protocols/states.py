@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +35,12 @@ class State(IntEnum):
     MISSED = 3
     IGNORED = 4
     PARTNER = 5
+
+
+OF_MASKS: Mapping[int, str] = MappingProxyType(
+    {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed", State.IGNORED: "left out"}
+)
+"""What legends call the states of pixels that are positive or not."""
 
 
 def states_of_labels(

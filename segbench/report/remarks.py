@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal
 
 from segbench.aggregator.merging import lacking
 from segbench.aggregator.result import Result, names_of
+from segbench.core.grouping import grouped
+from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.core.summary import Summary
 from segbench.report.ranking import image_sets
@@ -19,8 +21,6 @@ from segbench.statistics.intervals import Intervals
 BINS_NOTE = "±: certain bounds of the exact value; scores were counted in bins"
 _SHOWN_NAMES = 4
 _SHOWN_FAILURES = 20
-
-Said = TypeVar("Said", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,7 @@ class Remark:
 
 def few_names(names: Sequence[str], total: int) -> str:
     """Name methods; of many the first few, or that they are all."""
-    if len(names) <= _SHOWN_NAMES:
-        return ", ".join(names)
-    if len(names) == total:
-        return f"all {total} methods"
-    return f"{', '.join(names[:_SHOWN_NAMES])} and {len(names) - _SHOWN_NAMES} more"
-
-
-def grouped(said: Iterable[tuple[Said, str]]) -> dict[Said, list[str]]:
-    """Give the names that each is said of, in order, each once."""
-    groups: dict[Said, dict[str, None]] = {}
-    for each, name in said:
-        groups.setdefault(each, {})[name] = None
-    return {each: list(names) for each, names in groups.items()}
+    return f"all {total} methods" if _SHOWN_NAMES < len(names) == total else first_names(names, _SHOWN_NAMES)
 
 
 def remarks(
@@ -60,10 +48,10 @@ def remarks(
     found = [*_on_bins(results, names), *_on_images(results, names)]
     found += [
         Remark(f"{few_names(methods, len(names))}: {remark.text}", remark.kind, remark.details)
-        for remark, methods in grouped(of_each).items()
+        for remark, methods in grouped(dict.fromkeys(of_each)).items()
     ]
     drawn = [(note, name) for name, one in zip(names, intervals, strict=False) for note in one.notes]
-    for note, methods in grouped(drawn).items():
+    for note, methods in grouped(dict.fromkeys(drawn)).items():
         said = note if len(methods) == len(names) else f"{few_names(methods, len(names))}: {note}"
         found.append(Remark(said, "undefined"))
     return found
@@ -99,10 +87,7 @@ def _failures(failed: Mapping[str, str]) -> Iterable[str]:
     A reason begins with the file, ``gt/a.png: ...``; what follows says whether two are the same, and ends with
     a remedy, which is said once where it fits several.
     """
-    groups: dict[str, list[str]] = {}
-    for failure in failed.values():
-        _, separator, reason = failure.partition(": ")
-        groups.setdefault(reason if separator else failure, []).append(failure)
+    groups = grouped((failure.partition(": ")[2] or failure, failure) for failure in failed.values())
     reasons = [
         failures[0] if len(failures) == 1 else f"{len(failures)} images: {reason} (first: {failures[0].split(': ')[0]})"
         for reason, failures in groups.items()

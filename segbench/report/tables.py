@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of, partial_text
 from segbench.core.errors import ArgumentError
+from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import latex_name
 from segbench.core.numbers import DIGITS, exact, number
@@ -25,7 +26,7 @@ from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable, side_by_side
 from segbench.protocols.registry import has_parts, protocols_of, verbs
 from segbench.report.ranking import headline_order, image_sets, ranked
-from segbench.report.remarks import BINS_NOTE, few_names, grouped, images_of, remarks, undefined_metrics
+from segbench.report.remarks import BINS_NOTE, few_names, images_of, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
@@ -225,18 +226,12 @@ def text_tables(
 
 def by_set(places: Iterable[int], sets: Sequence[str]) -> dict[str, list[int]]:
     """Give the places of the results of each data set; all of them where no sets are named."""
-    found: dict[str, list[int]] = {}
-    for place in places:
-        found.setdefault(sets[place] if sets else "", []).append(place)
-    return found
+    return grouped((sets[place] if sets else "", place) for place in places)
 
 
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
     """Give the places of the results of each protocol."""
-    places: dict[str, list[int]] = {}
-    for place, result in enumerate(results):
-        places.setdefault(result.protocol, []).append(place)
-    return places
+    return grouped((result.protocol, place) for place, result in enumerate(results))
 
 
 def method_table(
@@ -329,8 +324,10 @@ def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None)
     keys = [metric.key for metric in chosen]
     undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
     noted = grouped(
-        (f"{text}: {count} of {len(results[place].counts)} images", names[place])
-        for (text, place), count in undefined.items()
+        dict.fromkeys(
+            (f"{text}: {count} of {len(results[place].counts)} images", names[place])
+            for (text, place), count in undefined.items()
+        )
     )
     notes = [f"{few_names(methods, len(names))}: {text}" for text, methods in noted.items()]
     published = [result.method for result in results if result.published]
@@ -407,9 +404,13 @@ def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None = 
         table = method_table([one.result for one in group], intervals=drawn, keys=keys, every=every)
         sets += [[place + len(rows) for place in places] for places in table.sets]
         rows += [row._replace(labels=(one.name, one.method)) for one, row in zip(group, table.rows, strict=True)]
-    noted = grouped(((one.method, note), one.name) for one in classes for note in one.result.summary.notes)
+    noted = grouped(
+        dict.fromkeys(((one.method, note), one.name) for one in classes for note in one.result.summary.notes)
+    )
     undefined = grouped(
-        ((one.method, reason), one.name) for one in classes for reason in one.result.summary.undefined.values()
+        dict.fromkeys(
+            ((one.method, reason), one.name) for one in classes for reason in one.result.summary.undefined.values()
+        )
     )
     notes = [f"{method}, {', '.join(of)}: {note}" for (method, note), of in noted.items()]
     notes += [f"{method}: undefined ({reason}) of {', '.join(of)}" for (method, reason), of in undefined.items()]

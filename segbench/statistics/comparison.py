@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -378,8 +378,12 @@ def _is_open(one: _Measured, other: _Measured, key: str) -> bool:
 
 def _undefined(key: str, intervals: Mapping[str, Intervals]) -> str:
     lacking = {name: one for name, one in intervals.items() if math.isnan(one.estimates[key])}
-    missing = grouped((one.undefined[key], name) for name, one in lacking.items())
-    return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in missing.items())
+    return by_reason((one.undefined[key], name) for name, one in lacking.items())
+
+
+def by_reason(lacking: Iterable[tuple[str, str]]) -> str:
+    """Say for which methods each reason holds."""
+    return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in grouped(lacking).items())
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from segbench.core.grouping import grouped
 from segbench.core.summary import finite
-from segbench.report.remarks import grouped
 from segbench.report.terminal import say
 from segbench.verification.checks import Check, verdict
 
@@ -40,10 +40,10 @@ def show_part(checks: Sequence[Check], console: Console) -> None:
         seconds = "" if pairs[0][0].missing else f"  {pairs[0][0].seconds:.2f} s"
         console.print(Text.assemble((group, "bold"), (seconds, "dim")), soft_wrap=True)
         _print_lines(console, [(row, _STYLES[check.state]) for check, row in pairs], widths)
-    noted = grouped((check.note, f"{check.group}, {check.what}") for check in checks if check.note)
+    noted = grouped(dict.fromkeys((check.note, f"{check.group}, {check.what}") for check in checks if check.note))
     for note, names in noted.items():
         say(console, f"* {'; '.join(names)}: {note}", "dim")
-    unchecked = grouped((check.missing, check.group) for check in checks if check.missing)
+    unchecked = grouped(dict.fromkeys((check.missing, check.group) for check in checks if check.missing))
     for missing, groups in unchecked.items():
         say(console, f"not checked, {'; '.join(groups)}: {missing}", "yellow")
     console.print()

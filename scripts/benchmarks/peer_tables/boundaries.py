@@ -22,6 +22,7 @@ from peer_tables.contests import Contest, Effort, Stored, Way
 from peer_tables.images import EdgeImage, bsds_edges, shipped_edges
 from peer_tables.matchers import Graph, Pairs, dense_matching, graph_of, sparse_matching
 from peer_tables.programs import PYEDGEEVAL, SCIPY, SEGBENCH
+from segbench.core.grouping import grouped
 
 MAX_DIST = 0.0075
 FIELDS = ("matched_gt", "total_gt", "matched_pred", "total_pred")
@@ -179,10 +180,8 @@ def difference(theirs: Sequence[float], ours: Sequence[float]) -> str:
 
 def metrics(stored: Sequence[Stored]) -> str:
     """Lay out the metrics of each set of images by each program."""
-    sets: dict[str, list[Stored]] = {}
-    for one in stored:
-        if _MATCHING not in one.what:
-            sets.setdefault("BSDS500" if "BSDS500" in one.what else "images that ship", []).append(one)
+    of_images = (one for one in stored if _MATCHING not in one.what)
+    sets = grouped(("BSDS500" if "BSDS500" in one.what else "images that ship", one) for one in of_images)
     rows = []
     for name, of_set in sets.items():
         for program in of_set[0].cells:

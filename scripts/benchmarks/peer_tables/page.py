@@ -14,6 +14,7 @@ from measuring import MIB, duration, factor, markdown
 from peer_tables import boundaries, labels, pixels, regions, saliency
 from peer_tables.contests import Contest, Effort, Stored
 from peer_tables.programs import PEERS
+from segbench.core.grouping import grouped
 from segbench.drawing.palette import COLOURS, GUIDE
 
 _TEMPLATE = Path(__file__).with_name("page.md")
@@ -108,11 +109,8 @@ def findings(contests: Sequence[Stored], subject: Subject) -> str:
             for name, cell in one.peers.items()
         }
         lines += [compared("memory", memory)] if memory else []
-    stopped: dict[str, list[str]] = {}
-    for one in contests:
-        for name, cell in one.cells.items():
-            if cell.missing:
-                stopped.setdefault(f"{name} did not finish ({cell.missing})", []).append(one.what)
+    cells = ((one.what, name, cell.missing) for one in contests for name, cell in one.cells.items())
+    stopped = grouped((f"{name} did not finish ({why})", what) for what, name, why in cells if why)
     lines += [f"{name}: {'; '.join(where)}." for name, where in stopped.items()]
     return "\n".join(f"- {line}" for line in lines)
 

@@ -16,9 +16,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Self
 
+from measuring import GIB
+
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
-_GIB = 2**30
 _LOOK_EVERY = 0.02
 _PATIENCE = 900
 _REPEATED_FOR = 0.3
@@ -91,7 +92,7 @@ class Worker:
         started, why, end = _processor_seconds(self._process.pid), None, time.monotonic() + _PATIENCE
         while why is None and not self._pipe.poll(_LOOK_EVERY):
             if _resident(self._process.pid) > limits.memory:
-                why = f"> {limits.memory / _GIB:.0f} GiB"
+                why = f"> {limits.memory / GIB:.0f} GiB"
             elif _processor_seconds(self._process.pid) - started > limits.seconds:
                 why = f"> {limits.seconds:.0f} s"
             elif time.monotonic() > end:

@@ -128,8 +128,11 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
             return "no boundary pixel in the ground truth or the prediction"
         if self._thresholds.size == 1:
             return "one threshold makes no curve"
-        masks = _one_point(np.array([self.pooled.rows]))[0]
-        return "masks, alike at every threshold, make no curve" if masks else "no threshold has precision .5"
+        return "masks, alike at every threshold, make no curve" if self._masks else "no threshold has precision .5"
+
+    @cached_property
+    def _masks(self) -> bool:
+        return bool(_one_point(np.array([self.pooled.rows]))[0])
 
     @property
     def pooled(self) -> BoundaryCounts:

@@ -36,8 +36,8 @@ def count_maps(
         held = np.unique(truth.codes if valid is None else truth.codes[valid.reshape(-1)])
         foreign = truth.values[held[table[held] == unknown]].tolist()
         # Of values as stored; a remapping says itself what they count from.
-        from_one = maps.truth.mapping == Remapping() and _count_from_one(truth.values[held].tolist(), labels)
-        raise ForeignLabelsError(maps.truth.file, foreign, labels, void, shift_to_zero(size) if from_one else "")
+        from_one = maps.truth.mapping == Remapping() and _count_from_one(truth.values[held].tolist(), size)
+        raise ForeignLabelsError(maps.truth.file, foreign, labels, void, shift_to_zero(labels) if from_one else "")
     return counts[:size], int(counts[left_out].sum())
 
 
@@ -56,11 +56,10 @@ def _counted(
     return counts
 
 
-def _count_from_one(held: Sequence[int], classes: Sequence[int]) -> bool:
-    """Return whether labels, rising, seem to count from 1 where the classes count from 0; void may be among them."""
-    most = len(classes)
-    from_zero = most > 1 and tuple(classes) == tuple(range(most))
-    return from_zero and most in held and held[0] > 0 and all(label <= most or label in VOIDS for label in held)
+def _count_from_one(held: Sequence[int], classes: int) -> bool:
+    """Return whether labels, rising, seem to count several classes from 1; void may be among them."""
+    whole = classes in held and held[0] > 0 and all(label <= classes or label in VOIDS for label in held)
+    return classes > 1 and whole
 
 
 class ForeignLabelsError(DataError):

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import MEAN_UNITS, IntArray
 from segbench.core.metric import Metric, shares
+from segbench.core.names import first_names
 from segbench.core.series import FloatArray
 from segbench.core.table import CountsTable
 from segbench.protocols.class_names import read_classes
@@ -317,10 +318,8 @@ class LabelTable(CountsTable[LabelCounts]):
         Label 0 is never predicted then, and more pixels are right if all labels are lowered by one.
         """
         counts, totals = self._by_image
-        size = len(self.names)
-        from_zero = read_classes(self.classes)[0] == tuple(range(size))
         lowered = not counts.predicted[:, 0].any() and totals[2].sum() > counts.tp.sum()
-        return shift_to_zero(size) if from_zero and lowered else ""
+        return shift_to_zero(read_classes(self.classes)[0]) if lowered else ""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -334,9 +333,9 @@ class LabelTable(CountsTable[LabelCounts]):
         if 0 < blank < self.images and any(metric.key == "miou" for metric in self.metrics):
             notes.append(f"left out of means over images, void everywhere: {blank} of {self.images} images")
         if absent and any(metric.key == "miou" and metric.title for metric in self.metrics):
-            notes.append(f"left out of means, absent from both sides: {_listed(absent)}")
+            notes.append(f"left out of means, absent from both sides: {first_names(absent, _SHOWN)}")
         if false and len(self.names) > 2:
-            notes.append(f"IoU 0 in mIoU, predicted but absent from the ground truth: {_listed(false)}")
+            notes.append(f"IoU 0 in mIoU, predicted but absent from the ground truth: {first_names(false, _SHOWN)}")
         outside = int(totals[1].sum())
         if outside:
             predicted = "pixel is" if outside == 1 else "pixels are"
@@ -441,8 +440,3 @@ def _mean(values: FloatArray) -> FloatArray:
 
 def _dice_of(iou: FloatArray) -> FloatArray:
     return 2 * iou / (1 + iou)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{', '.join(names[:_SHOWN])}{more}"

@@ -19,7 +19,7 @@ from segbench.core.sample import Reads, Sample
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_text, settled_positive
 from segbench.protocols.labels.values import as_map_text
-from segbench.protocols.states import State, states_of_labels
+from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
     import numpy as np
@@ -199,7 +199,7 @@ class Labels(Protocol):
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels
         """What the pictures of label maps, or of masks, distinguish."""
         if self.masks:
-            return {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed", State.IGNORED: "left out"}
+            return OF_MASKS
         return {State.TRUE: "right", State.FALSE: "wrong", State.IGNORED: "left out"}
 
     @property

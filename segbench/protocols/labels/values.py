@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -82,6 +82,7 @@ def as_map_text(given: str | Mapping[int, int], name: str) -> str:
     return text
 
 
-def shift_to_zero(classes: int) -> str:
-    """Write the remapping of labels that count from 1 to classes that count from 0."""
-    return f"1-{classes}=0-{classes - 1}"
+def shift_to_zero(classes: Sequence[int]) -> str:
+    """Write the remapping of labels that count from 1 to classes that count from 0; empty where these do not."""
+    size = len(classes)
+    return f"1-{size}=0-{size - 1}" if tuple(classes) == tuple(range(size)) else ""

@@ -18,6 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from segbench.core.grouping import grouped
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import FloatArray
@@ -217,20 +218,17 @@ class ClassTable(CountsTable[ClassCounts]):
                 f"macro metrics are means over {len(self._classes) - len(absent)} of {len(self._classes)} classes; "
                 f"absent from the ground truth: {', '.join(absent)}"
             )
-        lacking: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        for place, metric in self._meant.items():
-            by_reason: dict[str, list[str]] = {}
-            for name, table in self._classes.items():
-                if name not in absent and np.isnan(table.estimates[place]):
-                    by_reason.setdefault(table.why_undefined(metric), []).append(name)
-            for reason, names in by_reason.items():
-                lacking.setdefault((reason, tuple(names)), []).append(f"macro_{metric.key}")
+        present = [(name, table) for name, table in self._classes.items() if name not in absent]
+        lacking = grouped(
+            ((reason, tuple(names)), f"macro_{metric.key}")
+            for place, metric in self._meant.items()
+            for reason, names in grouped(
+                (table.why_undefined(metric), name) for name, table in present if np.isnan(table.estimates[place])
+            ).items()
+        )
         for (reason, without), keys in lacking.items():
             notes.append(f"{', '.join(keys)} without {', '.join(without)} ({reason})")
-        remarks: dict[str, list[str]] = {}
-        for name, table in self._classes.items():
-            for note in table.notes:
-                remarks.setdefault(note, []).append(name)
+        remarks = grouped((note, name) for name, table in self._classes.items() for note in table.notes)
         notes += [f"{', '.join(names)}: {note}" for note, names in remarks.items()]
         return (*notes, *(f"micro: {note}" for note in self._micro.notes))
 

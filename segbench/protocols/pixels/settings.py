@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from segbench.core.arguments import as_real, check_flags, listed
@@ -42,7 +41,7 @@ from segbench.protocols.label_rules import (
     settled_positive,
     two_values,
 )
-from segbench.protocols.states import State, states_of_labels
+from segbench.protocols.states import OF_MASKS, State, states_of_labels
 from segbench.protocols.written import written
 
 if TYPE_CHECKING:
@@ -122,9 +121,7 @@ class Pixels(Protocol):
     by_set: ClassVar[bool] = True
     may_differ: ClassVar[frozenset[str]] = frozenset({"floats", "invert"})  # values of binned counts carry bounds
     without_pictures: ClassVar[str] = ""
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed", State.IGNORED: "left out"}
-    )
+    states_called: ClassVar[Mapping[int, str]] = OF_MASKS
     title: ClassVar[str] = "Each pixel is scored separately against the ground truth."
     examples: ClassVar[tuple[str, ...]] = (
         "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/*",
