@@ -37,7 +37,7 @@ from segbench.protocols.registry import counts_types
 _LEVEL, _LEVEL_OF_STEPS = 3, 1
 _SCORES_PER_RANGE = 2**16
 _FEW_SCORES, _PIXELS_PER_SCORE = 2**10, 2
-_TRIED, _AT_MOST = 2**11, 1.05
+_TRIED, _AT_MOST = 2**11, 1.1
 """Scores on which it is tried whether bits take at most so many times the space of zlib's bytes."""
 _LITTLE, _MOST_SHRUNK = 2**24, 64
 """What any counts may unpack to, and how many times their packed size where that is more."""

@@ -20,7 +20,7 @@ Integer = np.signedinteger[Any]
 _compiled = compiled(error_model="numpy")
 
 _ROUNDING = 1e-12
-_SERIES_BELOW = 1 / 32  # below it u - log1p(u) loses digits; above it ten terms of the series would not do
+SERIES_BELOW = 1 / 32  # below it u - log1p(u) loses digits; above it ten terms of the series would not do
 _SEGMENTS_AT_ONCE = 512
 _CLOSE = 1 - 1e-14  # ratios of two counts that differ by less may differ by rounding alone
 DIRECT_STEPS = 64  # steps summed one by one before Euler-Maclaurin is exact to the last digit
@@ -57,7 +57,7 @@ def segment_area(a: float, f: float, b: float, g: float) -> float:
     if start == 0.0:
         return width * (width / gained)
     u = gained / start
-    if u < _SERIES_BELOW:
+    if u < SERIES_BELOW:
         return short_segment_area(a, f, b, g)
     log = math.log1p(u)
     return (width / start) * (a * (log / u) + width * ((u - log) / (u * u)))
@@ -81,21 +81,18 @@ def short_segment_areas(tp: Counts, fp: Counts, areas: NDArray[np.float64]) -> N
 
 
 @_compiled
-def segment_trapezoid(a: float, f: float, b: float, g: float, direct: int = DIRECT_STEPS) -> float:
+def segment_trapezoid(a: float, f: float, b: float, g: float) -> float:
     """Give the same integral by the trapezoid rule over whole true positives (Davis and Goadrich, section 4).
 
-    The first steps are added one by one, at most `direct`; the rest is the exact area plus Euler-Maclaurin's difference
-    of the two rules. With no direct steps it is the exact area.
+    The first steps are added one by one; the rest is the exact area plus Euler-Maclaurin's difference of the two rules.
     """
-    if direct == 0:
-        return segment_area(a, f, b, g)
     width = b - a
     if width == 0.0:
         return 0.0
     skew = (g - f) / width
     slope = 1.0 + skew
     start = a + f
-    steps = int(min(width, direct))
+    steps = int(min(width, DIRECT_STEPS))
     before = a / start if start > 0.0 else 1.0 / slope
     total = 0.0
     for x in range(1, steps + 1):
@@ -123,7 +120,7 @@ def add_pr_area_exact(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None
         for k in range(1, some_tp.size):
             if some_tp[k] != some_tp[k - 1]:
                 a, f, b, g = float(some_tp[k - 1]), float(some_fp[k - 1]), float(some_tp[k]), float(some_fp[k])
-                part = short[k] if ((b - a) + (g - f)) / (a + f) < _SERIES_BELOW else segment_area(a, f, b, g)
+                part = short[k] if ((b - a) + (g - f)) / (a + f) < SERIES_BELOW else segment_area(a, f, b, g)
                 total, lost = added(total, lost, part)
     sums[0], sums[1] = total, lost
 
@@ -165,17 +162,15 @@ def pr_area_linear(tp: Counts, fp: Counts) -> float:
 
 
 @_compiled
-def precisions_between(a: float, f: float, b: float, g: float, direct: int = DIRECT_STEPS) -> float:
+def precisions_between(a: float, f: float, b: float, g: float) -> float:
     """Sum t / (t + FP(t)) over the whole t after a up to b, FP(t) running straight from f to g."""
     width = b - a
     first = a / (a + f) if a + f > 0.0 else width / (width + (g - f))
-    return segment_trapezoid(a, f, b, g, direct) + (b / (b + g) - first) / 2
+    return segment_trapezoid(a, f, b, g) + (b / (b + g) - first) / 2
 
 
 @_compiled
-def add_precision_steps(
-    tp: Counts, fp: Counts, loose: NDArray[np.bool_], sums: NDArray[np.float64], direct: int = DIRECT_STEPS
-) -> None:
+def add_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_], sums: NDArray[np.float64]) -> None:
     """Go on with the sum of `precision_steps` over more points, the first of which is the last of those before."""
     total, lost = sums
     for k in range(1, tp.size):
@@ -185,7 +180,7 @@ def add_precision_steps(
             if loose[k - 1]:
                 above = float(fp[k - 1])
                 until = above + (false - above) * (gained / (gained + 1))
-                part = precisions_between(before, above, now, until, direct)
+                part = precisions_between(before, above, now, until)
             else:
                 part = gained * (now / (now + false))
             total, lost = added(total, lost, part)
@@ -193,14 +188,14 @@ def add_precision_steps(
 
 
 @_compiled
-def precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_], direct: int = DIRECT_STEPS) -> float:
+def precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> float:
     """Sum precision over the positives, each at the threshold of its own score: average precision times P.
 
     In a loose bin the order of scores is not known: each of its p positives takes the false positives that a random
     order puts above it on average, i / (p + 1) of those in the bin for the i-th.
     """
     sums = np.zeros(2)
-    add_precision_steps(tp, fp, loose, sums, direct)
+    add_precision_steps(tp, fp, loose, sums)
     return float(sums[0])
 
 

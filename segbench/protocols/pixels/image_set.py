@@ -183,14 +183,13 @@ def measured_curves(
 ) -> tuple[NDArray[np.int64], FloatArray]:
     """Find the best F and the areas of curves, one per row, see `metric_kernels.pooled_curves`.
 
-    Between `chosen` thresholds, average precision is that of the exact area, which is much quicker than adding steps.
+    Between `chosen` thresholds, average precision follows from the area, which is much quicker than adding steps.
     """
-    from segbench.curves.kernels import DIRECT_STEPS
     from segbench.protocols.pixels import metric_kernels
 
     best = np.zeros((positives.shape[0], 5), np.int64)
     areas = np.full((positives.shape[0], len(AREAS) + 1), np.nan)
-    metric_kernels.pooled_curves(positives, negatives, (loose, 0 if chosen else DIRECT_STEPS), best, areas)
+    metric_kernels.pooled_curves(positives, negatives, (loose, chosen), best, areas)
     return best, areas
 
 

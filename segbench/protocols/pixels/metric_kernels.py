@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from segbench.core.compiling import compiled
 from segbench.curves.kernels import (
+    SERIES_BELOW,
     area_share,
     best_point,
     false_positives_at,
@@ -16,6 +17,8 @@ from segbench.curves.kernels import (
     pr_area_exact,
     precision_steps,
     roc_area,
+    segment_area,
+    short_segment_areas,
 )
 
 FloatArray = NDArray[np.float64]
@@ -48,20 +51,20 @@ def count_at(
 
 @_compiled
 def pooled_curves(
-    positives: Counts, negatives: Counts, bins: tuple[NDArray[np.bool_], int], best: IntArray, areas: FloatArray
+    positives: Counts, negatives: Counts, bins: tuple[NDArray[np.bool_], bool], best: IntArray, areas: FloatArray
 ) -> None:
     """Find the best point and the areas of pooled curves, one row per resample; without positives a row stays as it is.
 
     `best` is filled with the place of the best F from 1, TP and FP there, P and N; `areas` with auc_roc, auc_pr,
-    auc_pr_achievable, average_precision and the false positives at 95 % recall. `bins` says which are loose, and how
-    many steps `segbench.curves.kernels.segment_trapezoid` adds up directly in them.
+    auc_pr_achievable, average_precision and the false positives at 95 % recall. `bins` says which are loose,
+    and whether they lie between chosen thresholds (`areas_between_chosen`).
     """
     longest = positives.shape[1] + 1
-    loose, direct = bins
+    loose, chosen = bins
     # Few of these are written to where most scores are without positives; zeros would be written to all.
     points = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
     chain = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    loose_points = np.empty(longest, np.bool_)
+    loose_points, short = np.empty(longest, np.bool_), np.empty(longest if chosen else 0)
     for r in range(positives.shape[0]):
         size = turning_points(positives[r], negatives[r], loose, points, loose_points)
         tp, fp, places = points[0][:size], points[1][:size], points[2]
@@ -71,10 +74,13 @@ def pooled_curves(
             continue
         at = best_point(tp, fp, P)
         best[r, 0], best[r, 1], best[r, 2] = places[at], tp[at], fp[at]
-        areas[r, 1] = area_share(pr_area_exact(tp, fp), P)
+        if chosen:
+            area, steps = areas_between_chosen(tp, fp, loose_points, short)
+        else:
+            area, steps = pr_area_exact(tp, fp), precision_steps(tp, fp, loose_points)
+        areas[r, 1], areas[r, 3] = area_share(area, P), area_share(steps, P)
         vertices = hull_into(chain, tp, fp)
         areas[r, 2] = area_share(pr_area_exact(chain[0][:vertices], chain[1][:vertices]), P)
-        areas[r, 3] = area_share(precision_steps(tp, fp, loose_points, direct), P)
         if N > 0:
             areas[r, 0] = area_share(roc_area(tp, fp) / P, N)
             areas[r, 4] = false_positives_at(tp, fp, loose_points, (95 * P + 99) // 100)
@@ -106,7 +112,7 @@ def turning_points(
         gained = np.int64(positives[k])
         t += gained
         f += np.int64(negatives[k])
-        if gained == 0 and level:
+        if gained == 0 and (level or negatives[k] == 0):
             fp[size - 1] = f
             continue
         tp[size], fp[size], places[size], loose_points[size - 1] = t, f, k + 1, loose[k]
@@ -116,23 +122,50 @@ def turning_points(
 
 
 @_compiled
+def areas_between_chosen(tp: Counts, fp: Counts, loose: NDArray[np.bool_], short: FloatArray) -> tuple[float, float]:
+    """Give `pr_area_exact`, and `precision_steps` by the same areas, to first order where many scores are in one bin.
+
+    The sum of precision over the positives of a loose bin differs from the area by half a step of the precision
+    (Euler-Maclaurin), and by what the false positives that a random order puts below the last of them take.
+    """
+    short_segment_areas(tp, fp, short)
+    area = steps = above = 0.0
+    for k in range(1, tp.size):
+        a, f, b, g = float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k])
+        precision, false, gained = b / (b + g), g - f, b - a
+        if gained > 0.0:
+            part = short[k] if gained + false < SERIES_BELOW * (a + f) else segment_area(a, f, b, g)
+            area += part
+            if loose[k - 1]:
+                first = above if a + f > 0.0 else gained / (gained + false)
+                steps += part + (precision - first + precision * false / (b + g)) / 2
+            else:
+                steps += gained * precision
+        above = precision
+    return area, steps
+
+
+@_compiled
 def hull_into(chain: tuple[IntArray, IntArray], tp: IntArray, fp: IntArray) -> int:
     """Write the points of `segbench.curves.kernels.hull_vertices` into two arrays, and give their number.
 
-    The last two vertices are kept in variables, which takes a third of the time.
+    Points follow each other without repetition. Those that their neighbours already put on or below the hull are left
+    out first, without a branch, and the last two vertices are kept in variables: both take a third of the time each.
     """
     chain_tp, chain_fp = chain
     products_fit = float(tp[-1]) * float(fp[-1]) < 9e18
-    size = 1
+    last = tp.size - 1
+    candidates = 1
     chain_tp[0] = chain_fp[0] = 0
+    for k in range(1, last):
+        chain_tp[candidates], chain_fp[candidates] = tp[k], fp[k]
+        convex = (fp[k + 1] - fp[k]) * (tp[k] - tp[k - 1]) > (fp[k] - fp[k - 1]) * (tp[k + 1] - tp[k])
+        candidates += convex or not products_fit
+    chain_tp[candidates], chain_fp[candidates] = tp[last], fp[last]
+    size = 1
     last_t = last_f = before_t = before_f = np.int64(0)
-    for k in range(1, tp.size):
-        t, f = tp[k], fp[k]
-        # No vertex is followed by more true positives alone, or reached by more false positives alone.
-        if k + 1 < tp.size and (fp[k + 1] == f or (t == tp[k - 1] and f != fp[k - 1])):
-            continue
-        if t == last_t and f == last_f:
-            continue
+    for k in range(1, candidates + 1):
+        t, f = chain_tp[k], chain_fp[k]
         while size > 1:
             rise, run = last_f - before_f, last_t - before_t
             next_rise, next_run = f - last_f, t - last_t
