@@ -20,7 +20,8 @@ from segbench.core.operating_point import OperatingPoint
 from segbench.core.text_table import TextTable
 from segbench.core.thresholds import Thresholds
 
-_PARTS_AT_ONCE, _SCORES_AT_ONCE = 64, 2**20
+_PARTS_AT_ONCE, _SCORES_AT_ONCE, _SUMS_AT_ONCE = 64, 2**20, 16
+_SORTED_ABOVE = 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +293,7 @@ class ScoreCounts(Counts):
 
 
 class Pool:
-    """A growing sum of counts: parts are merged when they are of similar size, so that none is merged often."""
+    """A growing sum of counts: parts are merged many at a time, so that none is merged often."""
 
     def __init__(self) -> None:
         self._sums: list[ScoreCounts] = []
@@ -306,8 +307,8 @@ class Pool:
         if len(self._waiting) == _PARTS_AT_ONCE or self._scores_waiting > _SCORES_AT_ONCE:
             self._sums.append(pooled(self._waiting))
             self._waiting, self._scores_waiting = [], 0
-            while len(self._sums) > 1 and self._sums[-2].scores.size < 2 * self._sums[-1].scores.size:
-                self._sums[-2:] = [pooled(self._sums[-2:])]
+            if len(self._sums) == _SUMS_AT_ONCE:
+                self._sums = [pooled(self._sums)]
 
     @property
     def scores_held(self) -> int:
@@ -344,17 +345,26 @@ def pooled(parts: Sequence[ScoreCounts], *, in_bins: bool = False) -> ScoreCount
     in_bins = in_bins or any(part.binned for part in present)
     for name in ("positives", "negatives"):
         within_total(sum(total_of(getattr(part, name)) for part in present), name)
-    lowest = np.concatenate([part.scores for part in present])
+    lowest, *counts = (
+        np.concatenate([getattr(part, name) for part in present]) for name in ("scores", "positives", "negatives")
+    )
+    if not in_bins and lowest.dtype == np.float32 and lowest.size > _SORTED_ABOVE:
+        from segbench.core.sorting import added_up
+
+        scores, positives, negatives = added_up(lowest, *counts)
+        return ScoreCounts.of_valid(
+            scores=scores,
+            positives=positives,
+            negatives=negatives,
+            ignored=ignored,
+            threshold_source=source,
+            of_predictions=of_predictions,
+        )
     keys: NDArray[Any] = bin_of(lowest) if in_bins else lowest
     order = np.argsort(-keys, kind="stable") if len(present) > 1 else slice(None)
     keys = keys[order]
     last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
-    positives, negatives = (
-        np.diff(
-            np.cumsum(np.concatenate([getattr(part, name) for part in present])[order], dtype=np.int64)[last], prepend=0
-        )
-        for name in ("positives", "negatives")
-    )
+    positives, negatives = (np.diff(np.cumsum(part[order], dtype=np.int64)[last], prepend=0) for part in counts)
     if not in_bins:
         return ScoreCounts(keys[last], positives, negatives, ignored, None, source, of_predictions)
     highest = np.concatenate([part.scores if part.highest is None else part.highest for part in present])

@@ -59,6 +59,29 @@ class TestSum:
         assert ScoreCounts.sum([one] * 200) == ScoreCounts([1.0, 0.0], [200, 400], [600, 800], 1000)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_very_many_scores_add_up_like_few(kind):
+    rng = np.random.default_rng(0)
+    ends = np.array([-np.inf, -2.5, -0.0, 1.5, np.inf], kind)
+    parts = []
+    for k in range(3):
+        levels = np.unique(np.append(rng.integers(-150_000, 150_000, 120_000) / 2**15, -ends if k else ends)).astype(
+            kind
+        )
+        positives, negatives = rng.integers(0, 3, (2, levels.size), np.int32)
+        positives[levels == 0] += 2**16 * (k + 1)  # as of a background that is always exactly 0
+        negatives[levels == np.inf] = 2**20 + k
+        parts.append(ScoreCounts(levels[::-1], positives, negatives))
+    total = ScoreCounts.sum(parts)
+    scores, places = np.unique(np.concatenate([part.scores for part in parts]), return_inverse=True)
+    assert np.array_equal(total.scores, scores[::-1])
+    assert total.scores.dtype == kind
+    for name in ("positives", "negatives"):
+        wanted = np.zeros(scores.size, np.int64)
+        np.add.at(wanted, places, np.concatenate([getattr(part, name) for part in parts]))
+        assert np.array_equal(getattr(total, name), wanted[::-1])
+
+
 class TestBins:
     @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=20))
     def test_a_higher_score_never_has_a_lower_bin(self, scores):
