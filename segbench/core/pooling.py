@@ -53,7 +53,8 @@ class Pooling:
         self._samples.append((counts.scores[:: max(min(_SAMPLED, size // 16), 1)].astype(np.float64), size))
         if self._pool is not None:
             self._pool.add(counts)
-            if self._pool.scores_held > SCORES_AT_ONCE and self._pool.total().scores.size > SCORES_AT_ONCE:
+            # A pool that stays close to what is held would be merged again for almost every image.
+            if self._pool.scores_held > SCORES_AT_ONCE and self._pool.total().scores.size > SCORES_AT_ONCE // 2:
                 self._pool = None
 
     @property
