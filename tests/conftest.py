@@ -3,6 +3,7 @@
 import functools
 import gc
 import os
+import re
 import shutil
 import sys
 from contextlib import contextmanager
@@ -45,6 +46,14 @@ class Answer(NamedTuple):
     err: str
 
 
+_ARGUMENT = re.compile(
+    r"(?<![\w-])(?:allow_missing|annotators|at|bins|category|classes|crop|field|field_pattern|fresh|gt_map|gt_pattern"
+    r"|images|invert|label_maps|labels|leave_out|level|max_dist|method|negatives|nms|pairs|palette|positive|pred_map"
+    r"|pred_pattern|repairs|resize|results|scale|stretch|threshold|thresholds|void)=(?=[.\d\"'(\[A-Z])"
+    r"|\b(?:Pixels|Classes|Labels|Boundaries|Regions|Saliency|Repairs|evaluate|load_results|result\.\w+|plot_\w+)\("
+)
+
+
 @pytest.fixture
 def segbench(monkeypatch, capsys):
     """Run a command line and give its exit code and what it printed."""
@@ -54,7 +63,10 @@ def segbench(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["segbench", *map(str, arguments)])
         with pytest.raises(SystemExit) as exit_:
             main()
-        return Answer(exit_.value.code or 0, *capsys.readouterr())
+        answer = Answer(exit_.value.code or 0, *capsys.readouterr())
+        in_python = _ARGUMENT.search(answer.out + answer.err)
+        assert not in_python, f"the command line names an argument of Python: {in_python}"
+        return answer
 
     return run
 

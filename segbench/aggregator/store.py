@@ -51,7 +51,7 @@ class ResultsFile:
             hint = "give the name of a file" if create else "give the file that a run wrote"
             raise DataError(str(path), "is a folder, not a results file", hint)
         if not create and not os.path.isfile(path):  # noqa: PTH113  as said
-            hint = f"correct its path; {setting('-o FILE', 'results=FILE')} of a run writes one"
+            hint = f"correct its path; {setting('-o FILE of a run', 'evaluate(results=FILE)')} writes one"
             raise DataError(str(path), "there is no such results file", hint)
         if not os.path.isdir(path.parent):  # noqa: PTH112  as said
             raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")

@@ -56,6 +56,7 @@ def region_findings(probes: Sequence[LabelProbe]) -> list[Finding]:
     if not soft:
         return []
     what = f"{many(len(soft), 'prediction')} of {len(probes)} inspected {verb(len(soft), 'look')} like soft maps: "
-    fix = "give label maps, ucm2 or segs; soft maps are for the pixels and boundaries protocols"
+    protocols = setting("segbench pixels or segbench boundaries", "Pixels() or Boundaries()")
+    fix = f"give label maps, ucm2 or segs; soft maps are for {protocols}"
     places = (Place(probe.file, f"{probe.labels} labels") for probe in soft)
     return [look("soft-map", "prediction", f"{what}every grey level is read as a region", fix, places)]

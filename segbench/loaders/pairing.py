@@ -180,7 +180,8 @@ def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[s
 def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
     """Refuse a folder with the predictions of several methods as those of one."""
     what = f"holds the predictions of {len(methods)} methods in sub-folders: {', '.join(methods)}"
-    hint = f"evaluate each sub-folder by itself, as in {_shown(inputs.prediction)}/{next(iter(methods))}"
+    once = setting("give each sub-folder as a method", "call evaluate once per sub-folder")
+    hint = f"{once}, as in {_shown(inputs.prediction)}/{next(iter(methods))}"
     return DataError(_shown(inputs.prediction), what, hint)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import named, setting
+from segbench.core.interface import given, setting
 from segbench.core.levels import scores_of
 from segbench.core.sample import Reads
 from segbench.loaders.resizing import bilinear, nearest
@@ -76,7 +76,8 @@ class Repairs:
         if self.resize is not None:
             as_resize(self.resize)
             if self.crop:
-                raise ArgumentError(f"{_resize()} and {named('crop')} exclude each other; give one")
+                resize = setting("--resize-predictions", "resize=...")
+                raise ArgumentError(f"{resize} and {given('crop', True)} exclude each other; give one")
         if self.scale is not None:
             object.__setattr__(self, "scale", as_scale(self.scale))
 
@@ -110,7 +111,7 @@ class Repairs:
         if reads == "classes" and self != Repairs():
             raise ArgumentError("repairs are for one soft map per image, not for the maps of several classes")
         if reads == "labels" and self.scale is not None:
-            raise ArgumentError(f"label maps have no scale; leave out {named('scale')}")
+            raise ArgumentError(f"label maps have no scale; leave out {given('scale')}")
         if reads in ("regions", "labels") and (self.resize == "bilinear" or isinstance(self.scale, str)):
             raise ArgumentError(
                 f"{self.scale or self.resize} is for soft maps; label maps are resized 'nearest', "
@@ -121,13 +122,9 @@ class Repairs:
 def as_resize(text: str) -> Resize:
     """Read a way of resizing."""
     if text not in get_args(Resize):
-        raise ArgumentError(f"{_resize()} {text!r} is not a resizing method; choose nearest or bilinear")
+        chosen = setting(f"--resize-predictions {text!r}", f"resize={text!r}")
+        raise ArgumentError(f"{chosen} is not a resizing method; choose nearest or bilinear")
     return cast("Resize", text)
-
-
-def _resize() -> str:
-    """Name the setting, which is called otherwise on the command line."""
-    return setting("--resize-predictions", "resize")
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +165,7 @@ def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
 
 def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
     if maps.kind == "labels":
-        raise DataError(maps.predictions[0][0], "label maps have no scale", f"leave out {named('scale')}")
+        raise DataError(maps.predictions[0][0], "label maps have no scale", f"leave out {given('scale')}")
     if maps.kind == "ucm2" and isinstance(scale, str):
         raise DataError(maps.predictions[0][0], f"a ucm2 is 0 between contours, and {scale} would change that")
     ((name, stored),) = maps.predictions

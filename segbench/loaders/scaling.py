@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import named
+from segbench.core.interface import setting
 
 _Named: TypeAlias = Literal["minmax", "sigmoid"]
 Scale: TypeAlias = float | _Named
@@ -25,7 +25,7 @@ def as_scale(scale: float | str) -> Scale:
         number = math.nan
     if not 0 < number < math.inf:
         raise ArgumentError(
-            f"{named('scale')} {scale!r:.60} is not a scale; give a number above 0 (as 255), minmax or sigmoid"
+            f"{setting('--scale ', 'scale=')}{scale!r:.60} is not a scale; give a number above 0 (as 255), minmax or sigmoid"
         )
     return number
 

@@ -82,9 +82,10 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
             "if it has one"
         )
     if guess == _UCM2:
-        return "no option fixes that: save it as ucm2 in a .mat file, for the boundaries and regions protocols"
-    how = "nearest or bilinear" if soft else "nearest"
-    resize = f"{setting('--resize-predictions', 'Repairs(resize=...)')} {how} brings it to that size"
+        protocols = setting("segbench boundaries or segbench regions", "Boundaries() or Regions()")
+        return f"no option fixes that: save it as ucm2 in a .mat file, for {protocols}"
+    resize = setting("--resize-predictions nearest", "Repairs(resize='nearest')")
+    resize += f" or {setting('bilinear', repr('bilinear'))}" * soft + " brings it to that size"
     crop = f"{given('crop', True, of='Repairs')} cuts off excess rows and columns at the lower right"
     if not nearly(shape, expected):
         options = resize

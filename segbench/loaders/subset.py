@@ -59,7 +59,8 @@ def select(patterns: Iterable[str], names: Collection[str]) -> tuple[set[str], t
     including = [fit[pattern] for pattern in given if pattern not in excluding] or [set(names)]
     chosen = set[str]().union(*including).difference(*(fit[pattern] for pattern in excluding))
     if not chosen and not unknown:
-        raise ArgumentError(f"{named('images')} {','.join(given)} leaves out every image that it chooses")
+        chosen_by = setting(f"--images {','.join(given)}", f"images={given}")
+        raise ArgumentError(f"{chosen_by} leaves out every image that it chooses")
     return chosen, unknown
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import given, named
+from segbench.core.interface import given
 from segbench.core.numbers import many
 from segbench.protocols.written import written
 
@@ -104,7 +104,7 @@ def rule_text(rule: Positive) -> str:
     except ArgumentError:
         numbers = []
     if not numbers:
-        raise ArgumentError(f"{named('positive')} {rule!r:.60} is not a rule; {_EXPECTED_RULE}")
+        raise ArgumentError(f"positive={rule!r:.60} is not a rule; {_EXPECTED_RULE}")
     return written(numbers)
 
 

@@ -17,7 +17,7 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.writing import refuse_inputs, write_file
 from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import named, setting
+from segbench.core.interface import given, named, setting
 from segbench.core.protocol import Protocol
 from segbench.drawing.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS, class_colours
 from segbench.loaders.decoded import shown
@@ -118,7 +118,7 @@ def export_overlays(
         if classes and not result.classes:
             what = f"is a result of {result.protocol} without classes, which cannot be drawn"
             others = setting("choose others with --only", "leave this result out")
-            raise DataError(result.method, what, f"leave out {named('classes')}, or {others}")
+            raise DataError(result.method, what, f"leave out {given('classes', True)}, or {others}")
         cut = best_threshold(result) if threshold is None else threshold
         chosen = _chosen(result, names)
         files = files_of(result)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.integers import IntArray
-from segbench.core.interface import given, named, setting
+from segbench.core.interface import given, setting
 from segbench.protocols.labels.inputs import LabelMaps
 from segbench.protocols.labels.values import Remapping, shift_to_zero
 from segbench.protocols.predicted_labels import VOIDS
@@ -76,7 +76,7 @@ class ForeignLabelsError(DataError):
         out = given("void", sorted({*labels, *void}) if few else ...)
         leave_out = f"or leave such pixels out: {out}"
         remap_one = given("gt_map", f"{labels[0]}=LABEL")
-        hint = f"add labels to {named('classes')}, remap them: {remap_one}, {leave_out}"
+        hint = f"add labels to {given('classes')}, remap them: {remap_one}, {leave_out}"
         if remap:
             what += ", and no pixel is 0: labels seem to count from 1"
             run = remap.partition("=")[0]

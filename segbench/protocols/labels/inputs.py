@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.interface import given, named, setting
+from segbench.core.interface import given, setting
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import LabelRule, Positive, equals_any, two_values
@@ -70,8 +70,8 @@ class LabelMap:
         refuse_nan(self.file, f"pixels of {self.role}", ~np.isfinite(self.labels), "a label")
         if not np.array_equal(self.labels, np.rint(self.labels)):
             what = f"{self.role} holds numbers that are not whole, expected one label per pixel"
-            hint = "soft maps are for the pixels protocol, stacks of them are reduced by argmax"
-            raise DataError(self.file, what, f"label maps hold whole numbers; {hint}")
+            hint = f"label maps hold whole numbers; soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
+            raise DataError(self.file, what, hint)
         return self.labels.astype(np.int64)
 
     def remapped(self) -> LabelMap:
@@ -114,7 +114,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     file = sample.prediction_file or sample.name
     if len(sample.predictions) > 1:
         what = f"{len(sample.predictions)} predictions of one image, expected one label map"
-        raise DataError(file, what, f"correct {named('pred_pattern')}, or the columns of the list")
+        raise DataError(file, what, f"correct {given('pred_pattern')}, or the columns of the list")
     truth = through_palette(sample.truth_file, sample.ground_truths[0], palette)
     predicted = through_palette(file, sample.predictions[0], palette)
     by_place = predicted.ndim == truth.ndim + 1
@@ -184,7 +184,7 @@ def _predicted_mask(predicted: LabelMap, rule: LabelRule | None) -> NDArray[np.b
             predicted.file,
             f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value",
             f"for label maps name the classes: {_likely_classes(labels)}; for masks with grey levels use "
-            f"{given('positive', '>=128')}; soft maps are for the pixels protocol",
+            f"{given('positive', '>=128')}; soft maps are for {setting('segbench pixels', 'Pixels()')}",
         )
     return mask
 

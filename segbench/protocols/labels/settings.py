@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from segbench.core.arguments import as_whole, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import named, setting
+from segbench.core.interface import given, named, setting
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_void
 from segbench.core.protocol import Counted, Expected, Facts, Part, Protocol, Settled
@@ -179,7 +179,7 @@ class Labels(Protocol):
     def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
         if self.positive is not None:
             raise ArgumentError(
-                f"{named('positive')} has a meaning for masks only; leave it out, or {named('classes')}"
+                f"{given('positive')} has a meaning for masks only; leave it out, or {given('classes')}"
             )
         names: Sequence[str] | None = self.names
         if isinstance(classes, str):

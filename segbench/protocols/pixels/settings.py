@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from segbench.core.arguments import as_real, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import named
+from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_void
 from segbench.core.protocol import Counted, Expected, Facts, Protocol, Settled
@@ -159,7 +159,7 @@ class Pixels(Protocol):
         ]
         object.__setattr__(self, "at", tuple(sorted(set(at))))
         if self.at and self.bins:
-            raise ArgumentError(f"{named('at')} needs exact scores; leave out {named('bins')}")
+            raise ArgumentError(f"{given('at')} needs exact scores; leave out {given('bins', True)}")
         void = {
             as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
             for value in listed(self.void, "void", "(255,)")
@@ -236,7 +236,7 @@ class Pixels(Protocol):
 
         if len(sample.ground_truths) > 1 and self.annotators is None:
             what = f"{len(sample.ground_truths)} annotators, and no rule to combine them"
-            hint = f"choose {named('annotators')} any, all, majority or each, or {take_one()}"
+            hint = f"choose {given('annotators', 'majority')}, any, all or each; or {take_one()}"
             raise DataError(sample.name, what, hint)
         prediction = self.soft_map(sample)
         drawn, values = self.labelled(sample)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from segbench.core.arguments import as_real
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
-from segbench.core.interface import named
+from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Expected, Protocol
@@ -206,7 +206,7 @@ class Saliency(Protocol):
             raise DataError(
                 file,
                 "a field of view leaves pixels out, but saliency compares whole images",
-                f"leave out {named('field')}",
+                f"leave out {given('field')}",
             )
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_)
