@@ -24,9 +24,8 @@ def as_scale(scale: float | str) -> Scale:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0 < number < math.inf:
-        raise ArgumentError(
-            f"{setting('--scale ', 'scale=')}{scale!r:.60} is not a scale; give a number above 0 (as 255), minmax or sigmoid"
-        )
+        shown = f"{setting('--scale ', 'scale=')}{scale!r:.60}"
+        raise ArgumentError(f"{shown} is not a scale; give a number above 0 (as 255), minmax or sigmoid")
     return number
 
 

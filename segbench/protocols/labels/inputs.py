@@ -70,8 +70,8 @@ class LabelMap:
         refuse_nan(self.file, f"pixels of {self.role}", ~np.isfinite(self.labels), "a label")
         if not np.array_equal(self.labels, np.rint(self.labels)):
             what = f"{self.role} holds numbers that are not whole, expected one label per pixel"
-            hint = f"label maps hold whole numbers; soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
-            raise DataError(self.file, what, hint)
+            hint = f"soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
+            raise DataError(self.file, what, f"label maps hold whole numbers; {hint}")
         return self.labels.astype(np.int64)
 
     def remapped(self) -> LabelMap:
