@@ -32,7 +32,7 @@ from segbench.protocols.registry import verbs
 
 PACKAGE = Path(segbench.__file__).parent
 VERBS = "|".join(["run", "check", *verbs(), *_VERBS])
-OPTION = re.compile(rf"(?<![\w-])--[a-z]|\bsegbench (?:{VERBS})\b")
+OPTION = re.compile(rf"(?<![\w-])(?:--[a-z]|-[jo]\b)|\bsegbench (?:{VERBS})\b")
 
 
 class TestWords:
@@ -41,7 +41,7 @@ class TestWords:
         [
             (lambda: named("max_dist"), "max_dist", "--max-dist"),
             (lambda: given("void"), "void=...", "--void"),
-            (lambda: given("void", [np.float64(255), 0.5]), "void=(255, 0.5)", "--void 255,0.5"),
+            (lambda: given("void", [np.float64(255), 0.5, np.inf]), "void=(255, 0.5, inf)", "--void 255,0.5,inf"),
             (lambda: given("void", (255.0,)), "void=(255,)", "--void 255"),
             (lambda: given("positive", ">=128"), "positive='>=128'", "--positive '>=128'"),
             (lambda: given("label_maps", True), "label_maps=True", "--label-maps"),
@@ -214,7 +214,6 @@ class TestWhereImagesAreCounted:
 
 
 EXCEPTIONS = {
-    "aggregator/database.py": "commands that a message hands to `setting`",
     "loaders/archives.py": "options of tar",
     "report/comparisons.py": "prints to the terminal",
     "report/findings.py": "prints to the terminal",

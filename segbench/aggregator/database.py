@@ -73,26 +73,26 @@ _HINTS = {
     "SQLITE_BUSY": ("has been locked by another process for a minute", "wait until it is done, and try again"),
 }
 _KEPT = "; what was counted before is kept"
-_PICTURE = "for a picture", "plot FILE -o pr{suffix}", "plot_pr"
-_OTHER_FORMATS = {
-    ".csv": ("for CSV", "show FILE --format csv", "export_csv"),
-    ".json": ("for JSON", "show FILE --format json", "result.to_dict"),
-    ".md": ("for Markdown", "show FILE --format markdown", "result.to_dataframe"),
-    ".tex": ("for LaTeX", "show FILE --format latex", "result.to_dataframe"),
-    ".txt": ("for text files", "export FILE --bsds DIR", "export_bsds"),
-    ".html": ("for a page", "report FILE -o page.html", "export_report"),
-    **dict.fromkeys((".pdf", ".svg", ".png"), _PICTURE),
-}
-"""Endings of names that no results file has: what they are for, and the command and the function that writes it."""
 
 
 def require_results_name(path: Path) -> None:
     """Refuse to write a results file under a name that says it is something else."""
-    suffix = path.suffix.lower()
-    if suffix in _OTHER_FORMATS:
-        purpose, command, function = _OTHER_FORMATS[suffix]
-        instead = f"{purpose}: {setting(f'segbench {command.format(suffix=suffix)}', function)}"
+    if instead := _written_otherwise(path.suffix.lower()):
         raise ArgumentError(f"{path}: a results file is a database, so name it {path.stem}.segbench; {instead}")
+
+
+def _written_otherwise(suffix: str) -> str:
+    """Say what writes files with an ending that no results file has; empty for other endings."""
+    picture = f"for a picture: {setting(f'segbench plot FILE -o pr{suffix}', 'plot_pr')}"
+    others = {
+        ".csv": f"for CSV: {setting('segbench show FILE --format csv', 'export_csv')}",
+        ".json": f"for JSON: {setting('segbench show FILE --format json', 'result.to_dict')}",
+        ".md": f"for Markdown: {setting('segbench show FILE --format markdown', 'result.to_dataframe')}",
+        ".tex": f"for LaTeX: {setting('segbench show FILE --format latex', 'result.to_dataframe')}",
+        ".txt": f"for text files: {setting('segbench export FILE --bsds DIR', 'export_bsds')}",
+        ".html": f"for a page: {setting('segbench report FILE -o page.html', 'export_report')}",
+    }
+    return picture if suffix in (".pdf", ".svg", ".png") else others.get(suffix, "")
 
 
 def is_results_file(path: Path) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from shlex import quote
 from typing import ParamSpec, TypeVar
 
@@ -42,8 +42,7 @@ def _plain(value: object) -> object:
     """Give a number of Python for one of NumPy, and 255 for 255.0."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return value
-    number = float(value)
-    return int(number) if number.is_integer() else number
+    return int(value) if isinstance(value, Integral) or float(value).is_integer() else float(value)
 
 
 def _typed(value: object) -> str:
