@@ -42,7 +42,9 @@ def _plain(value: object) -> object:
     """Give a number of Python for one of NumPy, and 255 for 255.0."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return value
-    return int(value) if isinstance(value, Integral) or float(value).is_integer() else float(value)
+    if isinstance(value, Integral):
+        return int(value)
+    return int(float(value)) if float(value).is_integer() else float(value)
 
 
 def _typed(value: object) -> str:
