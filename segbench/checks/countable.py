@@ -78,7 +78,7 @@ def label_map_findings(
     if held and all(np.trace(probe.counts.matrix) == probe.counts.pixels for probe in held):
         what = f"all {len(held)} predictions inspected are identical to the ground truth: every metric will be perfect"
         places = (Place(probe.prediction) for probe in held)
-        found.append(look("identical", "prediction", what, "check that PRED is the folder of predictions", places))
+        found.append(look("identical", "prediction", what, "check that these are predictions", places))
     return [*found, *_outside(counted, expected.counted_by)]
 
 
