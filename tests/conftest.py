@@ -2,10 +2,13 @@
 
 import functools
 import gc
+import inspect
 import os
+import re
 import shutil
 import sys
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,6 +48,17 @@ class Answer(NamedTuple):
     err: str
 
 
+@functools.cache
+def _of_python():
+    """Give a pattern of arguments and calls in Python, which no command should print."""
+    from segbench import Boundaries, Classes, Labels, Pixels, Regions, Repairs, Saliency, evaluate
+
+    kinds = (Repairs, Pixels, Classes, Labels, Boundaries, Regions, Saliency)
+    names = {*inspect.signature(evaluate).parameters, *(each.name for kind in kinds for each in fields(kind))}
+    calls = "|".join(kind.__name__ for kind in kinds)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(names)})=[.\d\"'(\[A-Z]|\b(?:{calls}|evaluate|load_results|plot_\w+)\(")
+
+
 @pytest.fixture
 def segbench(monkeypatch, capsys):
     """Run a command line and give its exit code and what it printed."""
@@ -54,7 +68,9 @@ def segbench(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["segbench", *map(str, arguments)])
         with pytest.raises(SystemExit) as exit_:
             main()
-        return Answer(exit_.value.code or 0, *capsys.readouterr())
+        answer = Answer(exit_.value.code or 0, *capsys.readouterr())
+        assert not _of_python().search(answer.out + answer.err)
+        return answer
 
     return run
 

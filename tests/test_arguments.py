@@ -1,9 +1,6 @@
 """Every public numeric argument: what it cannot take is refused by its name, and NumPy's numbers work as Python's."""
 
-import ast
 import math
-import re
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -226,32 +223,3 @@ def test_what_is_on_or_off_is_true_or_false(value):
     with pytest.raises(ArgumentError, match=r"bins is .*, expected True or False"):
         Classes(labels=[0, 1], bins=value)
     assert Pixels(bins=np.bool_(True)).bins
-
-
-OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-ONLY_AN_OPTION = re.compile(r"--[a-z-]+( \{\})?")
-IN_PYTHON = re.compile(r"\w=|\w\(|\bresults?\b|segbench [a-z]+ ")
-LIBRARY = ("core", "curves", "protocols", "statistics", "aggregator")
-
-
-def messages(module):
-    """Give the texts of a module, docstrings left out, with ``{}`` for what is filled in."""
-    tree = ast.parse(module.read_text("utf-8"))
-    left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):  # examples are what is typed
-        typed = isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "examples"
-        typed |= isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "_DEMO"
-        left_out |= {id(part) for part in ast.walk(node)} if typed else set()
-    left_out |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr) and id(node) not in left_out:
-            yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
-            yield node.value
-
-
-@pytest.mark.parametrize("package", LIBRARY)
-def test_messages_that_name_an_option_name_the_argument_in_python_too(package):
-    root = Path(segbench.__file__).parent / package
-    named = [text for module in root.rglob("*.py") for text in messages(module) if OPTION.search(text)]
-    assert not [text for text in named if not (IN_PYTHON.search(text) or ONLY_AN_OPTION.fullmatch(text))]

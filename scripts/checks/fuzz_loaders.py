@@ -191,7 +191,7 @@ def classes(data: bytes) -> None:
     for read in (
         lambda: classes_of("classes.txt"),
         lambda: read_classes(text),
-        lambda: Pattern.parse(text, "--gt-pattern", tagged=True),
+        lambda: Pattern.parse(text, "gt_pattern", tagged=True),
     ):
         with suppress(*ours()):
             read()

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from segbench.aggregator.codec import EncodedCounts, decode, decode_summary, encode, encode_summary
+from segbench.aggregator.codec import EncodedCounts, count_afresh, decode, decode_summary, encode, encode_summary
 from segbench.aggregator.records import Outcome, Run, StoredPool
 from segbench.aggregator.result import Result, partial_text
 from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile
 from segbench.core.bins import bin_floor
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given, setting
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
 from segbench.core.scores import ScoreCounts
@@ -68,7 +69,8 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
 def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run) -> dict[str, bytes]:
     """Give the packed counts of each image, changed where the whole set decides so."""
     void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
-    left_out_by = [f"--void {void}"] * (void != "none") + [f"--field {field}"] * (field is not None)
+    left_out_by = [setting(f"--void {void}", f"void={void}")] * (void != "none")
+    left_out_by += [given("field", field)] * (field is not None)
     packed = {name: outcome.counts for name, outcome in counted.items() if outcome.counts}
     facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
     settled = protocol.settle(facts, excluded_by=" and ".join(left_out_by))
@@ -95,8 +97,7 @@ def _cut(packed: dict[str, bytes], thresholds: Thresholds) -> tuple[dict[str, by
 def _scores_of(data: bytes) -> ScoreCounts:
     counts = decode(data)
     if not isinstance(counts, ScoreCounts):
-        hint = "the results file was changed: count with --fresh (fresh=True)"
-        raise DataError("packed counts", "are not counts of scores", hint)
+        raise DataError("packed counts", "are not counts of scores", count_afresh())
     return counts
 
 
@@ -129,7 +130,7 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
     with ResultsFile(Path(path)) as store:
         runs = store.runs(partial=True)
         if not runs:
-            raise DataError(str(path), "no image was saved before the run stopped", "repeat the command")
+            raise DataError(str(path), "no image was saved before the run stopped", "repeat the run")
         wanted = [run for run in runs if run.complete or partial]
         places = dict(zip((run.key for run in runs), _places(runs), strict=True))
         found = ((run, _stored_result(store, run, alone=len(wanted) == 1)) for run in wanted)
@@ -138,7 +139,8 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
     if not results:
         hint = "repeat the run; it continues where it stopped"
         if stopped:
-            hint += "; load_results(path, partial=True) and segbench show give the images counted so far"
+            show = setting("segbench show", "load_results(path, partial=True)")
+            hint += f"; {show} gives the images counted so far"
         raise DataError(str(path), f"holds no {'run' if partial else 'complete run'}", hint)
     return results, stopped
 

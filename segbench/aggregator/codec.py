@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError
+from segbench.core.interface import given
 from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
 from segbench.core.summary import Summary
@@ -50,7 +51,6 @@ _SCALARS: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "FloatArray | None": (type(None),),
 }
-_DAMAGED = "the results file was changed or damaged: count again with --fresh (fresh=True)"
 _CLASSES, _RANGES, _BITS = b"{", b"[", b"#"  # no zlib stream begins with one of these
 _STEPS = re.compile(r"steps[48]|bits[48]?")
 
@@ -242,9 +242,14 @@ def _unpacked(data: bytes) -> bytes:
     return block
 
 
+def count_afresh() -> str:
+    """Give the remedy where packed counts are not what was packed."""
+    return f"the results file was changed or damaged: count again with {given('fresh', True)}"
+
+
 def _damaged(error: Exception) -> DataError:
     reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
-    return DataError("packed counts", f"cannot be unpacked ({reason})", _DAMAGED)
+    return DataError("packed counts", f"cannot be unpacked ({reason})", count_afresh())
 
 
 def packed_classes(data: bytes) -> dict[str, bytes]:
@@ -261,7 +266,7 @@ def packed_classes(data: bytes) -> dict[str, bytes]:
 def _decode_scores(data: bytes) -> ScoreCounts:
     counts = decode(data)
     if not isinstance(counts, ScoreCounts):
-        raise DataError("packed counts", "are not counts of scores, as those of a class are", _DAMAGED)
+        raise DataError("packed counts", "are not counts of scores, as those of a class are", count_afresh())
     return counts
 
 
@@ -302,7 +307,7 @@ class EncodedCounts(Mapping[str, Counts]):
             with self._naming(image):
                 parts[image] = packed_classes(data)
                 if name not in parts[image]:
-                    raise DataError(image, f"holds no counts of the class {name}", _DAMAGED)
+                    raise DataError(image, f"holds no counts of the class {name}", count_afresh())
         return EncodedCounts({image: each[name] for image, each in parts.items()}, ScoreCounts, self.file)
 
     def __getitem__(self, name: str) -> Counts:
@@ -311,7 +316,7 @@ class EncodedCounts(Mapping[str, Counts]):
         with self._naming(name):
             counts = decode(packed, self._kind)
             if not isinstance(counts, self._kind):
-                raise DataError(name, "holds counts of another protocol", _DAMAGED)
+                raise DataError(name, "holds counts of another protocol", count_afresh())
             self._require_alike(name, counts)
         return counts
 

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.signature import without_selection
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import setting
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.loaders.repairs import Repairs
@@ -159,13 +160,15 @@ def _refuse_namesakes(results: Sequence[Result]) -> None:
     if not doubled:
         return
     arrays = any(result.settings.get("source") == "arrays" for result in results)
-    hint = f"give each a name of its own ({'Accumulator(method=...)' if arrays else 'count them again as NAME=PRED'})"
+    again = "Accumulator(method=...)" if arrays else setting("NAME=PRED", "evaluate(method=...)")
+    hint = f"give each a name of its own when it is counted: {again}"
     if len(set(in_tables)) == len(results):
         listed = first_names([*map(repr, in_tables)], _LISTED)
-        hint = (
-            f"choose some of {listed} with --methods, or those of one setting with --only "
-            f"(compare(methods={{'name': result}})), or {hint}"
+        choose = setting(
+            f"choose some of {listed} with --methods, or those of one setting with --only",
+            "name them: compare({name: result, ...})",
         )
+        hint = f"{choose}, or {hint}"
     raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {hint}")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import setting
 
 APPLICATION_ID = 0x5E6B_E9C4
 SCHEMA = 3
@@ -66,30 +67,32 @@ _COLUMNS = {
 }
 _ALWAYS = {"runs", "images"}
 _HINTS = {
-    "SQLITE_FULL": ("cannot grow because the disk is full", "free some space and repeat the command"),
-    "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, check limits on file size, and repeat the command"),
+    "SQLITE_FULL": ("cannot grow because the disk is full", "free some space and try again"),
+    "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, check limits on file size, and try again"),
     "SQLITE_READONLY": ("cannot be changed because it is read-only", "name another file, or change its permissions"),
-    "SQLITE_BUSY": ("has been locked by another process for a minute", "wait until it is done, and repeat the command"),
+    "SQLITE_BUSY": ("has been locked by another process for a minute", "wait until it is done, and try again"),
 }
 _KEPT = "; what was counted before is kept"
-_PICTURE = "for a picture: segbench plot FILE -o pr{suffix}"
-_OTHER_FORMATS = {
-    ".csv": "for CSV: segbench show FILE --format csv",
-    ".json": "for JSON: segbench show FILE --format json",
-    ".md": "for Markdown: segbench show FILE --format markdown",
-    ".tex": "for LaTeX: segbench show FILE --format latex",
-    ".txt": "for text files: segbench export FILE --bsds DIR",
-    ".html": "for a page: segbench report FILE -o page.html",
-    **dict.fromkeys((".pdf", ".svg", ".png"), _PICTURE),
-}
 
 
 def require_results_name(path: Path) -> None:
     """Refuse to write a results file under a name that says it is something else."""
-    suffix = path.suffix.lower()
-    if suffix in _OTHER_FORMATS:
-        instead = _OTHER_FORMATS[suffix].format(suffix=suffix)
+    if instead := _written_otherwise(path.suffix.lower()):
         raise ArgumentError(f"{path}: a results file is a database, so name it {path.stem}.segbench; {instead}")
+
+
+def _written_otherwise(suffix: str) -> str:
+    """Say what writes files with an ending that no results file has; empty for other endings."""
+    picture = f"for a picture: {setting(f'segbench plot FILE -o pr{suffix}', 'plot_pr')}"
+    others = {
+        ".csv": f"for CSV: {setting('segbench show FILE --format csv', 'export_csv')}",
+        ".json": f"for JSON: {setting('segbench show FILE --format json', 'result.to_dict')}",
+        ".md": f"for Markdown: {setting('segbench show FILE --format markdown', 'result.to_dataframe')}",
+        ".tex": f"for LaTeX: {setting('segbench show FILE --format latex', 'result.to_dataframe')}",
+        ".txt": f"for text files: {setting('segbench export FILE --bsds DIR', 'export_bsds')}",
+        ".html": f"for a page: {setting('segbench report FILE -o page.html', 'export_report')}",
+    }
+    return picture if suffix in (".pdf", ".svg", ".png") else others.get(suffix, "")
 
 
 def is_results_file(path: Path) -> bool:
@@ -129,7 +132,8 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
     """Make the tables of a new file where one is wanted; refuse one that is not ours."""
     if _is_new(database):
         if not create:
-            raise DataError(str(path), "is empty", "make a results file with: segbench pixels GT PRED -o FILE")
+            command = setting("segbench pixels GT PRED -o FILE", "evaluate(GT, PRED, results=FILE)")
+            raise DataError(str(path), "is empty", f"make a results file with: {command}")
         safe = _write_ahead(database)
         database.execute("BEGIN IMMEDIATE")
         try:

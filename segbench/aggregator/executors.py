@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from segbench.core.errors import WorkerError
+from segbench.core.interface import carried, setting
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -37,7 +38,7 @@ def answers(
         return
     bound = in_flight or workers_of(executor) * _IN_FLIGHT_A_WORKER or IN_FLIGHT
     try:
-        yield from _Spread(executor, function, lost).answers(iter(batches), bound)
+        yield from _Spread(executor, carried(function), lost).answers(iter(batches), bound)
     except CancelledError as error:
         raise WorkerError("the executor was closed, or its cluster is gone; what was counted is kept") from error
 
@@ -114,7 +115,7 @@ class _Spread(Generic[Item, Answer]):
             if self._lost_in_a_row == _LOST_IN_A_ROW:
                 raise WorkerError(
                     f"{_LOST_IN_A_ROW} images in a row killed their worker, so the images are probably not the cause; "
-                    "check memory limits, or count without workers (-j 1) to see the error"
+                    f"check memory limits, or count {setting('with -j 1', 'without an executor')} to see the error"
                 )
             yield [self._lost(batch[0])]
 

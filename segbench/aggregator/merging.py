@@ -17,12 +17,9 @@ from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.signature import without_selection
 from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given, named
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.registry import protocol_of
-
-_UNFINISHED_HINT = (
-    "repeat the command that began it, or leave such runs out: --leave-out-unfinished (leave_out_unfinished=True)"
-)
 
 
 @dataclass(eq=False)
@@ -109,9 +106,8 @@ def merge_results(
                 _add(merged, str(path), run, outcomes)
     if not found.keys() >= set(leave_out) or (leave_out and not merged):
         listed = ", ".join(map(repr, found))
-        raise ArgumentError(
-            f"--leave-out {', '.join(map(repr, leave_out))} (leave_out=[...]): expected some of {listed}, but not all"
-        )
+        found_in = ", ".join(map(repr, leave_out))
+        raise ArgumentError(f"{named('leave_out')} {found_in}: expected some of {listed}, but not all")
     try:
         with ResultsFile(place, create=True) as store:
             for whole in merged.values():
@@ -126,13 +122,14 @@ def merge_results(
 
 def _named_runs(path: Path, *, leave_out_unfinished: bool) -> list[tuple[str, Run, list[Outcome]]]:
     """Read the runs of a file by their names in tables, with what came of their images."""
+    hint = f"repeat the run to complete it, or leave such runs out: {given('leave_out_unfinished', True)}"
     with ResultsFile(path) as store:
         runs = store.runs(partial=not leave_out_unfinished)
         if not runs and not leave_out_unfinished:
-            raise DataError(str(path), "holds no run", _UNFINISHED_HINT)
+            raise DataError(str(path), "holds no run", hint)
         unfinished = next((run for run in runs if not run.complete), None)
         if unfinished:
-            raise DataError(str(path), f"the run of {unfinished.method!r} is not complete", _UNFINISHED_HINT)
+            raise DataError(str(path), f"the run of {unfinished.method!r} is not complete", hint)
         outcomes = [store.outcomes(run.key) for run in runs]
     results = [stored_result(run, some, str(path)) for run, some in zip(runs, outcomes, strict=True)]
     for result in results:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given, setting
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import is_stream
@@ -86,11 +87,11 @@ def best_threshold(result: Result) -> float:
         return math.nan  # there are none: its pictures are the same at any
     best = result.summary[threshold.key]
     if math.isnan(best):
-        raise DataError(result.method, "has no best threshold", "name one: --threshold 0.5 (threshold=0.5)")
+        raise DataError(result.method, "has no best threshold", f"name one: {given('threshold', 0.5)}")
     return float(best)
 
 
 def _insist_on_pictures(result: Result) -> None:
     reason = why_no_pictures(result)
     if reason:
-        raise DataError(result.method, reason, "leave this result out, or choose others with --only")
+        raise DataError(result.method, reason, setting("choose others with --only", "leave this result out"))

@@ -21,6 +21,7 @@ from segbench._version import __version__
 from segbench.aggregator.database import POOLED, connect, explained, prepare, require_results_name
 from segbench.aggregator.records import Outcome, Run, StoredPool, read_outcome, read_pool, read_run
 from segbench.core.errors import DataError
+from segbench.core.interface import setting
 
 # A run is the same whichever images lack a prediction; an image counts alike whichever part of the set is chosen.
 _SAME = "(method, protocol, json_remove(settings, '$.missing')) = (?, ?, json_remove(?, '$.missing'))"
@@ -47,10 +48,11 @@ class ResultsFile:
             require_results_name(path)
         # Those of os.path answer where those of Path raise: for names too long, folders that may not be entered.
         if os.path.isdir(path):  # noqa: PTH112  as said
-            hint = "give the name of a file" if create else "give the file that a run wrote with -o"
+            hint = "give the name of a file" if create else "give the file that a run wrote"
             raise DataError(str(path), "is a folder, not a results file", hint)
         if not create and not os.path.isfile(path):  # noqa: PTH113  as said
-            raise DataError(str(path), "there is no such results file", "correct its path; -o FILE of a run writes one")
+            hint = f"correct its path; {setting('-o FILE of a run', 'evaluate(results=FILE)')} writes one"
+            raise DataError(str(path), "there is no such results file", hint)
         if not os.path.isdir(path.parent):  # noqa: PTH112  as said
             raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")
         with self._readable():

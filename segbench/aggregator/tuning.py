@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import setting
 from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
@@ -47,7 +48,9 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
         raise DataError("tuning set", f"{totals[0]} positives and {totals[1]} negatives, and both are needed")
     if tuning.reduced.two_valued:
         what = "two-valued predictions, expected soft maps: masks have no threshold to choose"
-        raise DataError("tuning set", what, "leave out thresholds=... (--tuning-set, --tuning-results)")
+        raise DataError(
+            "tuning set", what, f"leave out {setting('--tuning-set or --tuning-results', 'thresholds=...')}"
+        )
     number = "unnamed" if tuning.unnamed else len(tuning.counts)
     found = thresholds_from(tuning.reduced, source="")
     # Other scores on the same images give other thresholds, and so another run.

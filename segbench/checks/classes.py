@@ -13,6 +13,7 @@ from segbench.checks.probes import Probe, ScoreProbe, TruthProbe, coloured_files
 from segbench.checks.scores import INVERTED_BELOW, WRITTEN_WHOLE, score_findings
 from segbench.checks.truths import listed
 from segbench.core.errors import DataError
+from segbench.core.interface import given, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
@@ -26,7 +27,7 @@ from segbench.protocols.stacks import ClassMapsError
 RARE = 0.001
 """Share of an image below which a class says little: a small thing overlooked looks like scores that run backwards."""
 _OVER_ALL = ("not-finite", "levels-unscaled", "few-levels", "range")
-_NO_SCALE = "soft maps of several classes cannot be rescaled (--scale, Repairs(scale=...))"
+_NO_SCALE = "soft maps of several classes cannot be rescaled"
 _FIXES = {
     "levels-unscaled": f"save levels that use the full range of their type, or floats; {_NO_SCALE}",
     "range": f"save the maps of all classes on one scale; {_NO_SCALE}",
@@ -120,8 +121,7 @@ def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
         what = "are neither a class nor void" if len(together) > 1 else "is neither a class nor void"
         message = f"{listed(together)} {what}, and counts as negative in every class, "
         message += f"in {many(len(places), 'ground truth')} of {len(seen)} inspected"
-        void = ",".join(f"{label:g}" for label in together[:_NAMED_ONE_BY_ONE])
-        fix = f"--void {void} (void=...), or name it in --classes (Classes(labels=...))"
+        fix = f"{given('void', together[:_NAMED_ONE_BY_ONE])}, or name it in {setting('--classes', 'labels=...')}"
         yield look(key, "ground truth", message, fix, places)
 
 
@@ -131,7 +131,7 @@ def _inverted(by_class: _ByClass, expected: Expected) -> list[Finding]:
     wrong = [title for title, middle in middles.items() if middle < INVERTED_BELOW]
     if not wrong:
         return []
-    turn = "leave out --invert (invert=True)" if expected.invert else "--invert (invert=True)"
+    turn = f"{'leave out ' * expected.invert}{given('invert', True)}"
     lowest, highest = min(middles[title] for title in wrong), max(middles[title] for title in wrong)
     order = "check which map belongs to which class, or invert only those maps"
     span = f"{lowest:.2f}" if len(wrong) == 1 else f"{lowest:.2f} to {highest:.2f}"

@@ -12,6 +12,7 @@ from segbench.checks.findings import Finding, Place, look, stops, verb
 from segbench.checks.probes import Probe, UncountedError
 from segbench.checks.truths import listed
 from segbench.core.errors import DataError
+from segbench.core.interface import given
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
@@ -71,13 +72,13 @@ def label_map_findings(
     void = [probe for probe in counted if not probe.counts.pixels]
     if void:
         what = f"{many(len(void), 'ground truth')} of {len(counted)} inspected {verb(len(void), 'are')} void everywhere"
-        fix = "check --void, --gt-map and --field (void=, gt_map=, field=)"
+        fix = f"check {given('void')}, {given('gt_map')} and {given('field')}"
         found.append(look("all-void", "ground truth", what, fix, (Place(probe.truth_file) for probe in void)))
     held = [probe for probe in counted if probe.counts.pixels]
     if held and all(np.trace(probe.counts.matrix) == probe.counts.pixels for probe in held):
         what = f"all {len(held)} predictions inspected are identical to the ground truth: every metric will be perfect"
         places = (Place(probe.prediction) for probe in held)
-        found.append(look("identical", "prediction", what, "check that PRED is the folder of predictions", places))
+        found.append(look("identical", "prediction", what, "check that these are predictions", places))
     return [*found, *_outside(counted, expected.counted_by)]
 
 
@@ -89,11 +90,11 @@ def _outside(counted: Sequence[CountsProbe], protocol: Any) -> Iterator[Finding]
     labels = listed(sorted({label for probe in outside for label in probe.outside}))
     what = f"{many(len(outside), 'prediction')} of {len(counted)} inspected {verb(len(outside), 'have')} labels that "
     what += f"are not classes ({labels}), "
-    fix = "add labels to --classes (classes=...), or remap them: --pred-map (pred_map=...)"
+    fix = f"add labels to {given('classes')}, or remap them: {given('pred_map')}"
     remap = protocol.table({probe.image: probe.counts for probe in counted}).missing_pred_map
     if remap:
         what += "and label 0 is never predicted: labels seem to count from 1"
-        fix = f"--pred-map {remap} (pred_map='{remap}')"
+        fix = given("pred_map", remap)
     else:
         what += "and such pixels count as wrong"
     places = (Place(probe.prediction, listed(probe.outside)) for probe in outside)

@@ -32,7 +32,7 @@ class Finding:
     message : str
         What was found, with numbers.
     fix : str
-        The option or the action that fixes it.
+        The argument, or at the command line the option, that fixes it; or what else does.
     places : tuple of Place
         Where: all that are known, in order.
     images : tuple of str

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from segbench.checks.findings import Finding, Place, look, stops, verb
 from segbench.checks.probes import LabelProbe, Probe
+from segbench.core.interface import setting
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.protocols.class_names import written_classes
@@ -27,15 +28,16 @@ def predicted_label_findings(probes: Sequence[Probe], expected: Expected) -> lis
     what += "ground truth is "
     if any(one.coloured for one in found if one):
         what += "(in colour), and the grey level of a colour is not a score"
+        command = setting("segbench labels GT PRED --palette FILE", "Labels(palette=FILE)")
         fix = (
-            "evaluate colour-coded label maps with segbench labels GT PRED --palette FILE, which has r,g,b,label,name "
-            "per line (Labels(palette=...)); or save the scores before argmax, one soft map per class"
+            f"evaluate colour-coded label maps with {command}, which has r,g,b,label,name per line; or save the scores "
+            "before argmax, one soft map per class"
         )
     else:
         what += f"({len(labels)} labels), and the number of a label is not a score"
         fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), rule or str(labels[-1]))
     if rule or expected.classes:
-        fix += "; --no-check (in Python: evaluate) counts the numbers of the labels as scores"
+        fix += f"; {setting('--no-check', 'evaluate')} counts the numbers of the labels as scores"
     return [
         stops(
             "label-map",
@@ -54,6 +56,7 @@ def region_findings(probes: Sequence[LabelProbe]) -> list[Finding]:
     if not soft:
         return []
     what = f"{many(len(soft), 'prediction')} of {len(probes)} inspected {verb(len(soft), 'look')} like soft maps: "
-    fix = "give label maps, ucm2 or segs; soft maps are for segbench pixels or segbench boundaries"
+    protocols = setting("segbench pixels or segbench boundaries", "Pixels() or Boundaries()")
+    fix = f"give label maps, ucm2 or segs; soft maps are for {protocols}"
     places = (Place(probe.file, f"{probe.labels} labels") for probe in soft)
     return [look("soft-map", "prediction", f"{what}every grey level is read as a region", fix, places)]

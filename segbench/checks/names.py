@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from segbench.checks.duplicates import is_same_file
 from segbench.checks.findings import Finding, Place, stops, verb
+from segbench.core.interface import given, setting
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
@@ -41,7 +42,7 @@ def _predictions_as_annotator(pairing: Pairing) -> Finding | None:
     truth, predicted = (shown(masked(str(place))) for place in (inputs.ground_truth, inputs.prediction))
     where = inputs.pairs or f"the ground truth {truth} contains {predicted}"
     what = f"predictions are read as an annotator, too, in {many(len(among), 'image')}: {where}"
-    fix = "give a ground truth without predictions, or a --gt-pattern (gt_pattern=...) that fits none: 'gt/#/*'"
+    fix = f"give a ground truth without predictions, or a pattern that fits none: {given('gt_pattern', 'gt/#/*')}"
     return _stops("is-ground-truth", what, fix, (Place(shown(files.prediction)) for files in among))
 
 
@@ -93,7 +94,7 @@ def _unpaired(pairing: Pairing) -> Finding:
 
 
 def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> Finding:
-    typed, given = (" --annotators majority", ", annotators='majority'") if expected.one_annotator else ("", "")
     what = f"{len(pairing.missing)} ground truths look like several annotators of the predicted images"
-    fix = f"--gt-pattern '{pattern}'{typed} (gt_pattern='{pattern}'{given})"
+    fixes = [given("gt_pattern", pattern), given("annotators", "majority")]
+    fix = setting(" ", ", ").join(fixes[: 1 + expected.one_annotator])
     return _stops("annotator-names", what, fix, map(Place, pairing.missing))

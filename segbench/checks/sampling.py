@@ -12,6 +12,7 @@ from segbench.checks.classes import probe_classes
 from segbench.checks.countable import probe_counts
 from segbench.checks.probes import Probe, probe
 from segbench.checks.sizes import Surveyed
+from segbench.core.interface import carried
 from segbench.core.protocol import Expected
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
@@ -38,7 +39,7 @@ def probes_of(
     if len(chosen) < _WORTH_THREADS:
         return list(map(inspect, chosen))
     with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:  # decoders let other threads run
-        return list(threads.map(inspect, chosen))
+        return list(threads.map(carried(inspect), chosen))
 
 
 def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:

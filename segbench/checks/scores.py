@@ -8,6 +8,7 @@ from statistics import median
 
 from segbench.checks.findings import Finding, Place, look, stops, verb
 from segbench.checks.probes import Probe, ScoreProbe
+from segbench.core.interface import given, setting
 from segbench.core.levels import ROUNDING, like_levels
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
@@ -58,7 +59,8 @@ def _inverted(scores: Sequence[ScoreProbe], expected: Expected) -> list[Finding]
     what = f"scores are higher on negatives than on positives (AUC-ROC {middle:.2f}, median of "
     message = f"{what}{many(len(ranked), 'image')}){ground}"
     places = (Place(score.file, f"AUC-ROC {score.auc:.2f}") for score in ranked if score.auc < 0.5)
-    return [look("inverted", "prediction", message, f"{'leave out ' * expected.invert}--invert (invert=True)", places)]
+    fix = f"{'leave out ' * expected.invert}{given('invert', True)}"
+    return [look("inverted", "prediction", message, fix, places)]
 
 
 def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
@@ -70,7 +72,7 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
             full = 255 if dtype == "uint8" else 65535
             what = f"{dtype} predictions contain nothing above {highest:g}, so no score is above {highest:g} / {full}"
             places = (Place(score.file, f"up to {score.highest:g}") for score in group)
-            return [look("levels-unscaled", "prediction", what, f"--scale {most} (Repairs(scale={most}))", places)]
+            return [look("levels-unscaled", "prediction", what, given("scale", most, of="Repairs"), places)]
     return []
 
 
@@ -92,11 +94,11 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> li
     else:
         what = f"float scores range from {lowest:g} to {highest:g}, {_why_range_matters(expected, logits=logits)}"
         if like_levels(lowest, highest):
-            fix = "--scale 255 (Repairs(scale=255))"
+            fix = given("scale", 255, of="Repairs")
         elif lowest < 0 and not logits:
             fix = "save scores between 0 and 1: clip them, or map scores between -1 and 1 with (s + 1) / 2"
         else:
-            fix = "--scale sigmoid for logits (Repairs(scale='sigmoid')), or --scale N (Repairs(scale=N))"
+            fix = f"{given('scale', 'sigmoid', of='Repairs')} for logits, or {setting('--scale N', 'Repairs(scale=N)')}"
     places = [Place(s.file, f"{s.lowest:g} to {s.highest:g}") for _, s in outside]
     if expected.unit_range:
         return [stops("range", "prediction", what, fix, places, images=[probe.image for probe, _ in outside])]
@@ -119,7 +121,7 @@ def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) 
         return []
     fix = "write finite scores"
     if expected.takes_field and not expected.lines:
-        fix += ", or leave those pixels out with --field (field=...)"
+        fix += f", or leave those pixels out with {given('field')}"
     return [
         stops(
             "not-finite",
@@ -161,7 +163,8 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
     fix = "save soft maps, before they are cut at a threshold"
     if masks:
         message = f"predictions contain only two values ({written}), so they are evaluated as masks"
-        fix = f"for IoU, Dice and MCC of masks use segbench labels GT PRED (Labels()); for curves and areas {fix}"
+        labels = setting("segbench labels GT PRED", "Labels()")
+        fix = f"for IoU, Dice and MCC of masks use {labels}; for curves and areas {fix}"
     return [look("few-levels", "prediction", message, fix, (Place(score.file) for score in scores))]
 
 
@@ -181,6 +184,7 @@ def _thick(scores: Sequence[ScoreProbe]) -> list[Finding]:
     if share < THICK:
         return []
     what = f"ridges are thick: {100 * share:.0f} % of the strong pixels lie in blocks of 2 x 2 (median)"
-    fix = "--nms 1,5,1.01 (nms=(1, 5, 1.01)), or segbench nms IN_DIR OUT_DIR, as is usual for network outputs"
+    nms = setting("segbench nms IN_DIR OUT_DIR", "segbench.nms")
+    fix = f"{given('nms', (1, 5, 1.01))}, or {nms}, as is usual for network outputs"
     thick = (Place(score.file, f"{100 * score.blocks:.0f} %") for score in scores if score.blocks >= THICK)
     return [look("not-suppressed", "prediction", what, fix, thick)]

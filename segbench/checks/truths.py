@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from shlex import quote
 
 from segbench.checks.findings import Finding, Place, look, stops, verb
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
 from segbench.core.grouping import grouped
+from segbench.core.interface import given, setting
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
+from segbench.protocols.annotators import take_one
 from segbench.protocols.predicted_labels import VOIDS, are_grey_levels
 
 LABELS_BELOW = 64.0
@@ -62,31 +63,25 @@ def _values_finding(kind: str, group: Sequence[tuple[Probe, TruthProbe]], expect
     if kind == "grey-ground-truth":
         jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for _, truth in group)
         what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
-        fix = _positive(">=128" if examples[-1] > 1 else ">=0.5")
+        fix = given("positive", ">=128" if examples[-1] > 1 else ">=0.5")
     elif kind == "void":
         void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
         what = f"labels and the value {void:g}, which is not declared void"
         rest = [value for value in examples if value != void]
-        fix = _positive(f"{rest[-1]:g}") if expected.lines else f"--void {void:g} (void={void:g})"
+        fix = given("positive", rest[-1]) if expected.lines else given("void", (void,))
         if not expected.lines and not expected.rule and len(rest) > 2:
-            fix += f" and {_positive(f'{rest[-1]:g}')}, or whichever labels are positive"
+            fix += f" and {given('positive', rest[-1])}, or whichever labels are positive"
         elif not expected.lines and examples[-1] != void:
-            fix += f", or {_positive('>=128')}"
+            fix += f", or {given('positive', '>=128')}"
     else:
         what = "several labels"
-        fix = f"{_positive(f'{examples[-1]:g}')}, or whichever labels are positive"
-        fix = f"--label-maps for their borders (label_maps=True), or {fix}" if expected.lines else fix
+        fix = f"{given('positive', examples[-1])}, or whichever labels are positive"
+        fix = f"{given('label_maps', True)} for their borders, or {fix}" if expected.lines else fix
     message = f"{many(len(group), 'ground truth')} of those inspected {verb(len(group), 'contain')} {what}"
     places = [Place(truth.file, listed(truth.values)) for _, truth in group]
     if expected.rule:
         return look(kind, "ground truth", message, fix, places)
     return stops(kind, "ground truth", message, fix, places, images=[probe.image for probe, _ in group])
-
-
-def _positive(rule: str) -> str:
-    """Write the option that names what is positive, on the command line and in Python."""
-    typed = quote(rule)
-    return f"--positive {typed} (positive={typed})"
 
 
 def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
@@ -98,8 +93,7 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
             "annotators",
             "ground truth",
             f"{many(len(several), 'image')} of {len(probes)} inspected {verb(len(several), 'have')} several annotators",
-            "--annotators majority (annotators='majority'), any, all or each; or take one annotator with --gt-pattern "
-            "(gt_pattern=...), or one column of the list",
+            f"{given('annotators', 'majority')}, any, all or each; or {take_one()}",
             (Place(probe.image, many(len(probe.truths), "annotator")) for probe in several),
             images=[probe.image for probe in several],
             whole=len(several) == total,
@@ -118,15 +112,15 @@ def _one_set(probes: Sequence[Probe], expected: Expected, total: int) -> list[Fi
         rarest = min(pairs.values(), key=len)
         what = f"masks do not agree on their two values: {listed(together)} across the set"
         places = [Place(truth.file, listed(truth.values)) for truth in rarest]
-        fix = _positive(f">={together[1]:g}")
+        fix = given("positive", f">={together[1]:g}")
         return [stops("mixed-ground-truth", "ground truth", what, fix, places, whole=True)]
     unsettled = expected.rule is None and expected.reads == "masks" and len(together) == 1
     if not unsettled and any(truth.positive_share for truth in truths):
         return []
     whole = unsettled and len(probes) == total
-    fix = f"--positive with a value that occurs: {listed(together)} (positive=...)"
+    fix = f"{given('positive')} with a value that occurs: {listed(together)}"
     if len(together) == 1 and any(truth.ignored for truth in truths):
-        fix = f"another --void or --field (void=, field=), or none: nothing but {together[0]:g} is left"
+        fix = f"another {given('void')} or {given('field')}, or none: nothing but {together[0]:g} is left"
     what = f"no pixel is positive in the {many(len(probes), 'image')} inspected"
     places = [Place(truth.file, listed(truth.values)) for truth in truths]
     if whole:
@@ -139,7 +133,7 @@ def _nan(probes: Sequence[Probe]) -> list[Finding]:
     if not bad:
         return []
     what = f"{many(len(bad), 'ground truth')} {verb(len(bad), 'contain')} NaN"
-    fix = "give these pixels a value; if they do not count, one that is void: --void (void=...)"
+    fix = f"give these pixels a value; if they do not count, one that is void: {given('void')}"
     places = [Place(truth.file, f"{truth.nan} NaN") for _, truth in bad]
     return [stops("nan-ground-truth", "ground truth", what, fix, places, images=[image for image, _ in bad])]
 
@@ -152,13 +146,14 @@ def _lines(probes: Sequence[Probe]) -> list[Finding]:
         share = sorted(truth.positive_share for truth in white)[len(white) // 2]
         what = f"{100 * share:.0f} % of the ground truth is boundary, as in black lines on white"
         places = [Place(truth.file, f"{100 * truth.positive_share:.0f} %") for truth in white]
-        return [look("inverted-ground-truth", "ground truth", what, _positive("0"), places)]
+        return [look("inverted-ground-truth", "ground truth", what, given("positive", 0), places)]
     if 2 * len(thick) > len(truths):
         what = (
             "ground-truth lines are wider than a pixel, or filled; all their pixels need a match, but predictions are "
             "thinned, so even a perfect one has a low recall"
         )
-        fix = "--label-maps (label_maps=True) for the borders of filled areas; segbench.thin for drawn lines"
+        thinned = setting("thin drawn lines", "segbench.thin for drawn lines")
+        fix = f"{given('label_maps', True)} for the borders of filled areas; {thinned}"
         places = [Place(truth.file, f"{100 * truth.thick:.0f} thick places per 100 pixels") for truth in thick]
         return [look("thick-ground-truth", "ground truth", what, fix, places)]
     return []

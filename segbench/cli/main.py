@@ -42,9 +42,11 @@ def _run() -> None:
     from segbench.cli.command import Stopped
     from segbench.cli.commands import app
     from segbench.core.errors import ArgumentError, SegbenchError
+    from segbench.core.interface import naming_options
 
     try:
-        app()
+        with naming_options():
+            app()
     except Stopped as stopped:
         typer.echo(f"\n{stopped}", err=True)
         sys.exit(INTERRUPTED)

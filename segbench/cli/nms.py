@@ -89,4 +89,4 @@ def _suppressed(
     if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
         raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
     png = iio.imwrite("<bytes>", np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}"), extension=".png")
-    return png, (*decoded.notes, *note_on_levels(stored.dtype))
+    return png, (*decoded.notes, *note_on_levels(stored.dtype, scalable=False))

@@ -107,7 +107,7 @@ def _of_results(
         found = ", ".join(runs) or "none"
         raise ArgumentError(
             f"{results} holds no run of {', '.join(missing)} under the settings of this one (with them: {found}); "
-            "name methods as there (name=FOLDER), and tune with the same options"
+            "name methods as there, as in NAME=FOLDER, and tune with the same options"
         )
     for method in methods:
         if _has_fields(runs[method]) not in (masked, None):

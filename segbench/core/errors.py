@@ -31,8 +31,8 @@ class DataError(SegbenchError):
 
     Examples
     --------
-    >>> print(DataError("gt/7.png", "3 distinct values (0, 128, 255), expected 2", "say which with --positive"))
-    gt/7.png: 3 distinct values (0, 128, 255), expected 2; say which with --positive
+    >>> print(DataError("gt/7.png", "3 distinct values (0, 128, 255), expected 2", "give positive=128"))
+    gt/7.png: 3 distinct values (0, 128, 255), expected 2; give positive=128
     """
 
     def __init__(self, path: str, what: str, hint: str = "") -> None:

@@ -21,7 +21,7 @@ def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[str,
     if not are_wide(dtype):
         return ()
     largest = np.iinfo(dtype).max
-    or_scale = ", or say --scale 255 (Repairs(scale=255))" if scalable else ""
+    or_scale = ", or set the scale, such as 255" if scalable else ""
     return (f"{dtype} values are levels: score = value / {largest}; store scores as floats{or_scale}",)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
+from segbench.core.interface import setting
 from segbench.core.names import first_names
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
@@ -97,4 +98,5 @@ def _missing(
         lines.append(f"\n  (found, but not a class: {', '.join(map(shown, foreign))})")
     lack = f"{len(incomplete)} of {len(pairing.files)} images lack maps of some of the {classes} classes"
     what = f"{lack}:{''.join(lines)}\n"
-    return DataError(where, what, "write a map for every class, or name those present: --classes (Classes(...))")
+    hint = f"write a map for every class, or name those present: {setting('--classes', 'Classes(labels=...)')}"
+    return DataError(where, what, hint)

@@ -27,6 +27,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given
 from segbench.core.numbers import many
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import KNOWN, split_extension
@@ -38,7 +39,6 @@ from segbench.loaders.urls import is_url, masked, url_path
 _ABSENT = "there is no such file"
 _HINT = "columns are name, ground_truth, prediction or prediction:METHOD, and optionally field, separated by commas"
 _METHOD = "prediction:"
-LEAVE_OUT = "--allow-missing (allow_missing=True) leaves out images without a prediction"
 
 
 class Row(NamedTuple):
@@ -58,6 +58,11 @@ class FileList(NamedTuple):
     names: tuple[str, ...]  # all images, also those not chosen
     missing: tuple[str, ...]  # chosen images without a prediction
     unknown: tuple[str, ...]  # chosen names and patterns that fit no image
+
+
+def leave_out_missing() -> str:
+    """Say how to leave out images without a prediction."""
+    return f"{given('allow_missing', True)} leaves out images without a prediction"
 
 
 def method_columns(place: str) -> dict[str, str]:
@@ -132,7 +137,7 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
         nothing = "lists no image with a prediction" if lacking else "lists no image"
         what = f"{many(len(problems), 'problem')}:" + listed(problems) if problems else nothing
         absent = any("no prediction" in problem or _ABSENT in problem for problem in problems)
-        hint = f"correct the list; its paths are relative to {folder}" + (f"; {LEAVE_OUT}" if absent else "")
+        hint = f"correct the list; its paths are relative to {folder}" + (f"; {leave_out_missing()}" if absent else "")
         raise DataError(shown_place, what, hint)
     known = set(chain.from_iterable(places.values()))
     others = [name for i, name in enumerate(header) if i not in known and not name.startswith("prediction")]

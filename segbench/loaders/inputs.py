@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import given
 from segbench.core.sample import WITHOUT_FIELD, WITHOUT_NEGATIVES, Reads
 from segbench.loaders.archives import method_name
 from segbench.loaders.file_list import column_of, has_fields
@@ -71,12 +72,12 @@ class Inputs:
         if reads != "annotators" and self.alone:
             raise ArgumentError("no prediction is given; only Annotators(...) works without one")
         if reads in WITHOUT_FIELD and self.has_fields():
-            given = "leave out --field (field=...)" if self.pairs is None else "take the column 'field' out of the list"
-            raise ArgumentError(f"boundaries are counted over whole images, without a field of view: {given}")
+            hint = f"leave out {given('field')}" if self.pairs is None else "take the column 'field' out of the list"
+            raise ArgumentError(f"boundaries are counted over whole images, without a field of view: {hint}")
         if reads in WITHOUT_NEGATIVES and self.negatives:
             what = "labels" if reads == "classes" else reads
             hint = f"an image without ground truth has no {what}"
-            raise ArgumentError(f"--negatives has no meaning for {reads} (negatives=...): {hint}")
+            raise ArgumentError(f"{given('negatives')} has no meaning for {reads}: {hint}")
 
     @property
     def alone(self) -> bool:

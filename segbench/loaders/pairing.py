@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Self
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
-from segbench.loaders.file_list import LEAVE_OUT, read_list
+from segbench.loaders.file_list import leave_out_missing, read_list
 from segbench.loaders.hints import matching_patterns, nearest
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.inputs import Inputs
@@ -47,19 +48,19 @@ class Pattern:
     extension: str = ""  # the only one to take, in lower case; empty for every known one
 
     @classmethod
-    def parse(cls, text: str, option: str, *, tagged: bool = False) -> Pattern:
-        """Check a pattern and make it ready."""
-        given = f"{option} {text!r} ({option.removeprefix('--').replace('-', '_')}={text!r})"
+    def parse(cls, text: str, field: str, *, tagged: bool = False) -> Pattern:
+        """Check a pattern, a field of `Inputs`, and make it ready."""
+        named = given(field, text)
         if text.count("*") != 1:
-            raise ArgumentError(f"{given} has {text.count('*')} *, expected one, in place of the image's name")
+            raise ArgumentError(f"{named} has {text.count('*')} *, expected one, in place of the image's name")
         if text.count("#") > tagged:
             at_most = "at most one, in place of an annotator's or a scale's tag"
             expected = at_most if tagged else "none: there is one mask per image"
-            raise ArgumentError(f"{given} has {text.count('#')} #, expected {expected}")
+            raise ArgumentError(f"{named} has {text.count('#')} #, expected {expected}")
         extension = next((e for e in EXTENSIONS if text.lower().endswith(e)), "")
         body = text[: len(text) - len(extension)].replace(os.sep, "/").removeprefix("./")
         if "*" not in body:
-            raise ArgumentError(f"{given} has no * before its extension, expected one")
+            raise ArgumentError(f"{named} has no * before its extension, expected one")
         groups = {"*": "(?P<name>.+)", "#": "(?P<tag>[^/]+?)"}
         regex = "".join(groups.get(c) or re.escape(c) for c in body)
         return cls(text, re.compile(regex, re.DOTALL), extension)
@@ -179,15 +180,16 @@ def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[s
 def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
     """Refuse a folder with the predictions of several methods as those of one."""
     what = f"holds the predictions of {len(methods)} methods in sub-folders: {', '.join(methods)}"
-    hint = f"call evaluate once per sub-folder, as in {_shown(inputs.prediction)}/{next(iter(methods))}"
+    once = setting("give each sub-folder as a method", "call evaluate once per sub-folder")
+    hint = f"{once}, as in {_shown(inputs.prediction)}/{next(iter(methods))}"
     return DataError(_shown(inputs.prediction), what, hint)
 
 
 def _paired(inputs: Inputs) -> Pairing:
     patterns = (
-        Pattern.parse(inputs.gt_pattern, "--gt-pattern", tagged=True),
-        Pattern.parse(inputs.pred_pattern, "--pred-pattern", tagged=True),
-        Pattern.parse(inputs.field_pattern, "--field-pattern"),
+        Pattern.parse(inputs.gt_pattern, "gt_pattern", tagged=True),
+        Pattern.parse(inputs.pred_pattern, "pred_pattern", tagged=True),
+        Pattern.parse(inputs.field_pattern, "field_pattern"),
     )
     if inputs.pairs is not None:
         return _from_list(inputs, inputs.pairs)
@@ -229,9 +231,7 @@ def _paired(inputs: Inputs) -> Pairing:
     if blank:
         truth_notes += (f"{len(blank)} images without ground truth match {inputs.negatives!r} and count as negative",)
     elif inputs.negatives:
-        prediction_notes += (
-            f"no prediction without ground truth matches {inputs.negatives!r} (--negatives, negatives=)",
-        )
+        prediction_notes += (f"no prediction without ground truth matches the negatives, {inputs.negatives!r}",)
     return Pairing(
         inputs,
         files,
@@ -314,7 +314,7 @@ def _unpaired(pairing: Pairing) -> DataError:
     folder, without_field = _shown(inputs.field), pairing.without_field
     close = _with_nearest(pairing.missing, pairing.extra)
     lacking = {
-        f"{unmatched(pairing.unknown)} (--images, images=)": pairing.unknown,
+        unmatched(pairing.unknown): pairing.unknown,
         f"{len(close)} of {total} ground truths {_have(close)} no prediction": close,
         f"{many(len(pairing.extra), 'prediction')} {_have(pairing.extra)} no ground truth": pairing.extra,
         f"{many(len(without_field), 'image')} {_have(without_field)} no mask in {folder}": without_field,
@@ -341,18 +341,17 @@ def pairing_hint(pairing: Pairing) -> str:
     matching = None if nearly_all else matching_patterns(pairing.missing, pairing.extra)
     if matching:
         patterns = {name: p for name, p in zip(("gt", "pred"), matching, strict=True) if p != "*"}
-        typed = " ".join(f"--{name}-pattern '{shown(p)}'" for name, p in patterns.items())
-        return f"try {typed} ({', '.join(f'{name}_pattern={shown(p)!r}' for name, p in patterns.items())})"
+        return f"try {setting(' ', ', ').join(given(f'{name}_pattern', shown(p)) for name, p in patterns.items())}"
     if not pairing.missing and not pairing.extra:
-        return "add the masks, or say which part of a mask's name is the image's: --field-pattern (field_pattern=...)"
-    leave_out = [LEAVE_OUT] if pairing.missing and pairing.files else []
+        return f"add the masks, or say which part of a mask's name is the image's: {given('field_pattern')}"
+    leave_out = [leave_out_missing()] if pairing.missing and pairing.files else []
     if pairing.extra and pairing.files:
-        leave_out.append("--images (images=...) restricts the run to the images named, here those with a ground truth")
+        leave_out.append(f"{given('images')} restricts the run to the images named, here those with a ground truth")
     if nearly_all:
         return "; ".join([*leave_out, "or add or remove files so that all names pair"])
     hint = (
-        "add or remove files so that names pair, or say which part of a file's name is the image's: --gt-pattern and "
-        "--pred-pattern (gt_pattern=..., pred_pattern=...)"
+        "add or remove files so that names pair, or say which part of a file's name is the image's: "
+        f"{given('gt_pattern')} and {given('pred_pattern')}"
     )
     return "; ".join([hint, *leave_out])
 

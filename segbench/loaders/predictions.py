@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.interface import given
 from segbench.core.levels import note_on_levels
 from segbench.core.sample import Reads
 from segbench.loaders import matlab
@@ -36,7 +37,7 @@ def read_predictions(
     if scales and (reads == "masks" or form != "map"):
         many = f"{1 + len(files.scales)} predictions of one image, expected one"
         what = many if reads == "masks" else f"{form} beside other scales"
-        hint = "only label maps can have one file per scale; correct --pred-pattern (pred_pattern=...) or the list"
+        hint = f"only label maps can have one file per scale; correct {given('pred_pattern')} or the list"
         raise DataError(shown(files.prediction), what, hint)
     further = [decode(contents[path], path, role=role) for path in files.scales]
     maps += tuple(one.array for one in further)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import setting
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
 
@@ -24,7 +25,6 @@ _SOURCES = {
     "documents": "from the data set's public documents",
     "memory": "from memory; compare it with your files",
 }
-_HINT = "see a built-in preset: segbench presets bsds500"
 _LARGEST_BYTES = 2**13
 """The parser takes the square of a file's length where tables are nested."""
 _PLACES = ("ground_truth", "field", "images")
@@ -134,7 +134,7 @@ def load_preset(name: str) -> Preset:
     try:
         if path.stat().st_size > _LARGEST_BYTES:
             what = f"has {path.stat().st_size} bytes, expected at most {_LARGEST_BYTES} of a preset"
-            raise DataError(shown(path), what, _HINT)
+            raise DataError(shown(path), what, _hint())
         text = path.read_text("utf-8")
     except (OSError, ValueError) as error:
         raise DataError(shown(path), f"cannot be read ({shown(error)}), expected a preset", "check the path") from error
@@ -145,16 +145,21 @@ def _read(text: str, name: str, file: str) -> Preset:
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(shown(file), f"is not TOML ({error})", _HINT) from None
+        raise DataError(shown(file), f"is not TOML ({error})", _hint()) from None
     problems = _problems(content)
     if problems:
         listed = "".join(f"\n  {problem}" for problem in problems)
-        raise DataError(shown(file), f"is not a preset:{listed}\n", _HINT)
+        raise DataError(shown(file), f"is not a preset:{listed}\n", _hint())
     layout = {place: _as_tuple(where) for place, where in content["layout"].items()}
     texts: dict[str, Any] = {key: content.get(key, "") for key in _TEXTS}
     texts["source"] = content.get("source", "memory")
     protocols = _as_tuple(content.get("protocols", "pixels"))
     return Preset(name=name, protocols=protocols, layout=layout, options=content.get("options", {}), **texts)
+
+
+def _hint() -> str:
+    """Name an example of a preset."""
+    return "see a built-in preset: " + setting("segbench presets bsds500", "load_preset('bsds500')")
 
 
 def _problems(content: Mapping[str, Any]) -> list[str]:

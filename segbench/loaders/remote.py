@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given
 from segbench.loaders.decoded import shown
 from segbench.loaders.entries import Listing, inner_name, listing_of, split_extension
 from segbench.loaders.source import Source
@@ -68,9 +69,8 @@ def list_url(url: str) -> Listing:
     except Exception as error:  # noqa: BLE001  each protocol has errors of its own
         raise DataError(name, f"cannot be listed ({_reason(error)})", "check the network and permissions") from None
     if not found:
-        raise DataError(
-            name, "lists no file", "check the URL; a web server must show its folders, or give --pairs (pairs=...)"
-        )
+        hint = f"check the URL; a web server must show its folders, or give a list of the files: {given('pairs')}"
+        raise DataError(name, "lists no file", hint)
     return listing_of(name, found, Counter())
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given, setting
 from segbench.core.levels import scores_of
 from segbench.core.sample import Reads
 from segbench.loaders.resizing import bilinear, nearest
@@ -75,9 +76,8 @@ class Repairs:
         if self.resize is not None:
             as_resize(self.resize)
             if self.crop:
-                raise ArgumentError(
-                    "--resize-predictions and --crop (Repairs(resize=..., crop=True)) exclude each other; give one"
-                )
+                resize = setting("--resize-predictions", "resize=...")
+                raise ArgumentError(f"{resize} and {given('crop', True)} exclude each other; give one")
         if self.scale is not None:
             object.__setattr__(self, "scale", as_scale(self.scale))
 
@@ -109,11 +109,9 @@ class Repairs:
         if reads == "annotators" and self != Repairs():
             raise ArgumentError("repairs are for predictions, and annotators are compared without one")
         if reads == "classes" and self != Repairs():
-            raise ArgumentError(
-                "repairs are for one soft map per image, not for the maps of several classes (--classes, Classes(...))"
-            )
+            raise ArgumentError("repairs are for one soft map per image, not for the maps of several classes")
         if reads == "labels" and self.scale is not None:
-            raise ArgumentError("label maps have no scale; leave out --scale (Repairs(scale=...))")
+            raise ArgumentError(f"label maps have no scale; leave out {given('scale')}")
         if reads in ("regions", "labels") and (self.resize == "bilinear" or isinstance(self.scale, str)):
             raise ArgumentError(
                 f"{self.scale or self.resize} is for soft maps; label maps are resized 'nearest', "
@@ -124,7 +122,8 @@ class Repairs:
 def as_resize(text: str) -> Resize:
     """Read a way of resizing."""
     if text not in get_args(Resize):
-        raise ArgumentError(f"resize={text!r} is not a resizing method; choose nearest or bilinear")
+        chosen = setting(f"--resize-predictions {text!r}", f"resize={text!r}")
+        raise ArgumentError(f"{chosen} is not a resizing method; choose nearest or bilinear")
     return cast("Resize", text)
 
 
@@ -166,7 +165,7 @@ def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
 
 def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
     if maps.kind == "labels":
-        raise DataError(maps.predictions[0][0], "label maps have no scale", "leave out --scale (Repairs(scale=...))")
+        raise DataError(maps.predictions[0][0], "label maps have no scale", f"leave out {given('scale')}")
     if maps.kind == "ucm2" and isinstance(scale, str):
         raise DataError(maps.predictions[0][0], f"a ucm2 is 0 between contours, and {scale} would change that")
     ((name, stored),) = maps.predictions
@@ -189,11 +188,8 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
             require_finite(array, name, "which bilinear resizing would spread")
             predictions.append((name, bilinear(scores_of(array), shape)))
         else:
-            raise DataError(
-                name,
-                "label maps, and bilinear would mix labels",
-                "take --resize-predictions nearest (Repairs(resize='nearest'))",
-            )
+            hint = setting("--resize-predictions nearest", "Repairs(resize='nearest')")
+            raise DataError(name, "label maps, and bilinear would mix labels", f"take {hint}")
         notes[f"{_RESIZED}, {how} [{_sides(array.shape)} to {_sides(shape)}]"] = None
     return replace(maps, predictions=predictions, notes=tuple(notes))
 
@@ -202,7 +198,7 @@ def _cropped(maps: ImageMaps) -> ImageMaps:
     truth = maps.truths[0]
     common = tuple(map(min, *(array.shape for _, array in (truth, *maps.predictions))))
     notes = dict.fromkeys(maps.notes)
-    for what, (name, array) in [*(("prediction", named) for named in maps.predictions), ("ground truth", truth)]:
+    for what, (name, array) in [*(("prediction", one) for one in maps.predictions), ("ground truth", truth)]:
         if array.shape == common:
             continue
         if not (fixable(array.shape, truth[1].shape) and croppable(array.shape, common)):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import setting
 
 _Named: TypeAlias = Literal["minmax", "sigmoid"]
 Scale: TypeAlias = float | _Named
@@ -23,7 +24,8 @@ def as_scale(scale: float | str) -> Scale:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0 < number < math.inf:
-        raise ArgumentError(f"scale={scale!r:.60} is not a scale; give a number above 0 (as 255), minmax or sigmoid")
+        shown = f"{setting('--scale ', 'scale=')}{scale!r:.60}"
+        raise ArgumentError(f"{shown} is not a scale; give a number above 0 (as 255), minmax or sigmoid")
     return number
 
 

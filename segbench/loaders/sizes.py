@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from segbench.core.errors import DataError
+from segbench.core.interface import given, setting
 from segbench.loaders.decoded import size
 
 MOST_CUT = 2, 0.1
@@ -13,7 +14,6 @@ MOST_CUT = 2, 0.1
 HINT = "save all maps of an image at one size"
 _TRANSPOSED = "it looks transposed"
 _UCM2 = "it has 2 h + 1 and 2 w + 1 pixels, as a ucm2 has, which the boundaries and regions protocols read"
-_CROP = "--crop cuts off excess rows and columns at the lower right (Repairs(crop=True))"
 
 
 class SizeError(DataError):
@@ -82,15 +82,17 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
             "if it has one"
         )
     if guess == _UCM2:
-        return "no option fixes that: save it as ucm2 in a .mat file, for segbench boundaries or segbench regions"
-    how = "nearest or bilinear" if soft else "nearest"
-    resize = f"--resize-predictions {how} brings it to that size (Repairs(resize=...))"
+        protocols = setting("segbench boundaries or segbench regions", "Boundaries() or Regions()")
+        return f"no option fixes that: save it as ucm2 in a .mat file, for {protocols}"
+    resize = setting("--resize-predictions nearest", "Repairs(resize='nearest')")
+    resize += f" or {setting('bilinear', repr('bilinear'))}" * soft + " brings it to that size"
+    crop = f"{given('crop', True, of='Repairs')} cuts off excess rows and columns at the lower right"
     if not nearly(shape, expected):
         options = resize
     elif max(abs(extent - wanted) for extent, wanted in zip(shape, expected, strict=True)) <= MOST_CUT[0]:
-        options = f"{_CROP}; or {resize}"
+        options = f"{crop}; or {resize}"
     else:
-        options = f"{resize}; if it was padded, {_CROP}"
+        options = f"{resize}; if it was padded, {crop}"
     return f"{options}; without it nothing is changed"
 
 

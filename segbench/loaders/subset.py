@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from os import PathLike, fspath
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import named, setting
 from segbench.loaders.decoded import shown
 from segbench.loaders.listing import read_text
 from segbench.loaders.urls import masked
@@ -28,7 +29,8 @@ def as_images(given: Images) -> tuple[str, ...]:
     wrong = next((name for name in names if not (name and isinstance(name, str))), None)
     if not names or wrong is not None:
         found = "is empty" if not names else f"holds {wrong!r}"
-        raise ArgumentError(f"images {found}, expected names or patterns of images, as in ['coins', 'c*'], or None")
+        example = setting("coins,c*", "['coins', 'c*'], or None")
+        raise ArgumentError(f"{named('images')} {found}, expected names or patterns of images, as in {example}")
     return names
 
 
@@ -36,7 +38,8 @@ def _read(place: str) -> tuple[str, ...]:
     try:
         text = read_text(place, "a text file of image names")
     except DataError as error:
-        hint = "images is a text file of names, or a sequence of them: images=['coins', 'c*'], --images 'coins,c*'"
+        example = setting("--images 'coins,c*'", "images=['coins', 'c*']")
+        hint = f"{named('images')} is a text file of names, or several names: {example}"
         raise DataError(error.path, error.what, hint) from None
     lines = [line.strip() for line in text.splitlines()]
     names = tuple(line for line in lines if line and not line.startswith("#"))
@@ -56,7 +59,8 @@ def select(patterns: Iterable[str], names: Collection[str]) -> tuple[set[str], t
     including = [fit[pattern] for pattern in given if pattern not in excluding] or [set(names)]
     chosen = set[str]().union(*including).difference(*(fit[pattern] for pattern in excluding))
     if not chosen and not unknown:
-        raise ArgumentError(f"--images {','.join(given)} (images=...) leaves out every image that it chooses")
+        chosen_by = setting(f"--images {','.join(given)}", f"images={given}")
+        raise ArgumentError(f"{chosen_by} leaves out every image that it chooses")
     return chosen, unknown
 
 

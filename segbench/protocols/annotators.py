@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import given
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 ONE_ANNOTATOR = "only one annotator, so the image is left out"
 """The note on an image that cannot show how well annotators agree."""
-TAKE_ONE = "take one of them: --gt-pattern (gt_pattern=...), or one column of the list"
-"""The remedy where an image has several ground truths, and only one can be counted."""
 
 AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
 
@@ -43,8 +42,13 @@ Labelled: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.bool_] | None]"
 def as_annotator_rule(text: str) -> AnnotatorRule:
     """Read a rule for several annotators."""
     if text not in get_args(AnnotatorRule):
-        raise ArgumentError(f"annotators={text!r} is not a rule; choose any, all, majority or each")
+        raise ArgumentError(f"{given('annotators', text)} is not a rule; choose any, all, majority or each")
     return cast("AnnotatorRule", text)
+
+
+def take_one() -> str:
+    """Give the remedy where an image has several ground truths, and only one can be counted."""
+    return f"take one of them: {given('gt_pattern')}, or one column of the list"
 
 
 def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None) -> list[Labelled]:

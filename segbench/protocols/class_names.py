@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import setting
 
 RESERVED = "|,=\n\r"
 """What no name of a class may hold, for it parts names from each other."""
@@ -30,7 +31,7 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
         raise ArgumentError(f"label {min(labels)} is negative; labels are 0 or more")
     both = [str(label) for label in labels if label in void]
     if both:
-        hint = f"choose which labels are void: --void none ({protocol}(void=()))"
+        hint = f"choose which labels are void: {setting('--void none', f'{protocol}(void=())')}"
         raise ArgumentError(f"label {', '.join(both)} is both a class and void; {hint}")
     for name, label in zip(names, labels, strict=True):
         if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):

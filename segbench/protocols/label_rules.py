@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
+from segbench.core.interface import given
 from segbench.core.numbers import many
 from segbench.protocols.written import written
 
@@ -38,7 +39,6 @@ _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
 }
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
-POSITIVE_HINT = "say which values are positive, for instance --positive {example!r} (Pixels(positive={example!r}))"
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class LabelRule:
         except ValueError:
             values = ()
         if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
-            raise ArgumentError(f"positive={text!r} is not a rule; {_EXPECTED_RULE}")
+            raise ArgumentError(f"{given('positive', text)} is not a rule; {_EXPECTED_RULE}")
         return cls(comparison, values)
 
     def __str__(self) -> str:
@@ -132,7 +132,7 @@ def two_values(
     values = tuple(sorted(found))
     if len(values) > 2:
         what = f"{len(names)} annotators hold {describe(np.array(values))}, expected two"
-        raise DataError(names[0], what, POSITIVE_HINT.format(example=f">={values[1]:g}"))
+        raise DataError(names[0], what, _name_positive(f">={values[1]:g}"))
     if len(values) < 2:
         return [np.zeros(truth.shape, np.bool_) for truth in ground_truths], values
     return [truth if truth.dtype == np.bool_ else truth == values[1] for truth in ground_truths], values
@@ -149,7 +149,7 @@ def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.
     lowest, highest = among.min(), among.max()
     if not np.all((among == lowest) | (among == highest)):
         found = describe(np.unique(among))
-        raise DataError(name, f"{found}, expected two", POSITIVE_HINT.format(example=">=128"))
+        raise DataError(name, f"{found}, expected two", _name_positive(">=128"))
     return float(lowest), float(highest)
 
 
@@ -163,17 +163,21 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
         for value, names in sorted(holders.items())
     )
     if len(holders) > 1:
-        hint = POSITIVE_HINT.format(example=f">={sorted(holders)[1]:g}")
+        hint = _name_positive(f">={sorted(holders)[1]:g}")
     elif left_out_by:
-        hint = f"perhaps {left_out_by} left out every other value; give another, or none (void=..., field=...)"
+        hint = f"perhaps {left_out_by} left out every other value; give another, or none"
     else:
         (value,) = holders
-        hint = f"say which value is positive, for instance --positive {value or 255:g} (positive={value or 255:g})"
+        hint = _name_positive(value or 255)
     raise DataError(
         "ground truth",
         f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}",
         hint,
     )
+
+
+def _name_positive(example: str | float) -> str:
+    return f"say which values are positive, for instance {given('positive', example)}"
 
 
 def settled_positive(

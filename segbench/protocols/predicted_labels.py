@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.interface import given, setting
 from segbench.core.sample import Sample
 from segbench.protocols.label_rules import equals_any
 
@@ -75,13 +76,13 @@ class LabelsSeen:
 
 
 def instead_of_label_maps(classes: str, positive: str) -> str:
-    """Say what can be counted instead: classes as ``--classes`` takes them, and a rule for one of them."""
+    """Say what can be counted instead: classes as text, and a rule for one of them."""
+    labels = setting(f"segbench labels GT PRED --classes {quote(classes)}", f"Labels(classes={classes!r})")
     return (
-        f"evaluate label maps with segbench labels GT PRED --classes {classes} (Labels(classes=...)); or save the "
-        "scores before argmax, one soft map per class, and list the classes: "
-        f"--classes {classes} (Classes(labels=...)); or turn one class of the predictions into masks of 0 and 255 and "
-        "select the same class of the ground truth, for "
-        f"instance --positive {quote(positive)} (Pixels(positive={positive!r}))"
+        f"evaluate label maps with {labels}; or save the scores before argmax, one soft map per class, and list the "
+        f"classes: {setting(f'--classes {quote(classes)}', 'Classes(labels=...)')}; or turn one class of the "
+        "predictions into masks of 0 and 255 and select the same class of the ground truth, for instance "
+        f"{given('positive', positive)}"
     )
 
 

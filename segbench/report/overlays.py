@@ -17,6 +17,7 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.writing import refuse_inputs, write_file
 from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given, named, setting
 from segbench.core.protocol import Protocol
 from segbench.drawing.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS, class_colours
 from segbench.loaders.decoded import shown
@@ -108,7 +109,7 @@ def export_overlays(
     place of the class, then one index for labels outside the classes (white) and one for void (grey).
     """
     if threshold is not None:
-        threshold = as_real(threshold, "threshold", "a number", least=-math.inf, most=math.inf)
+        threshold = as_real(threshold, named("threshold"), "a number", least=-math.inf, most=math.inf)
         _refuse_unreached(results, threshold)
     work: list[_Work] = []
     *places, truths = file_names([*(result.method for result in results), _GROUND_TRUTH])
@@ -116,7 +117,8 @@ def export_overlays(
         full_protocol(result)
         if classes and not result.classes:
             what = f"is a result of {result.protocol} without classes, which cannot be drawn"
-            raise DataError(result.method, what, "leave out --classes (classes=True), or choose others with --only")
+            others = setting("choose others with --only", "leave this result out")
+            raise DataError(result.method, what, f"leave out {given('classes', True)}, or {others}")
         cut = best_threshold(result) if threshold is None else threshold
         chosen = _chosen(result, names)
         files = files_of(result)
@@ -190,7 +192,7 @@ def _chosen(result: Result, names: Sequence[str]) -> list[str]:
         raise DataError(
             result.method,
             f"counted no image called {', '.join(map(repr, unknown))}",
-            "segbench show --per-image lists the names (result.counts)",
+            f"{setting('segbench show --per-image', 'result.counts')} lists the names",
         )
     return list(names) or list(result.counts)
 

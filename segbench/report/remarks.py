@@ -12,6 +12,7 @@ from typing import Literal
 from segbench.aggregator.merging import lacking
 from segbench.aggregator.result import Result, names_of
 from segbench.core.grouping import grouped
+from segbench.core.interface import setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.core.summary import Summary
@@ -97,7 +98,8 @@ def _failures(failed: Mapping[str, str]) -> Iterable[str]:
     yield from (what if remedy in shared else reason for reason, (what, remedy) in zip(reasons, parts, strict=False))
     yield from (f"-> {remedy}" for remedy in shared)
     if len(reasons) > _SHOWN_FAILURES:
-        yield f"... and {len(reasons) - _SHOWN_FAILURES} more reasons; --format json lists all"
+        every = setting("--format json", "result.failed")
+        yield f"... and {len(reasons) - _SHOWN_FAILURES} more reasons; {every} lists all"
 
 
 def _on_images(results: Sequence[Result], names: Sequence[str]) -> Iterable[Remark]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from segbench.aggregator.result import Result, names_of, partial_text
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
+from segbench.core.interface import setting
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import latex_name
 from segbench.core.numbers import DIGITS, exact, number
@@ -390,7 +391,12 @@ def how_to_get_classes(results: Sequence[Result]) -> str:
     """Name the command that gives classes, of the first protocol that can have any; empty if none can."""
     asked = dict.fromkeys(result.rules.variant_of or result.protocol for result in results)
     with_classes = [verb for verb in asked if verb in verbs() and any(map(has_parts, protocols_of(verb)))]
-    return f"; run segbench {with_classes[0]} GT PRED --classes 0-18" if with_classes else ""
+    if not with_classes:
+        return ""
+    kind = next(filter(has_parts, protocols_of(with_classes[0])))
+    return "; " + setting(
+        f"run segbench {with_classes[0]} GT PRED --classes 0-18", f"evaluate with {kind.__name__}(...)"
+    )
 
 
 def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None = None, every: bool = False) -> Table:
@@ -429,10 +435,8 @@ def threshold_columns(results: Sequence[Result]) -> list[Mapping[str, NDArray[An
     tables = [{} if result.drawn is None else result.drawn.columns for result in results]
     if results and not any(tables):
         protocols = " and ".join(by_protocol(results))
-        raise ArgumentError(
-            f"results of {protocols} have no curve, so there are no thresholds to list; leave out --per-threshold, or "
-            "choose other methods with --only"
-        )
+        others = setting("leave out --per-threshold, or choose other methods with --only", "choose other results")
+        raise ArgumentError(f"results of {protocols} have no curve, so there are no thresholds to list; {others}")
     return tables
 
 
@@ -468,7 +472,7 @@ def threshold_table(
         notes += [f"{name}: {undecided}"] if undecided else []
         if len(kept) < values.size:
             points = f", at {result.chosen_points}" if result.chosen_points else ""
-            notes.append(f"{name}: {len(kept)} of {values.size} thresholds{points}; --format csv and json list all")
+            notes.append(f"{name}: {len(kept)} of {values.size} thresholds{points}; {_every()} all")
         if highest is not None and not undecided:
             best |= {(len(rows) + place, measure) for place, at in enumerate(kept) if at == highest}
         lists = {key: curve[key].tolist() for key in chosen if key in curve}
@@ -476,9 +480,14 @@ def threshold_table(
         rows += [Row(labels, Summary({key: column[at] for key, column in lists.items()})) for at in kept]
     thresholds = [row.summary["threshold"] for row in rows]
     if any(math.isfinite(one) and float(number(one, digits=digits)) != one for one in thresholds):
-        notes.append("thresholds are rounded here; --format csv and json list them with all digits")
+        notes.append(f"thresholds are rounded here; {_every()} them with all digits")
     columns = tuple(Metric(key=key, title=key) for key in chosen)
     return Table(("method",) if named else (), columns, rows, best=frozenset(best), notes=tuple(notes))
+
+
+def _every() -> str:
+    """Say what lists every threshold."""
+    return setting("--format csv and json list", "export_csv lists")
 
 
 def _undecided(result: Result, digits: int) -> str:

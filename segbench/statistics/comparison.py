@@ -20,6 +20,7 @@ from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
+from segbench.core.interface import named
 from segbench.core.metric import Metric
 from segbench.core.names import latex_name
 from segbench.core.numbers import DIGITS, many, number, signed
@@ -271,7 +272,7 @@ def compare(
     """Compare methods by their counts, see `segbench.compare`, `Protocol.prepared` and `refuse_different`."""
     if len(methods) < 2:
         raise ArgumentError(f"{len(methods)} method; a comparison needs at least two")
-    permutations = as_whole(permutations, "permutations", least=1, most=MOST_REPLICATES)
+    permutations = as_whole(permutations, named("permutations"), least=1, most=MOST_REPLICATES)
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     refuse_different(methods, same_truth=same_truth)
     protocol = protocol or protocol_measuring(*methods.values())

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arguments import as_real, as_whole
+from segbench.core.interface import named
 from segbench.core.table import CELLS_AT_ONCE, Table, as_dense
 
 FloatArray = NDArray[np.float64]
@@ -26,7 +27,7 @@ def as_level(level: float, name: str = "level") -> float:
 
 def as_draws(replicates: int, seed: int) -> tuple[int, int]:
     """Read how many replicates are drawn, and the seed."""
-    return as_whole(replicates, "replicates", least=1, most=MOST_REPLICATES), as_whole(seed, "seed")
+    return as_whole(replicates, named("replicates"), least=1, most=MOST_REPLICATES), as_whole(seed, named("seed"))
 
 
 def draw(table: Table, *, replicates: int, seed: int) -> FloatArray:

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import given
 from segbench.core.names import first_names
 
 _LISTED = 5
-_MISSING = (
-    "predict the missing images, or count all methods into a new file with --images common.txt (images='common.txt'), "
-    "a list of the images that all have, one name per line"
-)
 
 
 def refuse_different(methods: Mapping[str, Mapping[str, Any]], *, same_truth: bool = False) -> None:
@@ -27,7 +24,10 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]], *, same_truth: bo
         ):
             if images:
                 problems.append(f"{present} has {first_names(images, _LISTED)}, {absent} has not")
-                remedies[_MISSING] = None
+                remedies[
+                    "predict the missing images, or count all methods into a new file with "
+                    f"{given('images', 'common.txt')}, a list of the images that all have, one name per line"
+                ] = None
         for image in () if same_truth else sorted(set(reference) & set(per_image)):
             totals = [images[image].ground_truth for images in (reference, per_image)]
             if totals[0] != totals[1]:

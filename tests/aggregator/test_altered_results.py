@@ -69,7 +69,7 @@ class TestCounts:
     def test_that_are_none(self, data):
         with pytest.raises(DataError, match="cannot be unpacked") as caught:
             decode(data)
-        assert "--fresh" in caught.value.hint
+        assert "fresh=True" in caught.value.hint
         assert str(caught.value).isprintable()
 
     def test_a_bomb_does_not_go_off(self):

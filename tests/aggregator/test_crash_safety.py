@@ -256,7 +256,7 @@ class TestFullDisk:
         monkeypatch.setattr(store, "connect", tight)
         gt, pred = write_many(tmp_path / "many", 40)
         with pytest.raises(
-            DataError, match=r"disk is full .*free some space and repeat the command; what was counted before is"
+            DataError, match=r"disk is full .*free some space and try again; what was counted before is"
         ):
             evaluate(gt, pred, results=tmp_path / "r.segbench")
         monkeypatch.undo()

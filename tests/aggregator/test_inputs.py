@@ -21,7 +21,7 @@ class TestWhatHasNoMeaning:
             lambda: check(*papers, settings, field=masks),
             lambda: evaluate(papers[0], None, Annotators(settings=settings), field=masks),
         ):
-            with pytest.raises(ArgumentError, match=r"without a field of view: leave out --field"):
+            with pytest.raises(ArgumentError, match=r"without a field of view: leave out field="):
                 refused()
 
     @pytest.mark.usefixtures("papers")
@@ -41,7 +41,7 @@ class TestWhatHasNoMeaning:
     @pytest.mark.parametrize(("protocol", "option"), [(Regions(), "regions"), (Classes(labels=[0, 1]), "classes")])
     def test_no_label_map_stands_for_a_missing_one(self, papers, protocol, option):
         for verb in (evaluate, check):
-            with pytest.raises(ArgumentError, match=f"--negatives has no meaning for {option}"):
+            with pytest.raises(ArgumentError, match=f"negatives=... has no meaning for {option}"):
                 verb(*papers, protocol, negatives="good*")
 
 

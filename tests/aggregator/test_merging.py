@@ -86,7 +86,7 @@ def test_runs_cut_short_can_be_left_out(papers, tmp_path):
     evaluate(*papers, method="whole", results=tmp_path / "one")
     with pytest.raises(KeyboardInterrupt):
         evaluate(*papers, method="cut", results=tmp_path / "one", progress=stop)
-    with pytest.raises(DataError, match=r"the run of .cut. is not complete.*--leave-out-unfinished"):
+    with pytest.raises(DataError, match=r"the run of .cut. is not complete.*leave_out_unfinished=True"):
         merge_results([tmp_path / "one"], tmp_path / "all")
     (merged,) = merge_results([tmp_path / "one"], tmp_path / "all", leave_out_unfinished=True)
     assert merged.method == "whole"
@@ -114,7 +114,7 @@ class TestRefusals:
         evaluate(*papers, results=tmp_path / "one")
         with ResultsFile(tmp_path / "two", create=True):
             pass
-        with pytest.raises(DataError, match=r"two: holds no run; repeat the command .*--leave-out-unfinished"):
+        with pytest.raises(DataError, match=r"two: holds no run; repeat the run .*leave_out_unfinished=True"):
             merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all")
         (merged,) = merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all", leave_out_unfinished=True)
         assert len(merged.counts) == 2

@@ -69,7 +69,7 @@ def test_a_file_without_a_complete_run_says_how_to_see_what_there_is(folders, tm
 def test_a_run_that_saved_no_image_says_so(tmp_path, partial):
     with ResultsFile(tmp_path / "r", create=True):
         pass
-    with pytest.raises(DataError, match=r"no image was saved before the run stopped; repeat the command$"):
+    with pytest.raises(DataError, match=r"no image was saved before the run stopped; repeat the run$"):
         load_results(tmp_path / "r", partial=partial)
 
 

@@ -64,7 +64,7 @@ class TestImages:
         assert list(evaluate(*folders[:2], images=tmp_path / "images.txt").counts) == ["im03", "im05"]
 
     def test_unknown_names_are_refused_and_checked(self, folders):
-        with pytest.raises(DataError, match=r"1 name or pattern matches no image .*\n  im001 \(nearest: im0\d\)"):
+        with pytest.raises(DataError, match=r"1 name or pattern matches no image:\n  im001 \(nearest: im0\d\)"):
             evaluate(*folders[:2], images=["im001"])
         (finding,) = check(*folders[:2], images=["im001", "im01"]).stops
         assert (finding.key, finding.message) == ("unknown-images", "1 name or pattern matches no image")

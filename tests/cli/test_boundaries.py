@@ -139,8 +139,8 @@ class TestRefused:
             (("--thresholds", "0"), "from 1 to 65535"),
             (("--thresholds", "0.5,0.2"), "rising"),
             (("--thresholds", "many"), "is not a list of numbers"),
-            (("--max-dist", "-1"), "max_dist is -1"),
-            (("--max-dist", "nan"), "max_dist is nan"),
+            (("--max-dist", "-1"), "--max-dist is -1"),
+            (("--max-dist", "nan"), "--max-dist is nan"),
             (("--positive", "1", "--label-maps"), "exclude each other"),
         ],
     )

@@ -135,7 +135,7 @@ CASES = {
         each("truth", lambda a: a | np.roll(a, 1, axis=0) | np.roll(a, 1, axis=1)),
         "thick-ground-truth",
         GOES_ON,
-        "segbench.thin",
+        "thin drawn lines",
         **LINES,
     ),
     "ground truth filled": Case(None, "thick-ground-truth", GOES_ON, "--label-maps", verb="boundaries"),
@@ -222,7 +222,7 @@ def test_of_many_files_a_run_names_a_few(segbench, tmp_path):
     made.scores = {f"{name}_out": scores for name, scores in made.scores.items()}
     err = segbench("pixels", *made.write(tmp_path)).err
     assert err.count(": no prediction") == 20
-    assert err.endswith("  and 40 more\n  -> try --pred-pattern '*_out' (pred_pattern='*_out')\n")
+    assert err.endswith("  and 40 more\n  -> try --pred-pattern '*_out'\n")
 
 
 def test_faults_of_a_list_are_said_once(segbench, tmp_path):
@@ -289,7 +289,7 @@ def test_predictions_inside_the_ground_truth_are_no_annotator(segbench, tmp_path
     assert (
         "is-ground-truth: predictions are read as an annotator, too, in 6 images: the ground truth top contains" in text
     )
-    assert "--gt-pattern (gt_pattern=...) that fits none: 'gt/#/*'" in text
+    assert "a pattern that fits none: --gt-pattern 'gt/#/*'" in text
     assert "grey-ground-truth" not in text
 
 
@@ -301,7 +301,7 @@ def test_of_one_file_the_verb_is_singular(segbench, tmp_path):
     text = segbench("check", truth, scores).out
     assert "1 prediction is larger or smaller by a whole factor (1 of 5 images)" in text
     assert "1 of 6 ground truths has no prediction" in text
-    assert "-> --allow-missing (allow_missing=True) leaves out images without a prediction; or add or remove" in text
+    assert "-> --allow-missing leaves out images without a prediction; or add or remove" in text
 
 
 def test_methods_that_are_refused_are_named_and_share_what_is_wrong_with_the_ground_truth(segbench, tmp_path):

@@ -164,7 +164,7 @@ def test_without_a_curve_the_command_line_goes_on(segbench, counted, tmp_path):
     assert segbench("plot", file, "-o", tmp_path / "images.png").code == 0
     answer = segbench("plot", file, "-o", tmp_path / "f.png", "--kind", "f")
     assert answer.code == 2
-    assert "the accuracy protocol has no curve; draw each image: --kind images (plot_images)" in answer.err
+    assert "the accuracy protocol has no curve; draw each image: --kind images" in answer.err
 
 
 def test_without_a_curve_plots_say_what_can_be_drawn(counted):
@@ -201,7 +201,7 @@ def test_its_own_curve_is_in_tables_plots_and_the_page(counted, tmp_path, capsys
     ax = plot_f_threshold(result)
     assert (ax.get_ylabel(), ax.lines[0].get_xdata().tolist()) == ("ACC", CUTS.tolist())
     save_plot([result], tmp_path / "own.png")
-    with pytest.raises(ArgumentError, match="draw its accuracy against the threshold: --kind f"):
+    with pytest.raises(ArgumentError, match="draw its accuracy against the threshold: plot_f_threshold"):
         plot_pr(result)
     (shown,) = embedded(write_page(tmp_path, [result]).read_text("utf-8"), "data-")
     assert shown["readings"][0]["accuracy"] == pytest.approx(result.curve.accuracy, rel=1e-5)

@@ -40,7 +40,7 @@ def test_without_a_rule_the_flag_is_named(segbench, folders):
     answer = segbench("pixels", *folders)
     assert answer.code == 1
     assert "first: 2 annotators" in answer.out
-    assert "--annotators any, all, majority or each" in answer.out
+    assert "--annotators majority, any, all or each" in answer.out
 
 
 def test_repairs_reach_the_run(segbench, folders):

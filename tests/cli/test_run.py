@@ -113,7 +113,7 @@ class TestRun:
         assert run["summary"]["ignored"] == 8
 
     def test_negatives_that_fit_nothing_are_said(self, segbench, papers):
-        assert "matches 'zz/*' (--negatives" in segbench("pixels", *papers, "--negatives", "zz/*").out
+        assert "matches the negatives, 'zz/*'" in segbench("pixels", *papers, "--negatives", "zz/*").out
 
     def test_wide_integers_are_levels_and_it_is_said(self, segbench, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": FIRST_TRUTH * 255})

@@ -51,7 +51,7 @@ class TestImages:
         answer = segbench("pixels", "gt", "a", "--images", "gone.txt")
         assert answer.code == 1
         assert "gone.txt" in answer.err
-        assert "a text file of names, or a sequence of them" in answer.err
+        assert "--images is a text file of names, or several names: --images 'coins,c*'" in answer.err
 
     def test_file_lists(self, segbench, folders):
         rows = [

@@ -85,7 +85,7 @@ def test_a_folder_with_another_name_than_the_archive_stays_and_the_flag_is_named
     pred = packed(tmp_path / f"p{name.lower()}", {"1.png": b"x", "2.png": b"x"})
     with pytest.raises(DataError) as caught:
         pair(Inputs(ground_truth=str(gt), prediction=str(pred))).require_complete()
-    assert caught.value.hint == "try --gt-pattern 'masks/*' (gt_pattern='masks/*')"
+    assert caught.value.hint == "try gt_pattern='masks/*'"
 
 
 def test_an_archive_pairs_with_a_folder(tmp_path, name):

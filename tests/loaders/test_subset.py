@@ -75,7 +75,7 @@ class TestImages:
         with pytest.raises(DataError) as caught:
             chosen("coin", "cat", "moon.png", "x*", "parts2/02", **folders)
         assert str(caught.value).endswith(
-            "4 names or patterns match no image (--images, images=):"
+            "4 names or patterns match no image:"
             "\n  coin (nearest: coins)\n  moon.png (nearest: moon)\n  x*"
             "\n  parts2/02 (neither a file nor the name of an image)"
             "\n-> name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
@@ -128,7 +128,7 @@ class TestImages:
         assert chosen("!b", **places) == (["a"], {"subset": "1 of 2"})
         with pytest.raises(DataError, match=r"1 name or pattern matches no image.*\n  !c"):
             chosen("!c", **places)
-        with pytest.raises(ArgumentError, match=r"^--images a,!\* \(images=...\) leaves out every image"):
+        with pytest.raises(ArgumentError, match=r"^images=\['a', '!\*'\] leaves out every image"):
             chosen("a", "!*", **places)
 
 
@@ -146,7 +146,7 @@ class TestListOfImages:
             ([], ArgumentError, r"images is empty, expected names or patterns of images, as in \['coins', 'c\*'\]"),
             (["a", 3], ArgumentError, "images holds 3, expected names"),
             ([""], ArgumentError, "images holds '', expected names"),
-            ("none.txt", DataError, r"none\.txt: .*a text file of names, or a sequence of them"),
+            ("none.txt", DataError, r"none\.txt: .*images is a text file of names, or several names"),
         ],
     )
     def test_what_holds_no_names_is_refused(self, given, error, message):
@@ -172,7 +172,7 @@ class TestMissing:
         }
 
     def test_the_error_names_the_option(self, places):
-        with pytest.raises(DataError, match=r"--allow-missing \(allow_missing=True\) leaves out images without"):
+        with pytest.raises(DataError, match=r"allow_missing=True leaves out images without"):
             pair(Inputs(**places))
 
     def test_images_without_a_prediction_are_left_out(self, places):
@@ -248,5 +248,5 @@ class TestSeveralMethods:
 
     def test_one_sub_folder_is_a_pattern(self, tmp_path):
         gt, preds = make(tmp_path / "gt", "a.png"), make(tmp_path / "preds", "out/a.png")
-        with pytest.raises(DataError, match=r"try --pred-pattern 'out/\*'"):
+        with pytest.raises(DataError, match=r"try pred_pattern='out/\*'"):
             pair(Inputs(ground_truth=gt, prediction=preds))

@@ -191,7 +191,7 @@ class TestFiles:
     def test_without_a_rule_nothing_is_chosen(self, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.1.png": FIRST, "a.2.png": SECOND})
         pred = write_folder(tmp_path / "pred", {"a.npy": SCORES})
-        with pytest.warns(FailedImages, match="2 annotators, .*--annotators any, all, majority or each"):
+        with pytest.warns(FailedImages, match="2 annotators, .*annotators='majority', any, all or each"):
             result = evaluate(gt, pred, gt_pattern="*.#")
         assert not result.counts
 

@@ -287,7 +287,7 @@ class TestRule:
         assert counted(truth, truth, void=(255,)).total_positives == 1
 
     def test_three_values_need_a_rule(self):
-        with pytest.raises(DataError, match=r"3 distinct values \(0, 7, 255\), expected two; .* --positive '?>=128"):
+        with pytest.raises(DataError, match=r"3 distinct values \(0, 7, 255\), expected two; .* positive='>=128"):
             counted(np.array([[0, 7, 255]], np.uint8), np.zeros((1, 3)))
 
     def test_all_void_counts_nothing_but_ignored(self):
@@ -301,7 +301,7 @@ class TestRule:
 
 def test_several_annotators_are_not_reduced_to_one_in_silence():
     truth = np.eye(3, dtype=np.uint8)
-    with pytest.raises(DataError, match=r"2 annotators, .* --annotators any, all, majority or each"):
+    with pytest.raises(DataError, match=r"2 annotators, .* annotators='majority', any, all or each"):
         Pixels().count(Sample("drawing", (truth, truth), (truth,)))
 
 

@@ -248,9 +248,9 @@ class TestSettings:
         ("scores", "settings", "words"),
         [
             ([[0.0, 2.0]], {"stretch": False}, r"expected \[0, 1\]"),
-            ([[7.0, 7.0]], {}, r"all scores are 7, expected \[0, 1\], since a constant .*--scale 255"),
-            ([[-7.0, -7.0]], {}, "--scale sigmoid"),
-            ([[-7.0, 7.0]], {"stretch": False}, "--scale sigmoid .* or leave out --no-stretch"),
+            ([[7.0, 7.0]], {}, r"all scores are 7, expected \[0, 1\], since a constant .*Repairs\(scale=255\)"),
+            ([[-7.0, -7.0]], {}, r"Repairs\(scale='sigmoid'\)"),
+            ([[-7.0, 7.0]], {"stretch": False}, r"Repairs\(scale='sigmoid'\) .* or leave out stretch=False"),
             ([[0.0, np.nan]], {}, "1 scores are NaN"),
         ],
     )
@@ -270,11 +270,11 @@ class TestGroundTruthThatTheRuleDoesNotFit:
     @pytest.mark.parametrize(
         ("to_mask", "words"),
         [
-            (lambda labels: labels.astype(np.uint8), r"holds 0 and 1, .*--positive '>=1'"),
-            (lambda labels: labels * np.uint8(100), r"holds 0 and 100, .*--positive '>=100'"),
-            (lambda labels: np.full(labels.shape, np.uint8(7)), r"holds 7, .*--positive '>=7'"),
-            (lambda labels: labels * np.linspace(0, 1, 34), r"values up to 0.939394, .*--positive '>0.5'"),
-            (lambda labels: labels * np.uint16(60000) + np.uint16(200), r"uint16 up to 60200, .*--positive '>32896'"),
+            (lambda labels: labels.astype(np.uint8), r"holds 0 and 1, .*positive='>=1'"),
+            (lambda labels: labels * np.uint8(100), r"holds 0 and 100, .*positive='>=100'"),
+            (lambda labels: np.full(labels.shape, np.uint8(7)), r"holds 7, .*positive='>=7'"),
+            (lambda labels: labels * np.linspace(0, 1, 34), r"values up to 0.939394, .*positive='>0.5'"),
+            (lambda labels: labels * np.uint16(60000) + np.uint16(200), r"uint16 up to 60200, .*positive='>32896'"),
         ],
     )
     def test_is_refused(self, to_mask, words):
@@ -302,7 +302,7 @@ class TestGroundTruthThatTheRuleDoesNotFit:
         write_folders(tmp_path, labels * (levels // 3), levels)
         result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", protocol=Saliency())
         (note,) = result.notes
-        what = "ground truth is not blank, but the rule >128 (--positive, positive=...) finds nothing salient"
+        what = "ground truth is not blank, but the rule >128 finds nothing salient"
         assert note == f"{what} (1 of 1 images)"
         assert list(result.image_notes.values()) == [(f"{what} [up to 85]",)]
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given, named, setting
 from segbench.core.levels import ROUNDING, like_levels
 
 Reader = Callable[[Any, str], NDArray[Any]]
@@ -52,11 +53,13 @@ def as_thresholds(thresholds: int | ArrayLike) -> NDArray[np.float64]:
     below the second threshold; with ``k / (K + 1)`` it is not, and the area is .3069 instead of .3076.
     """
     if np.ndim(thresholds) == 0:
-        thresholds = as_whole(thresholds, "thresholds", least=1, most=_MOST_THRESHOLDS)
+        thresholds = as_whole(thresholds, named("thresholds"), least=1, most=_MOST_THRESHOLDS)
         return np.linspace(1 / (thresholds + 1), 1 - 1 / (thresholds + 1), int(thresholds))
     array = as_floats(thresholds, "thresholds")
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or np.any(np.diff(array) <= 0):
-        raise ArgumentError(f"thresholds is {thresholds!r}; give a number of them, or a list of rising finite scores")
+        raise ArgumentError(
+            f"{named('thresholds')} is {thresholds!r}; give a number of them, or a list of rising finite scores"
+        )
     return array
 
 
@@ -71,9 +74,10 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
     if scores.size and (scores.min() < -ROUNDING or scores.max() > 1 + ROUNDING):
         lowest, highest = float(scores.min()), float(scores.max())
         if like_levels(lowest, highest):
-            remedy = "divide them by 255 (--scale 255, Repairs(scale=255))"
+            remedy = f"divide them by 255: {given('scale', 255, of='Repairs')}"
         else:
-            remedy = "apply a sigmoid to logits (--scale sigmoid, Repairs(scale='sigmoid')), divide others (--scale N)"
+            divided = setting("--scale N", "Repairs(scale=N)")
+            remedy = f"use {given('scale', 'sigmoid', of='Repairs')} for logits, {divided} for others"
         raise DataError(
             name,
             f"scores run from {lowest:g} to {highest:g}, but evenly spaced thresholds are for [0, 1]",
@@ -83,7 +87,7 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
 
 def as_share_of_diagonal(max_dist: float) -> float:
     """Read a tolerance as a fraction of the image's diagonal."""
-    return as_real(max_dist, "max_dist", "a fraction of the diagonal: 0.0075, not pixels", least=0, most=1)
+    return as_real(max_dist, named("max_dist"), "a fraction of the diagonal: 0.0075, not pixels", least=0, most=1)
 
 
 def parts_of(maps: ArrayLike | Iterable[ArrayLike]) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from segbench.core.arguments import as_whole, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Expected, Protocol, Published
@@ -165,12 +166,14 @@ class Boundaries(_OfBoundaries):
                 raise ArgumentError(f"nms is {self.nms!r}, expected (radius, border, multiplier), as in (1, 5, 1.01)")
             object.__setattr__(self, "nms", as_suppression(*suppression))
         if self.category is not None:
-            object.__setattr__(self, "category", as_whole(self.category, "category", least=1))
+            object.__setattr__(self, "category", as_whole(self.category, named("category"), least=1))
         if self.positive is not None:
             LabelRule.parse(self.positive)
             object.__setattr__(self, "positive", rule_text(self.positive))
             if self.label_maps:
-                raise ArgumentError("positive and label_maps exclude each other: all labels of a label map count")
+                raise ArgumentError(
+                    f"{named('positive')} and {named('label_maps')} exclude each other: all labels of a label map count"
+                )
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
@@ -319,7 +322,7 @@ class Boundaries(_OfBoundaries):
             what = f"holds boundaries of {number} categories, and " + (
                 "none was selected" if self.category is None else f"{self.category} is none of them"
             )
-            raise DataError(name, what, f"choose one of 1 to {number}: --category 1 (Boundaries(category=1))")
+            raise DataError(name, what, f"choose one of 1 to {number}: {given('category', 1)}")
         drawn: NDArray[np.bool_] = sample.ground_truths[self.category - 1] != 0
         return drawn
 
@@ -337,8 +340,8 @@ class Boundaries(_OfBoundaries):
             raise DataError(
                 name,
                 f"{describe(np.unique(ground_truth))}, expected 0 and at most one other in a boundary map",
-                "say which are boundary, for instance --positive '>=128' (Boundaries(positive='>=128')), "
-                "or --label-maps if these are labels (Boundaries(label_maps=True))",
+                f"say which are boundary, for instance {given('positive', '>=128')}, or {given('label_maps', True)} "
+                "if these are labels",
             )
         return boundary
 

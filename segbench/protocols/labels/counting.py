@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.integers import IntArray
+from segbench.core.interface import given, setting
 from segbench.protocols.labels.inputs import LabelMaps
 from segbench.protocols.labels.values import Remapping, shift_to_zero
 from segbench.protocols.predicted_labels import VOIDS
@@ -72,23 +73,20 @@ class ForeignLabelsError(DataError):
         what = f"{'values' if several else 'value'} {', '.join(map(str, labels[:_SHOWN]))}"
         what += "" if few else f", ... ({len(labels)} labels)"
         what += f" {'are' if several else 'is'} neither a class nor void"
-        out = ",".join(map(str, sorted({*labels, *void}))) if few else "LABELS"
-        leave_out = f"or leave such pixels out: --void {out} (void=...)"
-        hint = (
-            f"add labels to --classes (classes=...), remap them: --gt-map {labels[0]}=LABEL (gt_map=...), {leave_out}"
-        )
+        out = given("void", sorted({*labels, *void}) if few else ...)
+        leave_out = f"or leave such pixels out: {out}"
+        remap_one = given("gt_map", f"{labels[0]}=LABEL")
+        hint = f"add labels to {given('classes')}, remap them: {remap_one}, {leave_out}"
         if remap:
             what += ", and no pixel is 0: labels seem to count from 1"
             run = remap.partition("=")[0]
             hint = (
-                f"write --classes {run} (classes='{run}'), or --gt-map {remap} (gt_map='{remap}'), with "
-                f"--pred-map {remap} (pred_map='{remap}') if predictions count from 1, too; {leave_out}"
+                f"write {given('classes', run)}, or {given('gt_map', remap)}, with {given('pred_map', remap)} if "
+                f"predictions count from 1, too; {leave_out}"
             )
         elif len(classes) == 1 and min(labels) >= 0 and max(labels) < most:
-            hint = (
-                f"--classes {most} names label {most} alone; for {most} classes write --classes 0-{most - 1} "
-                f"(Labels(classes='0-{most - 1}'))"
-            )
+            alone = setting(f"--classes {most}", f"classes='{most}'")
+            hint = f"{alone} names label {most} alone; for {most} classes write {given('classes', f'0-{most - 1}')}"
         super().__init__(path, what, hint)
         self.remap = remap
         self._given = path, tuple(labels), tuple(classes), tuple(void)

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.interface import given, setting
 from segbench.core.sample import Sample
-from segbench.protocols.annotators import TAKE_ONE
+from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import LabelRule, Positive, equals_any, two_values
 from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
@@ -22,10 +23,6 @@ _MOST_CODES = 1 << 16
 _MOST_CLASSES = 150
 """Of a map with more values, which may be a soft map, the classes are not guessed."""
 _AS_IT_IS = Remapping()
-_NAME_CLASSES = (
-    "for label maps name the classes: --classes {classes} (Labels(classes=...)), or --palette FILE "
-    "(Labels(palette=...)); for masks say which values are positive: --positive 255 (Labels(positive=255))"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +70,7 @@ class LabelMap:
         refuse_nan(self.file, f"pixels of {self.role}", ~np.isfinite(self.labels), "a label")
         if not np.array_equal(self.labels, np.rint(self.labels)):
             what = f"{self.role} holds numbers that are not whole, expected one label per pixel"
-            hint = "soft maps are for segbench pixels, stacks of them are reduced by argmax"
+            hint = f"soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
             raise DataError(self.file, what, f"label maps hold whole numbers; {hint}")
         return self.labels.astype(np.int64)
 
@@ -113,11 +110,11 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     """Give the label maps of an image; the places in a stack are classes as they are."""
     if len(sample.ground_truths) > 1:
         what = f"{len(sample.ground_truths)} annotators, labels are counted against one label map"
-        raise DataError(sample.name, what, TAKE_ONE)
+        raise DataError(sample.name, what, take_one())
     file = sample.prediction_file or sample.name
     if len(sample.predictions) > 1:
         what = f"{len(sample.predictions)} predictions of one image, expected one label map"
-        raise DataError(file, what, "correct --pred-pattern (pred_pattern=...), or the columns of the list")
+        raise DataError(file, what, f"correct {given('pred_pattern')}, or the columns of the list")
     truth = through_palette(sample.truth_file, sample.ground_truths[0], palette)
     predicted = through_palette(file, sample.predictions[0], palette)
     by_place = predicted.ndim == truth.ndim + 1
@@ -159,7 +156,12 @@ def masks_in(
             (is_positive,), values = two_values([truth.file], [truth.labels], [valid])
         except DataError as error:
             among = truth.labels if valid is None else truth.labels[valid]
-            raise DataError(error.path, error.what, _NAME_CLASSES.format(classes=_likely_classes(among))) from None
+            palette = setting("--palette FILE", "palette=FILE")
+            hint = (
+                f"for label maps name the classes: {_likely_classes(among)}, or {palette}; for masks say which values "
+                f"are positive: {given('positive', 255)}"
+            )
+            raise DataError(error.path, error.what, hint) from None
     else:
         is_positive = rule.positive(truth.labels)
     found_positive = _predicted_mask(predicted, rule)
@@ -181,8 +183,8 @@ def _predicted_mask(predicted: LabelMap, rule: LabelRule | None) -> NDArray[np.b
         raise DataError(
             predicted.file,
             f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value",
-            f"for label maps name the classes: --classes {_likely_classes(labels)} (Labels(classes=...)); for masks "
-            "with grey levels use --positive '>=128' (Labels(positive='>=128')); soft maps are for segbench pixels",
+            f"for label maps name the classes: {_likely_classes(labels)}; for masks with grey levels use "
+            f"{given('positive', '>=128')}; soft maps are for {setting('segbench pixels', 'Pixels()')}",
         )
     return mask
 
@@ -191,7 +193,7 @@ def _likely_classes(labels: NDArray[Any]) -> str:
     """Say how the classes of a label map may be given; an example where values are too few or too far apart."""
     values = np.unique(labels[labels != 255])  # void
     few = 2 < values.size <= _MOST_CLASSES and values[-1] < 2 * values.size
-    return f"0-{values[-1]:g}" if few else "0-18"
+    return given("classes", f"0-{values[-1]:g}" if few else "0-18")
 
 
 def refuse_nan(file: str, where: str, broken: Any, expected: str) -> None:  # noqa: ANN401  an array or a tensor

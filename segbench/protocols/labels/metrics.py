@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import MEAN_UNITS, IntArray
+from segbench.core.interface import given
 from segbench.core.metric import Metric, shares
 from segbench.core.names import first_names
 from segbench.core.series import FloatArray
@@ -341,9 +342,7 @@ class LabelTable(CountsTable[LabelCounts]):
             predicted = "pixel is" if outside == 1 else "pixels are"
             note = f"{outside} {predicted} predicted outside the classes and counted as wrong"
             remap = self.missing_pred_map
-            hint = (
-                f"label 0 is never predicted, so labels seem to count from 1: --pred-map {remap} (pred_map='{remap}')"
-            )
+            hint = f"label 0 is never predicted, so labels seem to count from 1: {given('pred_map', remap)}"
             notes.append(f"{note}; {hint}" if remap else note)
         return tuple(notes)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import setting
 from segbench.loaders.maps import COLOUR
 from segbench.protocols.class_names import lines_of
 
@@ -89,7 +90,7 @@ def through_palette(file: str, labels: NDArray[Any], palette: str) -> NDArray[An
     if np.array_equal(grey * np.uint32(0x010101), colours):
         return grey
     shown = _listed(np.unique(colours))
-    hint = "say which colour is which label: --palette FILE of r,g,b,label,name (Labels(palette=...))"
+    hint = f"say which colour is which label: {setting('--palette FILE', 'palette=FILE')} of r,g,b,label,name"
     raise DataError(file, f"is in colour ({shown}), expected labels", hint)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from segbench.core.arguments import as_whole, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given, named, setting
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_void
 from segbench.core.protocol import Counted, Expected, Facts, Part, Protocol, Settled
@@ -178,7 +179,7 @@ class Labels(Protocol):
     def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
         if self.positive is not None:
             raise ArgumentError(
-                "--positive (positive=...) has a meaning for masks only; leave it out, or --classes (classes=...)"
+                f"{given('positive')} has a meaning for masks only; leave it out, or {given('classes')}"
             )
         names: Sequence[str] | None = self.names
         if isinstance(classes, str):
@@ -348,7 +349,8 @@ class Labels(Protocol):
         labels = self._labels
         if len(labels) > _MOST_DRAWN:
             what = f"{len(labels)} classes, expected at most {_MOST_DRAWN} for the pictures of a report"
-            raise DataError(sample.name, what, "segbench overlay draws right and wrong pixels of any number")
+            draws = setting("segbench overlay", "export_overlays")
+            raise DataError(sample.name, what, f"{draws} draws right and wrong pixels of any number")
         maps = self._maps(sample).remapped()
         states = self._states(sample, maps)
         order = np.argsort(labels)
@@ -421,7 +423,7 @@ def _swapped(counts: LabelCounts) -> LabelCounts:
 
 
 def _whole_numbers(values: Any, name: str) -> tuple[int, ...]:  # noqa: ANN401  checked here
-    return tuple(sorted({as_whole(value, name, least=None) for value in listed(values, name, "(255,)")}))
+    return tuple(sorted({as_whole(value, named(name), least=None) for value in listed(values, name, "(255,)")}))
 
 
 def count_labels(

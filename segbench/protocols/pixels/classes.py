@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from segbench.core.arguments import as_whole, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
+from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Expected, Part, Protocol
 from segbench.core.sample import Reads, Sample
-from segbench.protocols.annotators import TAKE_ONE
+from segbench.protocols.annotators import take_one
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import equals_any
 from segbench.protocols.pixels.settings import AT, BINS, CALIBRATION, INVERT, VOID, Pixels
@@ -45,14 +46,6 @@ if TYPE_CHECKING:
 _LISTED_ONE_BY_ONE = 8
 _MOSTLY = 0.75
 _FEW_COLOURS = 256
-_ONE_EACH = (
-    "save one map for each of --classes (Classes(labels=...)), as a stack or in one folder per class (--pred-pattern "
-    "'class_#/*', pred_pattern=); nothing is resized"
-)
-_FORMS = (
-    "save a stack of all classes (NPY, NPZ), or one folder per class (--pred-pattern 'class_#/*', pred_pattern=), or "
-    "name one file per class in a column of the list"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +105,7 @@ class Classes(Protocol):
         check_flags(self)
         for name in ("labels", "void"):
             values = listed(getattr(self, name), name, "(0, 1)")
-            object.__setattr__(self, name, tuple(as_whole(value, name, least=None) for value in values))
+            object.__setattr__(self, name, tuple(as_whole(value, named(name), least=None) for value in values))
         object.__setattr__(self, "void", tuple(sorted(set(self.void))))
         object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
         refuse_unfit(tuple(self.labels), self.class_names, self.void, "Classes")
@@ -238,7 +231,7 @@ class Classes(Protocol):
             raise DataError(
                 sample.name,
                 f"{len(sample.ground_truths)} annotators, classes are counted against one label map",
-                TAKE_ONE,
+                take_one(),
             )
         truth = _labels(sample.truth_file, sample.ground_truths[0])
         file = sample.prediction_file or sample.name
@@ -297,8 +290,17 @@ def _not_per_class(
     elif not coloured and is_whole(one) and np.isin(values, known).sum() >= _MOSTLY * values.size:
         what = f"is a label map (one channel, values {values[0]:g}..{values[-1]:g}), {expected}"
     else:
-        return ClassMapsError(file, f"is one map, {expected}", _FORMS)
-    return ClassMapsError(file, what, f"save the scores before argmax: {_FORMS.removeprefix('save ')}")
+        return ClassMapsError(file, f"is one map, {expected}", f"save {_forms()}")
+    return ClassMapsError(file, what, f"save the scores before argmax: {_forms()}")
+
+
+def _forms() -> str:
+    """Say how the maps of several classes can be given."""
+    return f"a stack of all classes (NPY, NPZ), or {_folders()}, or name one file per class in a column of the list"
+
+
+def _folders() -> str:
+    return f"one folder per class, {given('pred_pattern', 'class_#/*')}"
 
 
 def _one_a_class(
@@ -308,8 +310,11 @@ def _one_a_class(
     classes = len(names)
     if len(predictions) > 1 or predictions[0].ndim == len(shape):
         if len(predictions) != classes:
-            raise ClassMapsError(file, f"{len(predictions)} soft maps, expected one per class: {classes}", _FORMS)
+            raise ClassMapsError(
+                file, f"{len(predictions)} soft maps, expected one per class: {classes}", f"save {_forms()}"
+            )
         return list(predictions)
     (stack,) = predictions
-    axis = class_axis(file, stack.shape, shape, classes, hint=_ONE_EACH)
+    hint = f"save one map for each class listed, as a stack or in {_folders()}; nothing is resized"
+    axis = class_axis(file, stack.shape, shape, classes, hint=hint)
     return [stack[k] if axis == 0 else stack[..., k] for k in range(classes)]

@@ -27,11 +27,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from segbench.core.arguments import as_real, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_void
 from segbench.core.protocol import Counted, Expected, Facts, Protocol, Settled
 from segbench.core.sample import Reads, Sample
-from segbench.protocols.annotators import TAKE_ONE, AnnotatorRule, Labelled, as_annotator_rule, brought_together
+from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, take_one
 from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
     from segbench.core.summary import Summary
     from segbench.protocols.pixels.image_set import ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
-
-_ANNOTATORS_HINT = f"choose --annotators any, all, majority or each (Pixels(annotators=...)), or {TAKE_ONE}"
 
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
 
@@ -155,13 +154,14 @@ class Pixels(Protocol):
     def __post_init__(self) -> None:
         check_flags(self)
         at = [
-            as_real(value, "at", "numbers", least=-math.inf, most=math.inf) for value in listed(self.at, "at", "(0.5,)")
+            as_real(value, named("at"), "numbers", least=-math.inf, most=math.inf)
+            for value in listed(self.at, "at", "(0.5,)")
         ]
         object.__setattr__(self, "at", tuple(sorted(set(at))))
         if self.at and self.bins:
-            raise ArgumentError("fixed thresholds (--at, at=...) need exact scores; leave out --bins (bins=True)")
+            raise ArgumentError(f"{given('at')} needs exact scores; leave out {given('bins', True)}")
         void = {
-            as_real(value, "void", "numbers", least=-math.inf, most=math.inf)
+            as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
             for value in listed(self.void, "void", "(255,)")
         }
         object.__setattr__(self, "void", tuple(sorted(void)))
@@ -236,7 +236,8 @@ class Pixels(Protocol):
 
         if len(sample.ground_truths) > 1 and self.annotators is None:
             what = f"{len(sample.ground_truths)} annotators, and no rule to combine them"
-            raise DataError(sample.name, what, _ANNOTATORS_HINT)
+            hint = f"choose {given('annotators', 'majority')}, any, all or each; or {take_one()}"
+            raise DataError(sample.name, what, hint)
         prediction = self.soft_map(sample)
         drawn, values = self.labelled(sample)
         file = sample.prediction_file or sample.name

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import as_whole, listed
 from segbench.core.arrays import as_array, split_mask
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import named
 from segbench.protocols.boundaries.inputs import (
     as_scores,
     as_thresholds,
@@ -57,7 +58,7 @@ def without_masks(
 
 def as_void(labels: Iterable[int]) -> tuple[int, ...]:
     """Read labels that are left out: whole numbers from 0, rising, each once."""
-    return tuple(sorted({as_whole(label, "void") for label in listed(labels, "void", "(0,)")}))
+    return tuple(sorted({as_whole(label, named("void")) for label in listed(labels, "void", "(0,)")}))
 
 
 def is_ucm2(prediction: object, shape: tuple[int, ...]) -> TypeGuard[NDArray[Any]]:

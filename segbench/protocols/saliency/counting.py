@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import as_array
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given
 from segbench.core.levels import ROUNDING, as_shares, like_levels
 from segbench.protocols.annotators import zero_or_one
 from segbench.protocols.label_rules import Positive
@@ -160,16 +161,17 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
         raise DataError(name, f"{wrong} scores are NaN or infinite, expected finite ones", "fix the prediction")
     if stretch and highest / 2 - lowest / 2 > np.finfo(np.float64).max / 2:
         what = f"scores from {lowest:g} to {highest:g}, expected a range that floats hold"
-        raise DataError(name, what, "scale them (--scale sigmoid, Repairs(scale='sigmoid')), or fix the prediction")
+        fix = f"scale them: {given('scale', 'sigmoid', of='Repairs')}, or fix the prediction"
+        raise DataError(name, what, fix)
     if stretch and lowest != highest:
         values = (values - lowest) / (highest - lowest)
     elif lowest < -ROUNDING or highest > 1 + ROUNDING:
         held = f"scores from {lowest:g} to {highest:g}" if lowest != highest else f"all scores are {highest:g}"
         what = f"{held}, expected [0, 1]" + ", since a constant map cannot be stretched" * stretch
-        levels = "--scale 255 (Repairs(scale=255)) for levels"
-        logits = "--scale sigmoid (Repairs(scale='sigmoid')) for logits"
-        fix = f"scale all maps: {levels if like_levels(lowest, highest) else logits}"
-        raise DataError(name, what, fix + ", or leave out --no-stretch (stretch=False)" * (not stretch))
+        levels, logits = (given("scale", scale, of="Repairs") for scale in (255, "sigmoid"))
+        fix = f"{levels} for levels" if like_levels(lowest, highest) else f"{logits} for logits"
+        or_stretch = f", or leave out {given('stretch', False)}" * (not stretch)
+        raise DataError(name, what, f"scale all maps: {fix}{or_stretch}")
     elif lowest < 0 or highest > 1:
         values = values.clip(0, 1)
     return np.ascontiguousarray(values)

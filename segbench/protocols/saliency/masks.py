@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from segbench.core.errors import DataError
+from segbench.core.interface import given
 from segbench.protocols.label_rules import LabelRule
 
 if TYPE_CHECKING:
@@ -57,9 +58,9 @@ class MaskRule(LabelRule):
         """Say that a mask with other values than 0 has no salient pixel."""
         if labels.any() or not ground_truth.any():
             return ()
-        what = f"ground truth is not blank, but the rule {self} (--positive, positive=...) finds nothing salient"
+        what = f"ground truth is not blank, but the rule {self} finds nothing salient"
         return (f"{what} [up to {ground_truth.max():g}]",)
 
 
 def _named(rule: str) -> str:
-    return f"name what is salient: --positive '{rule}' (Saliency(positive='{rule}'))"
+    return f"name what is salient: {given('positive', rule)}"

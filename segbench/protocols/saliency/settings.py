@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from segbench.core.arguments import as_real
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
+from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Expected, Protocol
 from segbench.core.sample import Reads, Sample
-from segbench.protocols.annotators import TAKE_ONE
+from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import LabelRule, Positive, rule_text
 from segbench.protocols.saliency.masks import HALF, MaskRule
 from segbench.protocols.states import State, states_of_labels
@@ -86,7 +87,7 @@ class Saliency(Protocol):
     def __post_init__(self) -> None:
         LabelRule.parse(self.positive)
         object.__setattr__(self, "positive", rule_text(self.positive))
-        beta2 = as_real(self.beta2, "beta2", "a number from 0 to 1000", least=0, most=1000)
+        beta2 = as_real(self.beta2, named("beta2"), "a number from 0 to 1000", least=0, most=1000)
         object.__setattr__(self, "beta2", beta2)
 
     def signature_fields(self) -> dict[str, str]:
@@ -200,12 +201,12 @@ class Saliency(Protocol):
         truth: NDArray[Any] = sample.ground_truths[0]
         file = sample.truth_file
         if len(sample.ground_truths) > 1:
-            raise DataError(file, f"{len(sample.ground_truths)} annotators, expected one mask", TAKE_ONE)
+            raise DataError(file, f"{len(sample.ground_truths)} annotators, expected one mask", take_one())
         if sample.field is not None and not sample.field.all():
             raise DataError(
                 file,
                 "a field of view leaves pixels out, but saliency compares whole images",
-                "leave out --field (field=...)",
+                f"leave out {given('field')}",
             )
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_)

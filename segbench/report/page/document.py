@@ -22,6 +22,7 @@ from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import setting
 from segbench.core.metric import Metric, footnotes
 from segbench.core.numbers import exact, many, number
 from segbench.drawing import palette
@@ -126,8 +127,8 @@ def export_report(
         raise ArgumentError("no results to report")
     if any(map(classes_add_up, results)):
         raise ArgumentError(
-            "a report shows one of several classes: choose it with result.of_class(NAME) (--class NAME), "
-            "or leave the run out (--only)"
+            "a report shows one of several classes: choose it with "
+            f"{setting('--class NAME, or other runs with --only', 'result.of_class(NAME)')}"
         )
     if intervals is not None:
         intervals = as_level(intervals, "intervals")

@@ -9,6 +9,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import setting
 from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import achievable_pr_curve
 from segbench.curves.masks import TWO_VALUED
@@ -47,7 +48,8 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
     """
     methods = methods_in(results, "roc", "achievable curve", key="auc_pr", title="AUC")
     if all(method.curve is None or method.curve.columns["threshold"].size == 1 for method in methods):
-        raise ArgumentError("two-valued predictions have no achievable curve; draw their points: --kind pr (plot_pr)")
+        points = setting("--kind pr", "plot_pr")
+        raise ArgumentError(f"two-valued predictions have no achievable curve; draw their points: {points}")
     ax = ax or new_axes()
     frame(ax, "pr")
     for method in methods:

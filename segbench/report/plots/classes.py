@@ -10,6 +10,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import setting
 from segbench.core.names import first_names
 from segbench.core.numbers import number
 from segbench.drawing.axes import names_in_lines, new_axes, open_frame, short_names
@@ -61,9 +62,9 @@ def plot_classes(
             f"{name} has {first_names(list(each), _LISTED) or 'none'}"
             for name, each in zip(names_of(results), classes, strict=True)
         )
+        choose = setting("; choose results by a part of their signature: --only classes:0-18", "")
         raise ArgumentError(
-            f"bars per class need results of the labels protocol with the same classes, but {found}; choose results by "
-            "a part of their signature: --only classes:0-18"
+            f"bars per class need results of the labels protocol with the same classes, but {found}{choose}"
         )
     known = [name for name, value in next(iter(classes[0].values())).summary.items() if not isinstance(value, int)]
     if metric not in known:

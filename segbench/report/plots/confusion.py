@@ -9,6 +9,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import setting
 from segbench.drawing.axes import new_axes, short_names, wrapped
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.plots.methods import Kind
@@ -69,7 +70,8 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
 def _draw(results: Sequence[Result], *, ax: Axes) -> Axes:
     if len(results) != 1:
         raise ArgumentError(
-            f"a confusion matrix shows one method, found {len(results)}; give one result, or choose it with --only"
+            f"a confusion matrix shows one method, found {len(results)}; "
+            f"{setting('choose one with --only', 'give one result')}"
         )
     return plot_confusion(results[0], ax=ax)
 

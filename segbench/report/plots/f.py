@@ -9,6 +9,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import setting
 from segbench.drawing.axes import CURVE_LAYER, dot_size, new_axes
 from segbench.drawing.series import draw_against_threshold, finish_threshold, frame_threshold
 from segbench.report.plots.methods import Kind, as_results, methods_in
@@ -55,7 +56,7 @@ def draw_measure(results: Result | Sequence[Result], measure: str, ax: Axes | No
     rules = methods[0].result.rules
     known = next((method.curve for method in methods if method.curve is not None), None)
     if measure and (known is None or measure not in known.columns):
-        instead = "F against the threshold: --kind f (plot_f_threshold)"
+        instead = f"F against the threshold: {setting('--kind f', 'plot_f_threshold')}"
         raise ArgumentError(f"the {rules.name} protocol has no {measure.upper()}; draw {instead}")
     title, key = rules.image_headline.name_for_images, rules.headline.key
     drawn = measure or (known.measure if known else "")

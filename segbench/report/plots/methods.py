@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import setting
 from segbench.core.numbers import number
 from segbench.core.protocol import Protocol
 from segbench.core.series import Series, Space
@@ -171,9 +172,8 @@ def of_one_protocol(given: object) -> list[Result]:
     if not protocols:
         raise ArgumentError("no results to draw")
     if len(protocols) > 1:
-        raise ArgumentError(
-            f"curves of {' and '.join(protocols)} are not comparable; draw results of one protocol (--only)"
-        )
+        one = f"draw results of one protocol{setting(f': --only protocol:{protocols[0]}', '')}"
+        raise ArgumentError(f"curves of {' and '.join(protocols)} are not comparable; {one}")
     return named_by_class(
         [
             replace(result.micro, method=f"{result.method}, classes added up") if classes_add_up(result) else result
@@ -202,9 +202,9 @@ def _curves_in(results: Sequence[Result], space: Space | None, what: str) -> lis
     if known is not None and (space is None or space in known.spaces):
         return curves
     if known is None:
-        instead = "each image: --kind images (plot_images)"
+        instead = f"each image: {setting('--kind images', 'plot_images')}"
     elif known.spaces:
-        instead = "its precision-recall curve: --kind pr (plot_pr)"
+        instead = f"its precision-recall curve: {setting('--kind pr', 'plot_pr')}"
     else:
-        instead = f"its {known.measure} against the threshold: --kind f (plot_f_threshold)"
+        instead = f"its {known.measure} against the threshold: {setting('--kind f', 'plot_f_threshold')}"
     raise ArgumentError(f"the {results[0].protocol} protocol has no {what}; draw {instead}")

@@ -9,6 +9,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import setting
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import TWO_VALUED
@@ -73,9 +74,8 @@ def _counts(result: Result) -> ScoreCounts:
     if not reason and not counts.scores.size:
         reason = "no pixels"
     if reason:
-        raise ArgumentError(
-            f"{result.method} has no reliability: {reason}; leave this method out, or choose others with --only"
-        )
+        instead = setting("choose other methods with --only", "leave this method out")
+        raise ArgumentError(f"{result.method} has no reliability: {reason}; {instead}")
     return counts
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from segbench.aggregator.result import Result
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import named, setting
 from segbench.drawing.axes import fit_height
 from segbench.report.plots.kinds import KINDS
 from segbench.report.plots.methods import Kind
@@ -44,7 +45,7 @@ def save_plot(
     chosen = kind or _usual_kind(results)
     plot = kind_of(chosen)
     if level is not None and not plot.level:
-        raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out --intervals (level=None)")
+        raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out {setting('--intervals', 'level')}")
     options: dict[str, Any] = {"replicates": replicates, "seed": seed} if plot.level or plot.compares else {}
     options |= {} if level is None else {plot.level: level}
     import matplotlib as mpl
@@ -67,7 +68,7 @@ def save_plot(
 def kind_of(name: str) -> Kind:
     """Give the kind of plot of a name."""
     if name not in KINDS:
-        raise ArgumentError(f"kind is {name!r}; expected one of {', '.join(KINDS)}")
+        raise ArgumentError(f"{named('kind')} is {name!r}; expected one of {', '.join(KINDS)}")
     kind: Kind = import_module(f"segbench.report.plots.{name}").KIND
     return kind
 

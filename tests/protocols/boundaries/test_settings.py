@@ -125,7 +125,7 @@ class TestGroundTruth:
 
     def test_several_values_are_no_boundary_map(self):
         sample = Sample("a", (column(5, value=2) + column(9),), (column(5),), ground_truth_files=("gt/a.png",))
-        with pytest.raises(DataError, match=r"gt/a\.png.*expected 0 and at most one other.*--label-maps"):
+        with pytest.raises(DataError, match=r"gt/a\.png.*expected 0 and at most one other.*label_maps=True"):
             PIXEL.count(sample)
 
 

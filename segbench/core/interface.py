@@ -1,0 +1,71 @@
+"""How messages name a setting: as an argument in Python, or as an option where the command line shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from numbers import Integral, Real
+from shlex import quote
+from typing import ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_options = ContextVar("segbench_options", default=False)
+
+
+def setting(option: str, argument: str) -> str:
+    """Give what the reader of a message types: words for the command line, or words for Python."""
+    return option if _options.get() else argument
+
+
+def named(field: str) -> str:
+    """Name a setting: ``max_dist``, or ``--max-dist``."""
+    return setting(f"--{field.replace('_', '-')}", field)
+
+
+def given(field: str, value: object = ..., *, of: str = "") -> str:
+    """Write a setting with a value, perhaps as an argument `of` a class: ``Repairs(scale=255)``, or ``--scale 255``.
+
+    Without a value it is ``field=...`` or ``--field``.
+    """
+    value = tuple(map(_plain, value)) if isinstance(value, (tuple, list)) else _plain(value)
+    argument = f"{field}={'...' if value is ... else repr(value)}"
+    words = "" if value is ... or isinstance(value, bool) else f" {_typed(value)}"
+    option = f"--{'no-' * (value is False)}{field.replace('_', '-')}{words}"
+    return setting(option, f"{of}({argument})" if of else argument)
+
+
+def _plain(value: object) -> object:
+    """Give a number of Python for one of NumPy, and 255 for 255.0."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return int(float(value)) if float(value).is_integer() else float(value)
+
+
+def _typed(value: object) -> str:
+    return quote(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
+
+
+@contextmanager
+def naming_options(on: bool = True) -> Iterator[None]:  # noqa: FBT001, FBT002  as `carried` hands it over
+    """Name settings as options within a block, as the command line does for the time of a command."""
+    token = _options.set(on)
+    try:
+        yield
+    finally:
+        _options.reset(token)
+
+
+def carried(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Let a function name settings as here where another thread, process or machine calls it."""
+    return partial(_call, _options.get(), function)
+
+
+def _call(on: bool, function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:  # noqa: FBT001  as above
+    with naming_options(on):
+        return function(*args, **kwargs)

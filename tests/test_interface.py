@@ -1,0 +1,257 @@
+"""Messages name what their reader types: arguments in Python, options and commands at the command line."""
+
+import ast
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from broken_folders import (
+    blobs,
+    cells,
+    doubled,
+    each,
+    holed,
+    lacks_mask,
+    lines,
+    renamed,
+    ringing,
+    two_annotators,
+    with_value,
+)
+from cases import write_folder, write_papers
+
+import segbench
+from segbench import Boundaries, Classes, Labels, Pixels, Regions, Repairs, SegbenchError, check, evaluate
+from segbench.cli.commands import _VERBS
+from segbench.core.interface import carried, given, named, naming_options, setting
+from segbench.protocols.registry import verbs
+
+PACKAGE = Path(segbench.__file__).parent
+VERBS = "|".join(["run", "check", *verbs(), *_VERBS])
+OPTION = re.compile(rf"(?<![\w-])(?:--[a-z]|-[jo]\b)|\bsegbench (?:{VERBS})\b")
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("call", "argument", "option"),
+        [
+            (lambda: named("max_dist"), "max_dist", "--max-dist"),
+            (lambda: given("void"), "void=...", "--void"),
+            (lambda: given("void", [np.float64(255), 0.5, np.inf]), "void=(255, 0.5, inf)", "--void 255,0.5,inf"),
+            (lambda: given("void", (255.0,)), "void=(255,)", "--void 255"),
+            (lambda: given("positive", ">=128"), "positive='>=128'", "--positive '>=128'"),
+            (lambda: given("label_maps", True), "label_maps=True", "--label-maps"),
+            (lambda: given("stretch", False), "stretch=False", "--no-stretch"),
+            (lambda: given("scale", 255, of="Repairs"), "Repairs(scale=255)", "--scale 255"),
+        ],
+    )
+    def test_of_an_argument_and_its_option(self, call, argument, option):
+        assert call() == argument
+        with naming_options():
+            assert call() == option
+            assert carried(call)() == option
+            with ThreadPoolExecutor(1) as pool:
+                assert [pool.submit(one).result() for one in (call, carried(call))] == [argument, option]
+        assert call() == argument
+
+    def test_a_command_leaves_other_threads_as_they_are(self):
+        said = []
+        thread = threading.Thread(target=lambda: said.append(setting("--void", "void=")))
+        with naming_options():
+            thread.start()
+            thread.join()
+        assert said == ["void="]
+
+
+FLOATS = {"extension": ".npy"}
+
+
+@pytest.mark.parametrize(
+    ("change", "protocol", "words"),
+    [
+        (renamed("truth", lambda name: f"{name}_gt"), Pixels(), "try gt_pattern='*_gt'"),
+        (renamed("scores", lambda name: f"{name[:-1]}0", only=1), Pixels(), "allow_missing=True leaves out"),
+        (two_annotators("*.#"), Pixels(), "gt_pattern='*.#', annotators='majority'"),
+        (lacks_mask, Pixels(), "field_pattern=..."),
+        (each("scores", lambda a: a[:-1]), Pixels(), "Repairs(crop=True) cuts off excess rows"),
+        (each("scores", lambda a: a[:20]), Pixels(), "Repairs(resize='nearest') or 'bilinear' brings"),
+        (each("scores", doubled), Pixels(), "for Boundaries() or Regions()"),
+        (each("scores", np.invert), Pixels(), "invert=True"),
+        (each("scores", lambda a: (a > 128).astype(np.uint8)), Pixels(), "use Labels(); for curves"),
+        (each("scores", lambda a: a.astype(np.uint16)), Pixels(), "Repairs(scale=255)"),
+        (each("scores", lambda a: a.astype(np.int32), **FLOATS), Pixels(), "Repairs(scale=N) if N is"),
+        (
+            each("scores", lambda a: a / np.float32(32) - 4, **FLOATS),
+            Boundaries(),
+            "Repairs(scale='sigmoid') for logits",
+        ),
+        (each("scores", holed, **FLOATS), Pixels(), "leave those pixels out with field=..."),
+        (each("truth", ringing), Pixels(), "positive='>=128'"),
+        (each("truth", with_value(255, labels=True)), Pixels(), "void=(255,)"),
+        (each("truth", np.zeros_like), Pixels(), "positive=... with a value that occurs"),
+        (None, Boundaries(), "label_maps=True for the borders of filled areas; segbench.thin for drawn lines"),
+        (None, Classes(labels=range(3)), "one folder per class, pred_pattern='class_#/*'"),
+        (None, Labels(classes=3), "pred_map=..."),
+        (None, Regions(), "soft maps are for Pixels() or Boundaries()"),
+    ],
+)
+def test_findings_in_python_name_arguments(tmp_path, change, protocol, words):
+    made = blobs()
+    if change:
+        change(made)
+    gt, pred, *field = made.write(tmp_path)
+    report = check(gt, pred, protocol, field=field[0] if field else None)
+    assert any(words in finding.fix for finding in report.findings)
+    assert not OPTION.search(str(asdict(report)))
+
+
+def test_several_annotators_in_python(tmp_path):
+    lines().write(tmp_path)
+    cells(tmp_path)
+    (several,) = check(tmp_path / "gt", tmp_path / "pred").findings
+    assert several.fix == (
+        "annotators='majority', any, all or each; or take one of them: gt_pattern=..., or one column of the list"
+    )
+
+
+def test_no_error_in_python_names_an_option(tmp_path):
+    gt, pred = write_papers(tmp_path)
+    soft, stored = evaluate(gt, pred, results=tmp_path / "r"), tmp_path / "r"
+    masks = evaluate(gt, gt, method="masks")
+    edges = evaluate([(np.eye(4), np.eye(4))], protocol="boundaries")
+    labels = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    (tmp_path / "empty").touch()
+    calls = [
+        lambda: Pixels(positive="odd"),
+        lambda: Pixels(annotators="odd"),
+        lambda: Pixels(at=(0.5,), bins=True),
+        lambda: Boundaries(positive=1, label_maps=True),
+        lambda: Boundaries(max_dist=7),
+        lambda: Boundaries(thresholds=0),
+        lambda: Labels(classes=3, positive=1),
+        lambda: Labels(classes=[1], void=[1]),
+        lambda: Repairs(resize="odd"),
+        lambda: Repairs(resize="nearest", crop=True),
+        lambda: Repairs(scale="odd"),
+        lambda: Repairs(scale=2).check("labels"),
+        lambda: evaluate(gt, pred, Classes(labels=[0, 1]), repairs=Repairs(scale=2)),
+        lambda: evaluate(gt, pred, gt_pattern="x"),
+        lambda: evaluate(gt, pred, images=["nothing"]),
+        lambda: evaluate(gt, pred, images=["first", "!first"]),
+        lambda: evaluate(gt, pred, images="nothing.txt"),
+        lambda: evaluate(gt, pred, "boundaries", field=gt),
+        lambda: evaluate(gt, pred, "regions", negatives="*"),
+        lambda: evaluate(gt, tmp_path, pred_pattern="*"),
+        lambda: evaluate(gt, pred, results=tmp_path / "table.csv"),
+        lambda: segbench.load_results(tmp_path / "nothing"),
+        lambda: segbench.load_results(tmp_path / "empty"),
+        lambda: segbench.load_results(tmp_path),
+        lambda: segbench.load_preset(str(PACKAGE / "nothing.toml")),
+        lambda: segbench.load_preset(str(write_folder(tmp_path, {"a.npy": labels}) / "a.npy") + ".toml"),
+        lambda: segbench.merge_results([stored], tmp_path / "m", leave_out=["nothing"]),
+        lambda: segbench.compare_results([soft, soft]),
+        lambda: segbench.compare({"a": soft.counts, "b": {"first": soft.counts["first"]}}),
+        lambda: segbench.tuned_thresholds(masks),
+        lambda: segbench.export_overlays([soft], tmp_path / "o", names=["nothing"]),
+        lambda: segbench.export_overlays([soft], tmp_path / "o", classes=True),
+        lambda: segbench.export_overlays([edges], tmp_path / "o"),
+        lambda: segbench.plot_roc(edges),
+        lambda: segbench.plot_pr([soft, edges]),
+        lambda: segbench.plot_achievable(masks),
+        lambda: segbench.plot_reliability(masks),
+        lambda: segbench.plot_classes(soft),
+        lambda: segbench.plot_e_threshold(soft),
+        lambda: segbench.count_labels(labels, labels, classes=range(5)),
+        lambda: segbench.count_labels(labels, labels),
+        lambda: segbench.count_labels([[1, 2, 3]], [[1, 2, 3]], classes=3),
+        lambda: segbench.count_labels([[1]], [[1]], classes="5"),
+        lambda: segbench.count_saliency([[0, 1]], [[0.0, 9.0]], stretch=False),
+        lambda: segbench.count_saliency([[0, 9]], [[0.0, 9.0]], positive=">128"),
+        lambda: segbench.count_boundaries([[0.0, 9.0]], [[0, 1]]),
+        lambda: segbench.bootstrap(soft.table, replicates=0),
+    ]
+    texts = []
+    for call in calls:
+        with pytest.raises(SegbenchError) as caught:
+            call()
+        texts.append(str(caught.value))
+    assert [text for text in texts if OPTION.search(text)] == []
+
+
+def three_values(root):
+    """Write masks of three values, which are refused without a rule where they are counted."""
+    masks = dict.fromkeys(("a.npy", "b.npy"), np.array([[0, 1, 2]], np.uint8))
+    return [write_folder(root / name, masks) for name in ("gt", "pred")]
+
+
+class TestWhereImagesAreCounted:
+    @pytest.mark.parametrize("pool", [lambda: segbench.process_pool(2), lambda: ThreadPoolExecutor(2)])
+    def test_in_python(self, tmp_path, pool):
+        with pool() as executor, pytest.warns(segbench.FailedImages, match="Labels"):
+            result = evaluate(*three_values(tmp_path), executor=executor)
+        assert len(result.failed) == 2
+        for text in result.failed.values():
+            assert "evaluate label maps with Labels(classes='0-18'); or" in text
+            assert not OPTION.search(text)
+
+    @pytest.mark.parametrize("options", [["-j", "2"], ["-j", "2", "--threads"]])
+    def test_at_the_command_line(self, segbench, tmp_path, options):
+        said = segbench("pixels", *three_values(tmp_path), "--no-check", *options).out
+        assert "evaluate label maps with segbench labels GT PRED --classes 0-18; or" in said
+        assert setting("--positive", "positive=") == "positive="  # the command is over
+
+    def test_checked_by_threads(self, segbench, tmp_path):
+        gt, pred = three_values(tmp_path)
+        more = {f"{k}.png": np.full((1, 3), k, np.uint8) for k in range(9)}
+        write_folder(gt, more)
+        write_folder(pred, more)
+        assert "gt_map='5=LABEL'" in str(asdict(check(gt, pred, Labels(classes=5))))
+        assert "--gt-map 5=LABEL" in segbench("check", "labels", gt, pred, "--classes", "0-4").out
+
+
+EXCEPTIONS = {
+    "loaders/archives.py": "options of tar",
+    "report/comparisons.py": "prints to the terminal",
+    "report/findings.py": "prints to the terminal",
+    "report/page/answer.py": "the page names commands",
+    "report/page/commands.py": "the page names commands",
+    "report/page/document.py": "variables of CSS",
+    "report/terminal.py": "prints to the terminal",
+}
+TYPED = ("setting", "option")  # calls that hold what is typed: words for the command line, and help
+
+
+def is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def names_an_option(module):
+    """Give the lines of a module that name an option or a command, docstrings and examples left out."""
+    source = module.read_text("utf-8")
+    tree = ast.parse(source if OPTION.search(source) else "")
+    allowed = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and is_text(node.value)]
+    allowed += [
+        argument
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in TYPED
+        for argument in (*node.args[:1], *(keyword.value for keyword in node.keywords))
+    ]
+    allowed += [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and re.search(r"^(examples|_DEMO)\b", ast.unparse(node))
+    ]
+    left_out = {id(part) for node in allowed for part in ast.walk(node)}
+    for node in ast.walk(tree):
+        if is_text(node) and id(node) not in left_out and OPTION.search(node.value):
+            yield f"{module}:{node.lineno}: {node.value}"
+
+
+def test_only_the_command_line_names_options():
+    modules = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
+    found = {name: [*names_an_option(path)] for name, path in modules.items() if not name.startswith("cli/")}
+    assert {name for name, texts in found.items() if texts} == EXCEPTIONS.keys()
