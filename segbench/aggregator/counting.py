@@ -18,7 +18,7 @@ from segbench.aggregator.executors import answers, workers_of
 from segbench.aggregator.records import Outcome
 from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
-from segbench.loaders.load import decode_sample, read
+from segbench.loaders.load import decode_sample, keep_freed_memory, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
 
@@ -61,6 +61,7 @@ def _worker_died(task: Task) -> Outcome:
 
 def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) -> list[Outcome]:
     """Count a few images; what is wrong with one does not touch the others."""
+    keep_freed_memory()
     outcomes = [_count_image(protocol, repairs, files, known) for files, known in tasks]
     same: dict[tuple[float, ...], tuple[float, ...]] = {}  # once in the answer, and in the memory of the parent
     return [replace(one, facts=same.setdefault(one.facts, one.facts)) for one in outcomes]

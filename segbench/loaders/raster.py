@@ -52,6 +52,8 @@ _LAST = {"PNG": b"IEND\xaeB`\x82", "JPEG": b"\xff\xd9"}
 _PADDING = 64
 SPREAD = {2: 85, 4: 17}
 """What levels of 2- and 4-bit grey PNGs are multiplied by to fill 8 bits."""
+_TYPES = {"L": "u1", "P": "u1", "I;16": "<u2"}
+"""Pillow's modes of one channel that are held in memory as NumPy holds them."""
 MULTICHANNEL = ("RGB", "RGBA", "LA")
 
 
@@ -109,7 +111,7 @@ def _pixels(image: Image.Image, data: bytes, form: str, path: str, role: Role) -
     elif mode == "1":
         pixels = np.asarray(image).view(np.uint8) != 0  # Pillow stores True as 255, which counts as 255 where added
     elif mode in MULTICHANNEL or mode == "L" or mode.startswith("I;16"):
-        pixels = np.asarray(image)
+        pixels = _loaded(image)
     else:
         raise DataError(path, f"colour space {mode}, expected grey or RGB", "convert it to grey")
     spread = SPREAD.get(data[24], 1) if form == "PNG" and mode == "L" else 1
@@ -121,6 +123,18 @@ def _pixels(image: Image.Image, data: bytes, form: str, path: str, role: Role) -
         return Decoded(pixels // spread if spread != 1 else pixels)
     notes = () if spread == 1 else (f"{data[24]}-bit grey spread to 0..255, as PNG defines it",)
     return Decoded(pixels, notes)
+
+
+def _loaded(image: Image.Image) -> NDArray[Any]:
+    """Decode an image; what has one channel into an array of ours, which ``numpy.asarray`` would copy together."""
+    from PIL import Image as Images
+
+    if image.mode not in _TYPES:
+        return np.asarray(image)
+    pixels = np.zeros(image.size[::-1], _TYPES[image.mode])
+    image.im = memory = Images.frombuffer(image.mode, image.size, pixels, "raw", image.mode, 0, 1).im
+    image.load()
+    return pixels if image.im is memory else np.asarray(image)  # some formats replace it
 
 
 def _check_png(data: bytes, path: str) -> bool:
@@ -143,7 +157,7 @@ def _check_png(data: bytes, path: str) -> bool:
 
 
 def _palette(image: Image.Image, role: Role, path: str) -> Decoded:
-    indices = np.asarray(image)
+    indices = _loaded(image)
     palette = np.array(image.getpalette("RGB"), np.uint8).reshape(-1, 3)
     decoded = through_palette(indices, palette, role, path)
     transparency = image.info.get("transparency")
