@@ -129,12 +129,12 @@ def _loaded(image: Image.Image) -> NDArray[Any]:
     """Decode an image; what has one channel into an array of ours, which ``numpy.asarray`` would copy together."""
     from PIL import Image as Images
 
-    if image.mode not in _TYPES:
+    if image.mode not in _TYPES or image.format == "GIF":  # of which Pillow replaces the memory, and loses the palette
         return np.asarray(image)
     pixels = np.zeros(image.size[::-1], _TYPES[image.mode])
     image.im = memory = Images.frombuffer(image.mode, image.size, pixels, "raw", image.mode, 0, 1).im
     image.load()
-    return pixels if image.im is memory else np.asarray(image)  # some formats replace it
+    return pixels if image.im is memory else np.asarray(image)
 
 
 def _check_png(data: bytes, path: str) -> bool:

@@ -200,6 +200,8 @@ def test_transparent_palette_colours_matter_only_where_colours_do():
         prediction(data)
     unused = np.where(INDICES == 2, 1, INDICES).astype(np.uint8)
     assert prediction(paletted(unused, COLOURS, transparency=alpha)).array.shape == (19, 23)
+    data = paletted(unused, COLOURS, "GIF", transparency=2, optimize=False)
+    np.testing.assert_array_equal(truth(data, "p.gif").array, unused)
     with pytest.raises(DataError, match="declared transparent"):
         truth(paletted(INDICES, [[v] * 3 for v in range(4)], "GIF", transparency=1), "p.gif")
 

@@ -43,12 +43,14 @@ def count_maps(
 
 
 def _counted(
-    truth: NDArray[Any], predicted: NDArray[Any], rows: NDArray[np.int64], columns: NDArray[np.int64], size: int
+    truth: NDArray[Any], predicted: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], size: int
 ) -> IntArray:
     """Count pixels by the sum of the table entries of both values."""
     from segbench.protocols.labels.kernels import confusion, confusion_of_words
 
     truth, predicted = np.ascontiguousarray(truth), np.ascontiguousarray(predicted)
+    # What has a sign may count from the end of an array, and a loop would look for it at each pixel.
+    rows, columns = rows.astype(np.uint64), columns.astype(np.uint64)
     whole = truth.size - truth.size % 8 if truth.dtype == predicted.dtype == np.uint8 else 0
     counts: IntArray = confusion(truth[whole:], predicted[whole:], rows, columns, size)
     if whole:

@@ -38,25 +38,20 @@ def confusion_of_words(
 ) -> NDArray[Any]:
     """Do the same for values of 8 bits, given as uint64: eight pixels at a time.
 
-    Label maps are mostly areas of one label: eight pixels of one label are counted with all like them that follow.
+    Label maps are mostly areas of one label, and eight pixels of one label are counted at once.
     """
     tables = np.zeros((4, size), np.int64)
     low, step, each = np.uint64(255), np.uint64(8), np.uint64(0x0101010101010101)
-    start = 0
-    while start < truth.size:
-        true, found = truth[start], predicted[start]
-        stop = start + 1
+    for i in range(truth.size):
+        true, found = truth[i], predicted[i]
         if true == (true & low) * each and found == (found & low) * each:
-            while stop < truth.size and truth[stop] == true and predicted[stop] == found:
-                stop += 1
-            tables[0, rows[np.intp(true & low)] + columns[np.intp(found & low)]] += 8 * (stop - start)
-        else:
-            for _ in range(2):
-                for table in range(4):
-                    tables[table, rows[np.intp(true & low)] + columns[np.intp(found & low)]] += 1
-                    true >>= step
-                    found >>= step
-        start = stop
+            tables[i & 3, rows[true & low] + columns[found & low]] += 8
+            continue
+        for _ in range(2):
+            for table in range(4):
+                tables[table, rows[true & low] + columns[found & low]] += 1
+                true >>= step
+                found >>= step
     counts: NDArray[Any] = tables[0] + tables[1] + tables[2] + tables[3]
     return counts
 
