@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from segbench.aggregator.codec import EncodedCounts, count_afresh, decode, decode_summary, encode, encode_summary
-from segbench.aggregator.records import Outcome, Run, StoredPool
+from segbench.aggregator.records import Column, Outcome, Run, StoredPool
 from segbench.aggregator.result import Result, partial_text
 from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile
@@ -40,13 +40,14 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     """Put together what came of each image, in sorted order of names; errors name the results file, if any."""
     by_name = sorted(outcomes, key=lambda outcome: outcome.name)
     counted = {outcome.name: outcome for outcome in by_name if outcome.counts}
-    truths = {name: outcome.ground_truth_digest for name, outcome in counted.items()}
+    truths = Column[str](counted, "ground_truth_digest")
     notes, settings = run.notes, run.settings
     if run.thresholds and f", data {data_digest(truths)}," in settings["thresholds"]:
         notes = (*notes, "the tuning set is the test set: metrics at its thresholds are optimistic")
-    packed = _settled(counted, protocol, run)
+    counted |= _settled(counted, protocol, run)
     if run.thresholds:
-        packed, lowered = _cut(packed, Thresholds(np.array(run.thresholds), settings["thresholds"]))
+        cut, lowered = _cut(counted, Thresholds(np.array(run.thresholds), settings["thresholds"]))
+        counted |= cut
         notes = (*notes, *lowered)
     repeated = Counter(note for outcome in counted.values() for note in {without_detail(n): 0 for n in outcome.notes})
     unneeded = idle(settings, tuple(repeated)) if counted else ()
@@ -55,35 +56,37 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
         run.protocol,
         settings,
         signature(run.protocol, settings, truths),
-        EncodedCounts(packed, protocol.counts, file),
+        EncodedCounts(Column(counted, "counts"), protocol.counts, file),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
         run.inputs,
         run.protocol_json,
-        {name: outcome.digest for name, outcome in counted.items()},
+        Column(counted, "digest"),
         image_notes={name: outcome.notes for name, outcome in counted.items() if outcome.notes},
         measured_by=protocol,
     )
 
 
-def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run) -> dict[str, bytes]:
-    """Give the packed counts of each image, changed where the whole set decides so."""
+def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run) -> dict[str, Outcome]:
+    """Give the images whose counts the whole set changes, changed."""
     void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
     left_out_by = [setting(f"--void {void}", f"void={void}")] * (void != "none")
     left_out_by += [given("field", field)] * (field is not None)
-    packed = {name: outcome.counts for name, outcome in counted.items() if outcome.counts}
     facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
     settled = protocol.settle(facts, excluded_by=" and ".join(left_out_by))
-    for name, known in facts.items():
-        if known in settled:
-            packed[name] = encode(settled[known](decode(packed[name], protocol.counts)))
-    return packed
+    packed = Column[bytes](counted, "counts")
+    return {
+        name: replace(counted[name], counts=encode(settled[known](decode(packed[name], protocol.counts))))
+        for name, known in facts.items()
+        if known in settled
+    }
 
 
-def _cut(packed: dict[str, bytes], thresholds: Thresholds) -> tuple[dict[str, bytes], tuple[str, ...]]:
+def _cut(counted: Mapping[str, Outcome], thresholds: Thresholds) -> tuple[dict[str, Outcome], tuple[str, ...]]:
     """Count at thresholds; where they fall inside the bins of any image, at the lower edges of these, and say so."""
     edges = Thresholds(bin_floor(thresholds.values), thresholds.source)
     moved = not np.array_equal(edges.values, thresholds.values)
+    packed = Column[bytes](counted, "counts")
     lowered = moved and any(_scores_of(data).binned for data in packed.values())
     cuts = edges if lowered else thresholds
     notes = (
@@ -91,7 +94,8 @@ def _cut(packed: dict[str, bytes], thresholds: Thresholds) -> tuple[dict[str, by
         if lowered
         else ()
     )
-    return {name: encode(_scores_of(data).at(cuts)) for name, data in packed.items()}, notes
+    cut = {name: replace(counted[name], counts=encode(_scores_of(packed[name]).at(cuts))) for name in counted}
+    return cut, notes
 
 
 def _scores_of(data: bytes) -> ScoreCounts:
@@ -219,9 +223,9 @@ def finish(store: ResultsFile, key: int, run: Run, outcomes: Sequence[Outcome], 
         warnings.warn(f"{what} is unchanged because no image could be counted now", ReplacedRun, stacklevel=4)
         return
     keep_pooled(store, store.finish(key, replace(run, signature=result.signature), outcomes), result)
-    counted = {outcome.name: outcome.ground_truth_digest for outcome in outcomes if outcome.counts}
+    same = any(truths.get(outcome.name) == outcome.ground_truth_digest for outcome in outcomes if outcome.counts)
     other_part = "subset" in run.settings and not truths.keys() <= {outcome.name for outcome in outcomes}
-    other_set = truths and (other_part or truths.items().isdisjoint(counted.items()))
+    other_set = truths and (other_part or not same)
     if other_set or (run.published and signature not in {"", result.signature}):
         what = f"{what} with other images or another ground truth was replaced"
         warnings.warn(f"{what}; to keep both, give one of them another name or file", ReplacedRun, stacklevel=4)

@@ -1,6 +1,7 @@
 """Counts as bytes: how they are sent between processes, held in memory and stored in the results file.
 
-A JSON header describes the arrays, their values follow in one block, and zlib packs the whole. Scores that are levels
+A JSON header describes the arrays, their values follow in one block, and zlib packs the whole, with a dictionary of
+usual headers (files of the first versions have none). Scores that are levels
 (k, k / 255, k / 65535, k / (thresholds + 1)) are written as the whole numbers k when that gives back every bit; other
 falling scores as the steps between their bit patterns, byte by byte. Where most scores are those of a single pixel,
 steps and counts are packed in bits instead (`segbench.aggregator.bit_packing`), less than half the size of the
@@ -52,6 +53,13 @@ _SCALARS: dict[str, tuple[type, ...]] = {
     "FloatArray | None": (type(None),),
 }
 _CLASSES, _RANGES, _BITS = b"{", b"[", b"#"  # no zlib stream begins with one of these
+HEADERS = (
+    b'{"kind":"boundaries","arrays":{"thresholds":["|u1","<f8",100.0,99],"matched_gt":["<u2","<i8",0.0,99],'
+    b'"total_gt":["<u2","<i8",0.0,99],"matched_pred":["<u2","<i8",0.0,99],"total_pred":["<u2","<i8",0.0,99]}}\n'
+    b'{"kind":"scores","ignored":0,"highest":null,"threshold_source":"","of_predictions":true,"arrays":{"scores":'
+    b'["|u1","<f8",255.0,256],"positives":["|u1","<i8",0.0,256],"negatives":["<u2","<i8",0.0,256]}}\n'
+)
+"""What zlib knows beforehand; results files cannot be read with another."""
 _STEPS = re.compile(r"steps[48]|bits[48]?")
 
 
@@ -102,7 +110,8 @@ def _encode_one(counts: Counts) -> bytes:
         else:
             header[field.name] = value
     header["arrays"] = arrays
-    return zlib.compress(_headed(header, blocks), level)
+    packer = zlib.compressobj(level, zdict=HEADERS)
+    return packer.compress(_headed(header, blocks)) + packer.flush()
 
 
 def _shorter_in_bits(counts: ScoreCounts) -> bool:
@@ -235,7 +244,7 @@ def _end_to_end(parts: Sequence[tuple[type[Counts], dict[str, Any]]]) -> ScoreCo
 def _unpacked(data: bytes) -> bytes:
     if data.startswith(_BITS):
         return data[len(_BITS) :]
-    inflater = zlib.decompressobj()
+    inflater = zlib.decompressobj(zdict=HEADERS)
     block = inflater.decompress(data, max(_LITTLE, _MOST_SHRUNK * len(data)))
     if not inflater.eof:
         raise ValueError("cut short, or unpacks to more than counts do")
@@ -295,7 +304,7 @@ class EncodedCounts(Mapping[str, Counts]):
     """Counts of a type by image name, sorted, kept packed and unpacked on access; errors name their results file."""
 
     def __init__(self, packed: Mapping[str, bytes], kind: type[Counts], file: str = "") -> None:
-        self._packed = dict(sorted(packed.items()))
+        self._packed = packed
         self._kind = kind
         self.file = file
         self._first: tuple[str, tuple[Any, ...]] | None = None
@@ -357,7 +366,7 @@ class EncodedCounts(Mapping[str, Counts]):
         return f"<counts of {many(len(self), 'image')} by name>"
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._packed)
+        return iter(sorted(self._packed))
 
     def __len__(self) -> int:
         return len(self._packed)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from segbench.aggregator.codec import encode
 from segbench.aggregator.executors import answers, workers_of
-from segbench.aggregator.records import Outcome
+from segbench.aggregator.records import Outcome, joined
 from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
 from segbench.loaders.load import decode_sample, keep_freed_memory, read
@@ -44,8 +44,12 @@ def count_all(
     size = max(1, min(_IMAGES_A_BATCH * larger, len(files) // batches_wanted))
     here = Path.cwd()  # which workers need not share
     tasks = ((one.within(here), known[one.name].digest if one.name in known else None) for one in files)
+    names = {one.name: one.name for one in files}  # once in memory
     for batch in answers(executor, partial(count_images, protocol, repairs), _batched(tasks, size), lost=_worker_died):
-        yield [outcome if outcome.counts or outcome.failure else known[outcome.name] for outcome in batch]
+        yield [
+            replace(outcome, name=names[outcome.name]) if outcome.counts or outcome.failure else known[outcome.name]
+            for outcome in batch
+        ]
 
 
 def _batched(tasks: Iterator[Task], size: int) -> Iterator[list[Task]]:
@@ -73,14 +77,14 @@ def _count_image(protocol: Protocol, repairs: Repairs, files: SampleFiles, known
     try:
         raw = read(files)
         ground_truth_digest, digest = raw.digests()
+        digests = joined(digest, ground_truth_digest)
         if digest == known:
-            return Outcome(name, digest, ground_truth_digest)
+            return Outcome(name, digests)
         sample = decode_sample(raw, protocol.reads, repairs)
         image = protocol.count(sample)
         return Outcome(
             name,
-            digest,
-            ground_truth_digest,
+            digests,
             encode(image.counts),
             image.facts,
             notes=(*sample.notes, *image.notes),

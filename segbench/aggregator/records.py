@@ -10,7 +10,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -20,6 +20,17 @@ from segbench.loaders.inputs import Inputs
 from segbench.protocols.registry import protocol_of, protocols
 
 Record = TypeVar("Record")
+Value_co = TypeVar("Value_co", covariant=True)
+Digests = bytes | tuple[str, str]
+"""Digests of all files of an image and of its ground truth: their bytes, or texts of another kind."""
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def joined(digest: str, ground_truth_digest: str) -> Digests:
+    """Put two digests together, in a third of their space where they are of SHA-256."""
+    both = digest, ground_truth_digest
+    return bytes.fromhex("".join(both)) if all(map(_SHA256.fullmatch, both)) else both
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +38,22 @@ class Outcome:
     """What came of one image: a worker returns it, and the results file holds it as a row."""
 
     name: str
-    digest: str = ""  # content of all its files; empty if they could not be read
-    ground_truth_digest: str = ""  # content of its ground truth and field of view
+    digests: Digests = ("", "")  # see `digest` and `ground_truth_digest`; empty if its files could not be read
     counts: bytes | None = None  # packed; None where the image failed, or is unchanged since it was counted
     facts: tuple[float, ...] = ()  # what the whole set needs to know of it, see `segbench.core.protocol.Counted`
     failure: str = ""  # why there are no counts
     notes: tuple[str, ...] = ()  # what was done to the data while reading and counting
     seconds: float = 0.0
+
+    @property
+    def digest(self) -> str:
+        """The content of all files."""
+        return self.digests[:32].hex() if isinstance(self.digests, bytes) else self.digests[0]
+
+    @property
+    def ground_truth_digest(self) -> str:
+        """The content of the ground truth and the field of view."""
+        return self.digests[32:].hex() if isinstance(self.digests, bytes) else self.digests[1]
 
     def row(self) -> tuple[Any, ...]:
         """Give the columns of the image, without its run."""
@@ -41,6 +61,23 @@ class Outcome:
         return (
             self.name, self.digest, self.ground_truth_digest, self.counts, facts, self.failure, notes, self.seconds
         )  # fmt: skip
+
+
+class Column(Mapping[str, Value_co]):
+    """An attribute of images by their names; nothing is copied, because there may be very many."""
+
+    def __init__(self, outcomes: Mapping[str, Outcome], attribute: str) -> None:
+        self._outcomes, self._attribute = outcomes, attribute
+
+    def __getitem__(self, name: str) -> Value_co:
+        value: Value_co = getattr(self._outcomes[name], self._attribute)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._outcomes)
+
+    def __len__(self) -> int:
+        return len(self._outcomes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,8 +181,9 @@ def read_outcome(row: Sequence[Any]) -> Outcome:
     _require_texts(name, digest, truth, failure)
     _require(isinstance(seconds, (int, float)) and math.isfinite(seconds), "seconds that are not a number")
     _require(counts is None or isinstance(counts, bytes), "counts of another type")
+    digests = joined(digest, truth)
     return Outcome(
-        _printable(name), digest, truth, counts, _numbers(facts), _printable(failure), _texts(notes), float(seconds)
+        _printable(name), digests, counts, _numbers(facts), _printable(failure), _texts(notes), float(seconds)
     )
 
 

@@ -40,22 +40,31 @@ class Pooling:
         self._per_image, self._extra = per_image, extra
         self._pool: Pool | None = Pool()
         self._samples: list[tuple[FloatArray, int]] = []
-        self.positives = self.negatives = self.ignored = 0
+        self.positives = self.negatives = self.ignored = self._seen = 0
         for counts in extra:
             self.add(counts)
 
     def add(self, counts: ScoreCounts) -> None:
-        """Take note of an image: its totals, and how its scores are spread."""
+        """Take note of an image: its totals, and where scores do not fit in memory, how they are spread."""
         self.positives += counts.total_positives
         self.negatives += counts.total_negatives
         self.ignored += counts.ignored
-        size = counts.scores.size
-        self._samples.append((counts.scores[:: max(min(_SAMPLED, size // 16), 1)].astype(np.float64), size))
-        if self._pool is not None:
-            self._pool.add(counts)
-            # A pool that stays close to what is held would be merged again for almost every image.
-            if self._pool.scores_held > SCORES_AT_ONCE and self._pool.total().scores.size > SCORES_AT_ONCE // 2:
+        self._seen += counts.scores.size
+        if self._pool is None:
+            self._sample(counts.scores, counts.scores.size)
+            return
+        self._pool.add(counts)
+        if self._pool.scores_held > SCORES_AT_ONCE:
+            scores = self._pool.total().scores
+            # A pool that stays close to what may be held would be merged again for almost every image.
+            if scores.size > SCORES_AT_ONCE // 2:
+                self._sample(scores, self._seen)  # of all images up to here
                 self._pool = None
+
+    def _sample(self, scores: FloatArray, held: int) -> None:
+        """Keep some scores, which stand for so many in the counts of images."""
+        step = max(min(_SAMPLED, scores.size // 16), 1)
+        self._samples.append((scores[::step].astype(np.float64), held))
 
     @property
     def in_ranges(self) -> bool:

@@ -250,7 +250,7 @@ def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array, a sparse one, 
 
 def column_sums(rows: FloatArray) -> FloatArray:
     """Add up the rows of a matrix, each sum rounded once, so that the order of the rows does not matter; one row."""
-    return np.array([[math.fsum(column) for column in rows.T.tolist()]])
+    return np.array([[math.fsum(column.tolist()) for column in rows.T]])
 
 
 class Tabled(Protocol):
