@@ -38,10 +38,14 @@ def few_names(names: Sequence[str], total: int) -> str:
 
 
 def remarks(
-    results: Sequence[Result], intervals: Sequence[Intervals] = (), *, keys: Sequence[str] | None = None
+    results: Sequence[Result],
+    intervals: Sequence[Intervals] = (),
+    *,
+    keys: Sequence[str] | None = None,
+    names: Sequence[str] = (),
 ) -> list[Remark]:
     """Give the remarks on results of one protocol and on the intervals of each; `keys` are the metrics shown."""
-    names = names_of(results)
+    names = names or names_of(results)
     of_each = [
         (remark, name) for name, result in zip(names, results, strict=True) for remark in _remarks_on(result, keys)
     ]
