@@ -405,7 +405,7 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
     """Name the method of each result; of runs that share a name, with the settings in which they differ.
 
     A partial result says so in its name. Where `sets` names the data set of each result, runs of one set share a name,
-    and what tells them apart is part of that method's names in all sets.
+    and the settings in which these differ are part of the name in all sets.
     """
     names = []
     for result in results:
