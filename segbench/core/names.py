@@ -38,10 +38,10 @@ def markdown_name(text: str) -> str:
     return escaped.replace("<", "&lt;").replace(">", "&gt;")
 
 
-def first_names(names: Sequence[str], most: int) -> str:
+def first_names(names: Sequence[str], most: int, between: str = ", ") -> str:
     """Write names one after another, of many the first and the number of the others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
+    return f"{between.join(names[:most])}{more}"
 
 
 def one_line(text: str) -> str:

@@ -16,7 +16,7 @@ from segbench.report.page.charts import Method
 from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_title
 from segbench.report.ranking import best_first, image_sets
 from segbench.statistics.bootstrap import FEW_IMAGES
-from segbench.statistics.comparison import Comparison, Verdict, verdicts
+from segbench.statistics.comparison import Comparison, Verdict, compared, disagreements, verdicts
 
 _MOST_COMPARED = 10
 """Each pair of methods takes about a third of a second at 200 images."""
@@ -151,7 +151,11 @@ def _certainty(comparison: Comparison, metric: Metric, names: Sequence[str]) -> 
         said.append(f"It is not significantly better than {_listed(not_better, holm, 'or')}.")
     if left_open:
         said.append(f"Not compared with {', '.join(left_open)}: bins of scores leave the order open.")
-    return said
+    return [*said, *map(_sentence, disagreements(comparison, compared(comparison), titles=True))]
+
+
+def _sentence(note: str) -> str:
+    return f"{note[0].upper()}{note[1:]}."
 
 
 def _percent(share: float) -> str:
