@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from segbench.aggregator.comparing import compare
+from segbench.aggregator.comparing import compare_results, differing_repairs
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
 from segbench.core.numbers import DIGITS, many, number
@@ -79,6 +79,8 @@ def answer(methods: Sequence[Method]) -> Answer:
         for method in methods
         if not method.result.competes and not math.isnan(method.result.summary.get(metric.key, math.nan))
     ]
+    named = [replace(method.result, method=method.name) for method in counted]
+    warnings += [] if len(named) < 2 else map(_sentence, differing_repairs(named))
     if len(counted) > _MOST_COMPARED:
         warnings.append(
             f"Only the best {_MOST_COMPARED} of {len(counted)} methods are compared here; segbench compare takes all."
@@ -87,11 +89,8 @@ def answer(methods: Sequence[Method]) -> Answer:
     if drawn is None or len(counted) < 2:
         return Answer(said, (*_of_one(leading[0], metric), *warnings), forest)
     try:
-        comparison = compare(
-            {method.name: method.result for method in counted},
-            level=drawn.level,
-            replicates=drawn.replicates,
-            seed=drawn.seed,
+        comparison = compare_results(
+            named[: len(counted)], level=drawn.level, replicates=drawn.replicates, seed=drawn.seed
         )
     except ArgumentError as error:
         return Answer(said, (f"Not compared: {error}.", *warnings), forest)
