@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -119,8 +119,20 @@ def fit_data(ax: Axes) -> None:
     """Let the horizontal axis reach a little beyond its data, and shares not beyond 0 and 1."""
     low, high = ax.dataLim.intervalx
     margin = _MARGIN * ((high - low) or 1.0)
-    least, most = (-_MARGIN / 2, 1 + _MARGIN / 2) if low >= 0 and high <= 1 else (-math.inf, math.inf)
+    beyond = _MARGIN / 2 if high > low else _MARGIN**2  # less than a step between numbers
+    least, most = (-beyond, 1 + beyond) if low >= 0 and high <= 1 else (-math.inf, math.inf)
     ax.set_xlim(max(low - margin, least), min(high + margin, most))
+
+
+def centre(ax: Axes) -> None:
+    """Move axes with their numbers, names and legend into the middle, where the layout has put the frame alone."""
+    figure: Any = ax.get_figure(root=True)
+    figure.draw_without_rendering()
+    box = ax.get_tightbbox()
+    if box is not None and figure.axes == [ax]:
+        figure.set_layout_engine("none")
+        shift = (figure.bbox.width - box.x0 - box.x1) / 2 / figure.bbox.width
+        ax.set_position(ax.get_position(original=True).translated(shift, 0))
 
 
 def open_frame(ax: Axes) -> None:

@@ -186,7 +186,7 @@ def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
             rows.append((k, value, low, high))
     if not rows:
         return Markup("")
-    x = fitting([end for _, *ends in rows for end in ends], 14.0, WIDTH - 14.0)
+    x = fitting([end for _, *ends in rows for end in ends], 14.0, WIDTH - 14.0, metric.range)
     bottom = 8.0 + _ROW * len(rows)
     parts = [grid(x, 8.0, bottom, metric.name)]
     for place, (k, value, low, high) in enumerate(rows):

@@ -285,7 +285,7 @@ def _by_image(methods: Sequence[Method]) -> Chart | None:
     rows = [k for k, method in enumerate(methods) if method.values]
     if not rows:
         return None
-    x = fitting([value for k in rows for value in methods[k].values.values()], 14.0, WIDTH - 14.0)
+    x = fitting([value for k in rows for value in methods[k].values.values()], 14.0, WIDTH - 14.0, metric.range)
     high = 58.0
     parts = [grid(x, 8.0, 14.0 + high * len(rows), f"{metric.name_for_images} of each image")]
     for row, k in enumerate(rows):
@@ -338,7 +338,8 @@ def _scatter(methods: Sequence[Method]) -> Chart | None:
         return None
     a, b = (methods[k] for k in counted[:2])
     every = [value for k in counted for value in methods[k].values.values()]
-    x, y = fitting(every, _LEFT, _RIGHT), fitting(every, _BOTTOM, _TOP)
+    metric = a.result.rules.image_headline
+    x, y = fitting(every, _LEFT, _RIGHT, metric.range), fitting(every, _BOTTOM, _TOP, metric.range)
     images = sorted({name for k in counted for name in methods[k].values})
     if len(images) > _MOST_DOTS:
         return None
@@ -349,8 +350,7 @@ def _scatter(methods: Sequence[Method]) -> Chart | None:
         said = f"{name}: {number(a.values[name])}, {number(b.values[name])}" if known else name
         dots.append(element("circle", element("title", said), css="image", r=3.5, data_image=name, **place))
     ends = line(x.start, y.start, x.end, y.end, css="chance")
-    title = methods[counted[0]].result.rules.image_headline.name_for_images
-    caption = f"{title} of each image, one method against another"
+    caption = f"{metric.name_for_images} of each image, one method against another"
     parts = [axes(x, y, a.name, b.name), ends, element("g", *dots, css="pair")]
     svg = drawing(
         parts,

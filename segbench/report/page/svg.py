@@ -43,13 +43,14 @@ class Axis:
         return [round(k * step, 12) for k in range(first, last + 1)]
 
 
-def fitting(values: ArrayLike, start: float, end: float) -> Axis:
-    """Give an axis that fits the finite values, with a margin."""
+def fitting(values: ArrayLike, start: float, end: float, within: tuple[float, float] | None = None) -> Axis:
+    """Give an axis that fits the finite values, with a margin that does not leave a range."""
     known = np.asarray(values, np.float64)
     known = known[np.isfinite(known)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     margin = 0.04 * (high - low) or 0.05 * abs(high) or 0.05
-    return Axis(low - margin, high + margin, start, end)
+    least, most = within or (-math.inf, math.inf)
+    return Axis(max(low - margin, min(low, least)), min(high + margin, max(high, most)), start, end)
 
 
 def element(name: str, *inside: object, **attributes: object) -> Markup:
