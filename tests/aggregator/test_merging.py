@@ -114,7 +114,10 @@ class TestRefusals:
         evaluate(*papers, results=tmp_path / "one")
         with ResultsFile(tmp_path / "two", create=True):
             pass
-        with pytest.raises(DataError, match=r"two: holds no run; repeat the command .*--leave-out-unfinished"):
+        with pytest.raises(
+            DataError,
+            match=r"two: no image was saved before the run stopped; repeat the command .*--leave-out-unfinished",
+        ):
             merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all")
         (merged,) = merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all", leave_out_unfinished=True)
         assert len(merged.counts) == 2
