@@ -13,7 +13,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
 from segbench.core.numbers import DIGITS, many, number
 from segbench.report.page.charts import Method
-from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_title
+from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_titles
 from segbench.report.ranking import best_first, image_sets
 from segbench.statistics.bootstrap import FEW_IMAGES
 from segbench.statistics.comparison import Comparison, Verdict, compared, disagreements, verdicts
@@ -189,13 +189,16 @@ def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
     x = fitting([end for _, *ends in rows for end in ends], 14.0, WIDTH - 14.0, metric.range)
     bottom = 8.0 + _ROW * len(rows)
     parts = [grid(x, 8.0, bottom, metric.name)]
-    for place, (k, value, low, high) in enumerate(rows):
-        top = 8.0 + _ROW * place
+    shown = [
+        _written(methods[k], metric) + ("" if math.isnan(low) else f" [{number(low)}, {number(high)}]")
+        for k, _, low, high in rows
+    ]
+    heights = [8.0 + _ROW * place for place in range(len(rows))]
+    titles = row_titles(x, [top + 14.0 for top in heights], [methods[k].name for k, *_ in rows], shown)
+    for title, top, (k, value, low, high) in zip(titles, heights, rows, strict=True):
         middle = top + 28.0
-        shown = _written(methods[k], metric)
-        shown += "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
         layer = [
-            row_title(x, top + 14.0, methods[k].name, shown),
+            title,
             element("circle", css="dot", cx=float(x.at(value)), cy=middle, r=5.0),
         ]
         if not math.isnan(low):

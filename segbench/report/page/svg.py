@@ -6,11 +6,14 @@ A chart is `WIDTH` units wide whatever the screen, so that charts side by side h
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import ArrayLike, NDArray
+
+from segbench.core.names import shortened
 
 FloatArray = NDArray[np.float64]
 
@@ -93,11 +96,13 @@ def words(x: float, y: float, text: object, **attributes: object) -> Markup:
     return element("text", text, x=x, y=y, **attributes)
 
 
-def row_title(x: Axis, y: float, name: str, value: str) -> Markup:
-    """Write a name at the start of an axis and a value at its end; a name that would reach it loses its middle."""
-    most = _LETTERS - len(value)
-    short = name if len(name) <= most else f"{name[: most // 2]}…{name[-(most // 2) + 1 :]}"
-    return words(x.start, y, short, css="name") + words(x.end, y, value, text_anchor="end")
+def row_titles(x: Axis, heights: Sequence[float], names: Sequence[str], values: Sequence[str]) -> list[Markup]:
+    """Write the name of each row at the start of an axis and its value at the end; long names are shortened."""
+    short = shortened(names, _LETTERS - max(map(len, values)))
+    return [
+        words(x.start, y, name, css="name") + words(x.end, y, value, text_anchor="end")
+        for y, name, value in zip(heights, short, values, strict=True)
+    ]
 
 
 def grid(x: Axis, top: float, bottom: float, title: str) -> Markup:
