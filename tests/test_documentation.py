@@ -33,7 +33,7 @@ def test_every_picture_is_drawn_by_the_script_and_shown():
     drawn = {f"{name}.png" for name in runpy.run_path(str(ROOT / "scripts" / "data" / "docs_pictures.py"))["PICTURES"]}
     shown = {name for page in (ROOT / "docs").glob("*.md") for name in PICTURE.findall(page.read_text("utf-8"))}
     files = {path.name for path in (ROOT / "docs" / "images").iterdir()}
-    elsewhere = {"report.png"} | {name for name in files if name.startswith("benchmark-")}  # a browser, bench_peers.py
+    elsewhere = {name for name in files if name.startswith("benchmark-")}  # by bench_peers.py
     assert {name.replace("-dark.png", ".png") for name in files} == drawn | elsewhere == shown
 
 

@@ -2,13 +2,14 @@
 
     python scripts/data/docs_pictures.py [NAME...]      # all of them, or those named, into docs/images
 
-Each is drawn a second time for dark pages, as NAME-dark.png, if that makes a difference. Only report.png is not drawn
-here: it is what a browser shows of a report page.
+Each is drawn a second time for dark pages, as NAME-dark.png, if that makes a difference. The report page is shown by
+Chromium, which must be installed.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -417,6 +418,21 @@ def card_training() -> Figure:
     return figure
 
 
+def report() -> Callable[[Path], None]:
+    """Show the top of the report page of the demo in a browser, dark where the pictures are."""
+    scheme = 0 if mpl.rcParams["text.color"] == DARK["text.color"] else 1
+
+    def draw(path: Path) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "report.html"
+            segbench.export_report(objects(*METHODS), page, most_panels=4)
+            shown = f"--blink-settings=preferredColorScheme={scheme}", "--window-size=1200,1180", "--hide-scrollbars"
+            command = ["chromium", "--headless", "--no-sandbox", *shown, f"--screenshot={path}", page.as_uri()]
+            subprocess.run(command, check=True, capture_output=True)
+
+    return draw
+
+
 def card_paper() -> Figure:
     """Draw a table as papers have it."""
     keys = {"ods_f": "ODS", "ois_f": "OIS", "auc_pr": "AUC-PR"}
@@ -475,6 +491,7 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "card-saliency": card_saliency,
     "card-training": card_training,
     "card-paper": card_paper,
+    "report": report,
     "card-cluster": card_cluster,
     **{f"plot-{kind}": partial(gallery, kind) for kind in GALLERY},
 }

@@ -29,6 +29,7 @@ from segbench.core.thresholds import Thresholds
 from segbench.loaders.repairs import idle
 from segbench.protocols.registry import protocol_of
 
+NOTHING_SAVED = "no image was saved before the run stopped"
 _DAMAGED = "the file was changed or damaged: run again into a new file"
 
 
@@ -134,7 +135,7 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
     with ResultsFile(Path(path)) as store:
         runs = store.runs(partial=True)
         if not runs:
-            raise DataError(str(path), "no image was saved before the run stopped", "repeat the run")
+            raise DataError(str(path), NOTHING_SAVED, "repeat the run")
         wanted = [run for run in runs if run.complete or partial]
         places = dict(zip((run.key for run in runs), _places(runs), strict=True))
         found = ((run, _stored_result(store, run, alone=len(wanted) == 1)) for run in wanted)

@@ -142,10 +142,14 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
         same_truth=same_truth,
         **settings,
     )
-    differing = _differences(results, only=may_differ)
-    notes = [f"compared, since different settings change only the predictions: {differing}"] if differing else []
     undefined = {key: _why(key, results) for key in comparison.undefined}
-    return replace(comparison, undefined=undefined, notes=(*notes, *comparison.notes))
+    return replace(comparison, undefined=undefined, notes=(*differing_repairs(results), *comparison.notes))
+
+
+def differing_repairs(results: Sequence[Result]) -> list[str]:
+    """Say in which settings results differ that change only the predictions; nothing where in none."""
+    differing = _differences(results, only=Repairs.may_differ | results[0].rules.may_differ)
+    return [f"compared, since different settings change only the predictions: {differing}"] if differing else []
 
 
 def _why(key: str, results: Sequence[Result]) -> str:

@@ -24,9 +24,11 @@ from segbench.aggregator.records import Outcome, Run, joined
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import LISTED, ArgumentError, DataError
+from segbench.core.names import first_names
 from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import Evaluation, find_evaluations, read_rows
+from segbench.loaders.decoded import listed
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, f_of
 from segbench.protocols.boundaries.inputs import as_thresholds
@@ -34,7 +36,6 @@ from segbench.protocols.boundaries.published import PublishedCurve
 from segbench.protocols.boundaries.settings import Boundaries
 
 _HUMAN = re.compile(r"human(-\d+)?")
-_LISTED = 20
 _F_ROUNDING = 1e-4
 _MOST_PIXELS = 2**53
 _PRINT_ROUNDING = 2e-6
@@ -80,8 +81,8 @@ def import_bsds(
         evaluations = []
     found = list(dict.fromkeys([*(one.name for one in evaluations), *map(method_of, of_regions)]))
     if method is not None and len(found) > 1:
-        listed = ", ".join(found[:_LISTED])
-        raise ArgumentError(f"one name for {len(found)} methods ({listed}); import them one by one, or unnamed")
+        given = first_names(found, LISTED)
+        raise ArgumentError(f"one name for {len(found)} methods ({given}); import them one by one, or unnamed")
     imported: list[tuple[Result, list[Outcome]]] = []
     for evaluation in evaluations:
         import_one = _counted if evaluation.counts else _published
@@ -131,11 +132,8 @@ def _all_counts(evaluation: Evaluation) -> dict[str, BoundaryCounts]:
         if first is not None and not np.array_equal(image.thresholds, first.thresholds)
     ]
     if problems:
-        more = [f"and {len(problems) - _LISTED} more"] if len(problems) > _LISTED else []
-        listed = "\n  ".join([*problems[:_LISTED], *more])
-        raise DataError(
-            str(evaluation.folder), f"{len(problems)} of its files cannot be used:\n  {listed}\n", "fix or remove them"
-        )
+        what = f"{len(problems)} of its files cannot be used:{listed(problems)}"
+        raise DataError(str(evaluation.folder), what, "fix or remove them")
     return counts
 
 

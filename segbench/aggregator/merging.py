@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
-from segbench.aggregator.assembling import assemble, keep_pooled, load_results, stored_result
+from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
 from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.signature import without_selection
@@ -126,7 +126,7 @@ def _named_runs(path: Path, *, leave_out_unfinished: bool) -> list[tuple[str, Ru
     with ResultsFile(path) as store:
         runs = store.runs(partial=not leave_out_unfinished)
         if not runs and not leave_out_unfinished:
-            raise DataError(str(path), "holds no run", hint)
+            raise DataError(str(path), NOTHING_SAVED, hint)
         unfinished = next((run for run in runs if not run.complete), None)
         if unfinished:
             raise DataError(str(path), f"the run of {unfinished.method!r} is not complete", hint)

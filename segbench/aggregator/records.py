@@ -201,9 +201,10 @@ def _inputs(text: str) -> Inputs | None:
         return None
     found = Inputs.from_json(text)
     for part in (found, *found.merged):
-        places = {**vars(part), "merged": "", "images": "", "allow_missing": ""}
+        flags = part.allow_missing, part.unchecked
+        places = {**vars(part), **dict.fromkeys(("merged", "images", "allow_missing", "unchecked"), "")}
         _require(_are(places.values(), (str, type(None))), "places that are not texts")
-        _require(_are(part.images, str) and isinstance(part.allow_missing, bool), "images that are not names")
+        _require(_are(part.images, str) and _are(flags, bool), "images that are not names")
     return found
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 def why_no_pictures(result: Result) -> str:
     """Say why no images of a result can be drawn, as what came of the method; empty where they can."""
+    verb = result.rules.variant_of or result.protocol
+    unknown = f"so its images are not known: pictures need a run of files, such as segbench {verb} GT PRED"
     if result.protocol_json and result.inputs is not None:
         kind = json.loads(result.protocol_json)["kind"]
         if kind != type(result.rules).__name__:
@@ -37,9 +39,9 @@ def why_no_pictures(result: Result) -> str:
         if result.rules.without_pictures:
             return result.rules.without_pictures
         streamed = any(part.pairs and is_stream(part.pairs) for part in (result.inputs, *result.inputs.merged))
-        return "was counted from a file list in a pipe, which is gone, so its images are not known" if streamed else ""
+        return f"was counted from a file list in a pipe, which is gone, {unknown}" if streamed else ""
     how = "counted from arrays" if result.settings.get("source") == "arrays" else "counted by others"
-    return f"was {'published' if result.published else how}, so its images are not known"
+    return f"was {'published' if result.published else how}, {unknown}"
 
 
 def full_protocol(result: Result) -> Protocol:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from segbench.aggregator.signature import resigned
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import columns, image_columns
 from segbench.core.numbers import many, number
@@ -400,18 +401,28 @@ def partial_text(partial: tuple[int, int | None]) -> str:
     return str(done) if total is None else f"{done} of {total}"
 
 
-def names_of(results: Sequence[Result]) -> list[str]:
+def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
     """Name the method of each result; of runs that share a name, with the settings in which they differ.
 
-    A partial result says so in its name.
+    A partial result says so in its name. Where `sets` names the data set of each result, runs of one set share a name,
+    and the settings in which these differ are part of the name in all sets.
     """
     names = []
     for result in results:
-        namesakes = [other for other in results if other.method == result.method]
-        alike = [other.settings for other in namesakes if other.protocol == result.protocol]
-        keys = dict.fromkeys(key for settings in alike for key in settings if key != "partial")
-        differing = [key for key in keys if len({settings.get(key) for settings in alike}) > 1]
-        added = [result.protocol] if len(alike) < len(namesakes) else []
+        namesakes = [
+            (name, other)
+            for name, other in zip(sets or [""] * len(results), results, strict=True)
+            if other.method == result.method
+        ]
+        of_sets = grouped(namesakes).values()
+        alike = grouped((name, other.settings) for name, other in namesakes if other.protocol == result.protocol)
+        differing = dict.fromkeys(
+            key
+            for of_set in alike.values()
+            for key in dict.fromkeys(key for settings in of_set for key in settings if key != "partial")
+            if len({settings.get(key) for settings in of_set}) > 1
+        )
+        added = [result.protocol] if any(len({one.protocol for one in of_set}) > 1 for of_set in of_sets) else []
         added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
         added += [f"partial: {partial_text(result.partial)} images"] if result.partial else []
         names.append(f"{result.method} ({', '.join(added)})" if added else result.method)

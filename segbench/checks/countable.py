@@ -62,8 +62,8 @@ def label_map_findings(
     uncounted: dict[str, DataError] = {i: error for i, error in failures.items() if isinstance(error, UncountedError)}
     causes = {image: error.__cause__ for image, error in uncounted.items()}
     foreign = {image: error for image, error in causes.items() if isinstance(error, ForeignLabelsError)}
-    if any(not error.remap for error in foreign.values()) or any(probe.counts.matrix[0].any() for probe in counted):
-        uncounted |= {image: error.counted_from_zero() for image, error in foreign.items()}
+    from_one = not any(probe.counts.matrix[0].any() for probe in counted) and all(e.remap for e in foreign.values())
+    uncounted |= {image: error.judged(from_one=from_one) for image, error in foreign.items()}
     if uncounted:
         hints = dict.fromkeys(error.hint for error in uncounted.values() if error.hint)
         what = f"{many(len(uncounted), 'image')} of {inspected} inspected cannot be counted with these settings"

@@ -20,6 +20,10 @@ else:
     PlotKind = StrEnum("PlotKind", {kind: kind for kind in KINDS})
 
 
+_UNITS = {"in": 1, "cm": 2.54, "mm": 25.4}
+"""How much of each is an inch."""
+
+
 def plot(
     context: typer.Context,
     results: ResultsFile,
@@ -41,7 +45,7 @@ def plot(
         str | None,
         typer.Option(
             metavar="WIDTHxHEIGHT",
-            help="Set the size in inches: 3.5x3 for one column of a paper.",
+            help="Set the size in inches, or in cm or mm: 3.5x3 or 84x70mm for one column of a paper.",
             show_default="that of Matplotlib",
         ),
     ] = None,
@@ -70,11 +74,14 @@ def plot(
 
 
 def _inches(text: str) -> tuple[float, float]:
-    found = re.fullmatch(r"([\d.]+)x([\d.]+)", text)
+    """Read ``WIDTHxHEIGHT`` with a unit behind both or behind each, inches where there is none."""
+    units = "|".join(_UNITS)
+    found = re.fullmatch(rf"([\d.]+) ?({units})?x([\d.]+) ?({units})?", text.lower())
     try:
-        width, height = map(float, found.groups() if found else ())
+        width, one, height, other = found.groups() if found else ()
+        sides = float(width) / _UNITS[one or other or "in"], float(height) / _UNITS[other or one or "in"]
     except ValueError:
-        width = height = 0.0
-    if not (1 <= width <= 100 and 1 <= height <= 100):
-        raise ArgumentError(f"--size {text!r} is not a size in inches, 1 to 100 each; write 3.5x3")
-    return width, height
+        sides = 0.0, 0.0
+    if not all(1 <= side <= 100 for side in sides):
+        raise ArgumentError(f"--size {text!r} is not a size from 1 to 100 inches; write 3.5x3, 84x70mm or 8.4x7cm")
+    return sides

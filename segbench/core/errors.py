@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+
+LISTED = 10
+"""Lines of a list that messages show; `DataError.what` and the JSON of `segbench check` have all."""
+
 
 class SegbenchError(Exception):
     """Anything segbench refuses; catch this to catch all of it."""
@@ -42,10 +48,17 @@ class DataError(SegbenchError):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Give path, finding and hint as one sentence, or below a list the hint on a line of its own."""
-        what = self.what.rstrip("\n")
+        """Give path, finding and hint as one sentence; below a list, cut to its first lines, the hint has a line."""
+        blocks = groupby(self.what.rstrip("\n").split("\n"), lambda line: line.startswith("  ") and line[2:4] != "->")
+        what = "\n".join(line for is_list, lines in blocks for line in (few([*lines]) if is_list else lines))
         mark = "\n-> " if "\n" in what else "; "
         return f"{self.path}: {what}" + (f"{mark}{self.hint}" if self.hint else "")
+
+
+def few(lines: Sequence[str], indent: str = "  ") -> list[str]:
+    """Give the first lines of a list, and how many others there are."""
+    more = len(lines) - LISTED
+    return [*lines[:LISTED], *([f"{indent}and {more} more"] if more > 0 else [])]
 
 
 class WorkerError(SegbenchError):

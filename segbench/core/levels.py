@@ -42,7 +42,7 @@ def scores_of(stored: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def mirrored(soft: NDArray[Any]) -> NDArray[Any]:
-    """Turn levels, or floats in [0, 1], around: black on white becomes white on black."""
+    """Turn levels or floats around, 0 into 1 and 1 into 0: black on white becomes white on black."""
     turned: NDArray[Any] = ~soft if soft.dtype.kind in "bu" else 1 - soft
     return turned
 

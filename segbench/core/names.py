@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 _LATEX = {
@@ -22,6 +23,8 @@ _LATEX = {
     "±": r"$\pm$",
 }
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|#~$!])")
+PART = re.compile(r"[^_/\-\s]+[_/\-\s]*|[_/\-\s]+")
+"""A part of a name, with the separators behind it."""
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -38,10 +41,39 @@ def markdown_name(text: str) -> str:
     return escaped.replace("<", "&lt;").replace(">", "&gt;")
 
 
-def first_names(names: Sequence[str], most: int) -> str:
+def first_names(names: Sequence[str], most: int, between: str = ", ") -> str:
     """Write names one after another, of many the first and the number of the others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
+    return f"{between.join(names[:most])}{more}"
+
+
+def shortened(names: Sequence[str], longest: int) -> list[str]:
+    """Write names without control characters, long ones without a stretch that others share; they stay different."""
+    clean = [one_line(name) for name in names]
+    shared = Counter(part for name in set(clean) for part in set(PART.findall(name)))
+    while True:
+        short = [_without_a_stretch(name, longest, shared) for name in clean]
+        if len(set(short)) == len(set(clean)) or longest > max(map(len, clean)):
+            return short
+        longest += 8
+
+
+def _without_a_stretch(name: str, longest: int, shared: Counter[str]) -> str:
+    """Leave out the parts that most other names have, between the first and the last; else letters of the middle."""
+    if len(name) <= longest:
+        return name
+    parts = PART.findall(name)
+    choices = [
+        (sum(len(part) / shared[part] for part in parts[start:end]), abs(start + end - len(parts)), start, end)
+        for start in range(1, len(parts))
+        for end in range(start + 1, len(parts))
+        if len(name) - sum(map(len, parts[start:end])) < longest
+    ]
+    if choices:
+        *_, start, end = min(choices)
+        return f"{''.join(parts[:start])}…{''.join(parts[end:])}"
+    kept = longest // 2
+    return f"{name[:kept].rstrip()}…{name[-kept:].lstrip()}"
 
 
 def one_line(text: str) -> str:

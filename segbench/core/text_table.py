@@ -30,7 +30,9 @@ class TextTable:
     names: int = 1  # how many leading columns hold names; the others hold metrics
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)  # by row and column, from 0
     notes: tuple[str, ...] = ()  # what belongs below the table wherever it goes
-    spare: tuple[int, ...] = ()  # columns that a terminal too narrow is shown without, the first before the next
+    spare: Mapping[str, Sequence[int]] = field(
+        default_factory=dict
+    )  # what a narrow terminal leaves out, the first first
     groups: Sequence[tuple[str, str]] = ()  # the title of each column's group, perhaps empty, and its own below
     latex: Sequence[Heading] = ()  # what LaTeX prints; made from `header` and `groups` if left out
     latex_names: Mapping[str, str] = field(default_factory=dict)  # what it prints for texts of the first column
@@ -77,7 +79,7 @@ def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
     header, latex, groups = first.header[:1], first.headings(latex=True)[:1], [("", "")]
     rows = [[name] for name in names]
     marks: dict[tuple[int, int], Mark] = {}
-    spare: list[tuple[int, int]] = []
+    spare: list[tuple[int, str, int]] = []
     for group, table in tables.items():
         shift = len(header) - 1
         place_of = {cells[0]: place for place, cells in enumerate(table.rows)}
@@ -85,19 +87,20 @@ def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
             own = place_of.get(name)
             rows[row] += [blank] * (len(table.header) - 1) if own is None else table.rows[own][1:]
             marks |= {(row, at + shift): mark for (of, at), mark in table.marks.items() if of == own}
-        spare += [(rank, at + shift) for rank, at in enumerate(table.spare)]
+        spare += [(rank, title, at + shift) for rank, title in enumerate(table.spare) for at in table.spare[title]]
         header += [f"{group} {title}" for title in table.header[1:]]
         groups += [(group, title) for title in table.header[1:]]
         name = latex_name(group)
         latex += [Heading(name, one.alone, f"{name} {one.alone}") for one in table.headings(latex=True)[1:]]
     notes = dict.fromkeys(note for table in tables.values() for note in table.notes)
+    last = {title: rank for rank, title, _ in sorted(spare)}  # a metric is left out of all tables or of none
     said = {note: [group for group, table in tables.items() if note in table.notes] for note in notes}
     return TextTable(
         header,
         rows,
         marks=marks,
         notes=tuple(note if len(of) == len(tables) else f"{', '.join(of)}: {note}" for note, of in said.items()),
-        spare=tuple(place for _, place in sorted(spare)),
+        spare={one: [at for _, title, at in spare if title == one] for one in sorted(last, key=last.__getitem__)},
         groups=groups,
         latex=latex,
     )

@@ -6,15 +6,13 @@ Sizes, fonts and line widths are Matplotlib's settings (rcParams), or parts of t
 from __future__ import annotations
 
 import math
-import re
 import textwrap
-from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from segbench.core.names import latex_name, one_line
+from segbench.core.names import PART, latex_name, one_line, shortened
 from segbench.core.series import FloatArray
 from segbench.drawing.palette import GUIDE, ISO_F, ISO_F_TEXT
 
@@ -27,7 +25,6 @@ DOT_MARGIN = 0.03
 
 _LONGEST_NAME = 24
 _LONGEST_LINE = 16
-_PART = re.compile(r"[^_/\-\s]+[_/\-\s]*|[_/\-\s]+")
 _LINES_IN_A_ROW = 2.2
 _LINES_AROUND = 5
 _LETTER_WIDTH = 0.55
@@ -60,48 +57,20 @@ def as_text(name: str) -> str:
 
 def short_names(names: Sequence[str]) -> list[str]:
     """Write names as texts for a plot, long ones without a stretch that others share, as far as they stay different."""
-    return [as_text(name) for name in _shortened(names, _LONGEST_NAME)]
+    return [as_text(name) for name in shortened(names, _LONGEST_NAME)]
 
 
 def names_in_lines(names: Sequence[str]) -> list[str]:
     """Write names as `short_names`, those longer than a line in two, broken after ``_``, ``-`` or ``/`` or a blank."""
-    return ["\n".join(as_text(line.strip()) for line in _in_two(name)) for name in _shortened(names, _LONGEST_NAME)]
+    return ["\n".join(as_text(line.strip()) for line in _in_two(name)) for name in shortened(names, _LONGEST_NAME)]
 
 
 def _in_two(name: str) -> list[str]:
-    ends = [part.end() for part in _PART.finditer(name)][:-1]
+    ends = [part.end() for part in PART.finditer(name)][:-1]
     if len(name) <= _LONGEST_LINE or not ends:
         return [name]
     end = min(ends, key=lambda end: max(end, len(name) - end))
     return [name[:end], name[end:]]
-
-
-def _shortened(names: Sequence[str], longest: int) -> list[str]:
-    clean = [one_line(name) for name in names]
-    shared = Counter(part for name in set(clean) for part in set(_PART.findall(name)))
-    while True:
-        short = [_without_a_stretch(name, longest, shared) for name in clean]
-        if len(set(short)) == len(set(clean)) or longest > max(map(len, clean)):
-            return short
-        longest += 8
-
-
-def _without_a_stretch(name: str, longest: int, shared: Counter[str]) -> str:
-    """Leave out the parts that most other names have, between the first and the last; else letters of the middle."""
-    if len(name) <= longest:
-        return name
-    parts = _PART.findall(name)
-    choices = [
-        (sum(len(part) / shared[part] for part in parts[start:end]), abs(start + end - len(parts)), start, end)
-        for start in range(1, len(parts))
-        for end in range(start + 1, len(parts))
-        if len(name) - sum(map(len, parts[start:end])) < longest
-    ]
-    if choices:
-        *_, start, end = min(choices)
-        return f"{''.join(parts[:start])}…{''.join(parts[end:])}"
-    kept = longest // 2
-    return f"{name[:kept].rstrip()}…{name[-kept:].lstrip()}"
 
 
 def wrapped(ax: Axes, text: str, *, size: str | None = None) -> str:
@@ -119,8 +88,20 @@ def fit_data(ax: Axes) -> None:
     """Let the horizontal axis reach a little beyond its data, and shares not beyond 0 and 1."""
     low, high = ax.dataLim.intervalx
     margin = _MARGIN * ((high - low) or 1.0)
-    least, most = (-_MARGIN / 2, 1 + _MARGIN / 2) if low >= 0 and high <= 1 else (-math.inf, math.inf)
+    beyond = _MARGIN / 2 if high > low else _MARGIN**2  # less than a step between numbers
+    least, most = (-beyond, 1 + beyond) if low >= 0 and high <= 1 else (-math.inf, math.inf)
     ax.set_xlim(max(low - margin, least), min(high + margin, most))
+
+
+def centre(ax: Axes) -> None:
+    """Move axes with their numbers, names and legend into the middle, where the layout has put the frame alone."""
+    figure: Any = ax.get_figure(root=True)
+    figure.draw_without_rendering()
+    box = ax.get_tightbbox()
+    if box is not None and figure.axes == [ax]:
+        figure.set_layout_engine("none")
+        shift = (figure.bbox.width - box.x0 - box.x1) / 2 / figure.bbox.width
+        ax.set_position(ax.get_position(original=True).translated(shift, 0))
 
 
 def open_frame(ax: Axes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from segbench.core.errors import DataError
+from segbench.core.errors import LISTED, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.names import first_names
@@ -19,7 +19,6 @@ from segbench.loaders.urls import masked
 ClassOf = Callable[[str], int | None]
 
 _ANY, _FOLDER_A_CLASS = "*", "#/*"
-_LISTED = 20
 
 
 def class_maps(inputs: Inputs, names: Sequence[str], class_of: ClassOf) -> Pairing:
@@ -91,11 +90,11 @@ def _missing(
 ) -> DataError:
     by_classes = grouped((tuple(lacking), image) for image, lacking in incomplete.items())
     lines = [
-        f"\n  {', '.join(classes_lacking)}: missing for {first_names(list(map(shown, images)), _LISTED)}"
+        f"\n  {', '.join(classes_lacking)}: missing for {first_names(list(map(shown, images)), LISTED)}"
         for classes_lacking, images in by_classes.items()
     ]
     if foreign:
-        lines.append(f"\n  (found, but not a class: {', '.join(map(shown, foreign))})")
+        lines.insert(0, f"\n  (found, but not a class: {', '.join(map(shown, foreign))})")
     lack = f"{len(incomplete)} of {len(pairing.files)} images lack maps of some of the {classes} classes"
     what = f"{lack}:{''.join(lines)}\n"
     hint = f"write a map for every class, or name those present: {setting('--classes', 'Classes(labels=...)')}"

@@ -79,10 +79,9 @@ def shown(name: object) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def listed(problems: Sequence[str], most: int = 100) -> str:
-    r"""Give problems one per line, and of those beyond `most` their number."""
-    more = [f"and {len(problems) - most} more"] if len(problems) > most else []
-    return "".join(f"\n  {line}" for line in (*problems[:most], *more)) + "\n"
+def listed(problems: Sequence[str]) -> str:
+    r"""Give problems one per line, for `DataError`, which shows the first ones."""
+    return "".join(f"\n  {line}" for line in problems) + "\n"
 
 
 def size(shape: tuple[int, ...]) -> str:

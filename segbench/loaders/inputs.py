@@ -48,6 +48,8 @@ class Inputs:
         Names and shell patterns of the images that the run is restricted to; empty for all.
     allow_missing : bool
         Leave out images without a prediction instead of refusing them.
+    unchecked : bool
+        Whether the command line counted them without its quick check.
     merged : tuple of Inputs
         Where the images of further parts are, if the run was put together of several.
     """
@@ -63,6 +65,7 @@ class Inputs:
     column: str | None = None
     images: tuple[str, ...] = ()
     allow_missing: bool = False
+    unchecked: bool = False
     merged: tuple[Inputs, ...] = ()
 
     def check(self, reads: Reads) -> None:

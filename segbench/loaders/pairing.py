@@ -301,10 +301,9 @@ def _refuse_doubles(folder: str, found: dict[str, list[tuple[str, Entry]]]) -> N
             counts = Counter(tag for tag, _ in tags)
             doubles += [entry.source for tag, entry in tags if counts[tag] > 1]
     if doubles:
-        listed = "".join(f"\n  {shown(path)}" for path in doubles)
         raise DataError(
             _shown(folder),
-            f"{len(doubles)} files share their name with another:{listed}",
+            f"{len(doubles)} files share their name with another:{listed([*map(shown, doubles)])}",
             "remove all but one, or say which to take with a pattern such as '*.png'",
         )
 

@@ -21,6 +21,7 @@ from segbench.statistics.comparison import (
     Difference,
     compared,
     comparison_table,
+    disagreements,
     rank_table,
     significance_table,
 )
@@ -50,7 +51,7 @@ def comparison_json(comparison: Comparison, *, signature: str, metrics: Sequence
             key: {method: [finite(share) for share in shares] for method, shares in comparison.rank_shares[key].items()}
             for key in shown
         },
-        "notes": list(comparison.notes),
+        "notes": [*disagreements(comparison, metrics or compared(comparison)), *comparison.notes],
     }
     return json.dumps(document, indent=2) + "\n"
 
@@ -96,7 +97,7 @@ def show_comparison(
     others = [metric.key for metric in comparison.metrics if metric.key not in metrics]
     if others and list(metrics) == compared(comparison):
         say(console, f"left out: {', '.join(others)}; --metrics KEYS shows them, --format csv and json all", "dim")
-    for note in [*table.notes, *_optimistic_notes(comparison, metrics), *comparison.notes]:
+    for note in _warnings(comparison, table, metrics):
         say(console, note, "yellow")
     say(console, f"{signature}|{comparison.signature}", "dim")
 
@@ -106,8 +107,8 @@ def comparison_tables(
 ) -> list[TextTable]:
     """Give the tables of a comparison for papers, with every warning and the signature below the first."""
     table = comparison_table(comparison, metrics=metrics, digits=digits)
-    notes = [*_explanations(comparison, metrics), *table.notes, *_optimistic_notes(comparison, metrics)]
-    below = (*notes, *comparison.notes, f"{signature}|{comparison.signature}")
+    notes = [*_explanations(comparison, metrics), *_warnings(comparison, table, metrics)]
+    below = (*notes, f"{signature}|{comparison.signature}")
     tables = [replace(table, notes=below), *stability_tables(comparison, metrics)]
     return [one.with_leading_zeros() for one in tables] if zeros else tables
 
@@ -155,13 +156,12 @@ def _explanations(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
     return said
 
 
-def _optimistic_notes(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
+def _warnings(comparison: Comparison, table: TextTable, metrics: Sequence[str]) -> list[str]:
+    """Give the notes that a reader of the table must not miss."""
     optimistic = {metric.key for metric in comparison.metrics if metric.optimistic}
-    return [
-        f"{key}: optimistic: thresholds of the hulls were tuned on these same images"
-        for key in metrics
-        if key in optimistic
-    ]
+    tuned = "optimistic: thresholds of the hulls were tuned on these same images"
+    hulls = [f"{key}: {tuned}" for key in metrics if key in optimistic]
+    return [*table.notes, *disagreements(comparison, metrics), *hulls, *comparison.notes]
 
 
 def _plain(value: float | str) -> str:

@@ -9,19 +9,16 @@ from typing import Any
 from rich.console import Console
 
 from segbench.checks.findings import Finding, Place, Report
+from segbench.core.errors import few
 from segbench.core.grouping import grouped
 from segbench.core.numbers import many
 from segbench.loaders.decoded import listed
 
 SCHEMA = 1
-SHOWN = 5
-"""Files named of each finding on the terminal."""
-NAMED = 20
-"""Files named of each finding that stops a run; JSON has all."""
 _STYLES = {"stops": "red", "look": "yellow"}
 
 
-def show_reports(reports: Sequence[Report], console: Console, *, shown: int = SHOWN) -> None:
+def show_reports(reports: Sequence[Report], console: Console) -> None:
     """Print what was found, method by method, what several methods share but once."""
 
     def say(text: str, style: str = "") -> None:
@@ -32,11 +29,11 @@ def show_reports(reports: Sequence[Report], console: Console, *, shown: int = SH
         say(note, "dim")
     if shared:
         say("all methods", "bold")
-        _show(shared, say, shown)
+        _show(shared, say)
     for report in reports:
         say(f"{report.method}: {many(report.images, 'image')}, {report.looked_into} inspected", "bold")
         own = [finding for finding in report.findings if finding not in shared]
-        _show(own, say, shown)
+        _show(own, say)
         if not report.findings:
             say("  nothing found", "green")
 
@@ -62,9 +59,9 @@ def refusal(reports: Sequence[Report]) -> str:
         who = f"{', '.join(methods)}: " * (len(methods) < len(reports))
         message = max((found for _, found in group), key=lambda found: len(found.places)).message
         lines = dict.fromkeys(_line(place) for _, found in group for place in found.places)
-        parts.append(f"{who}{key}: {message}{listed(list(lines), most=NAMED)}  -> {fix}")
+        parts.append(f"{who}{key}: {message}{listed(list(lines))}  -> {fix}")
     or_count = ", --no-check counts what it can" if _some_count(reports) else ""
-    return f"nothing is counted (segbench check lists more{or_count})\n" + "\n".join(parts)
+    return f"nothing is counted (segbench check --format json lists all{or_count})\n" + "\n".join(parts)
 
 
 def _some_count(reports: Sequence[Report]) -> bool:
@@ -95,13 +92,12 @@ def _shared(reports: Sequence[Report]) -> list[Finding]:
     return [finding for finding in first if all(finding in findings for findings in others)]
 
 
-def _show(findings: Sequence[Finding], say: Any, shown: int) -> None:  # noqa: ANN401  the closure above
+def _show(findings: Sequence[Finding], say: Any) -> None:  # noqa: ANN401  the closure above
     for finding in findings:
         say(f"  {finding.severity:<5}  {finding.key}: {finding.message}", _STYLES[finding.severity])
-        for place in finding.places[:shown]:
-            say(f"           {_line(place)}", "dim")
-        if len(finding.places) > shown:
-            say(f"           and {len(finding.places) - shown} more", "dim")
+        indent = " " * 11
+        for line in few([f"{indent}{_line(place)}" for place in finding.places], indent):
+            say(line, "dim")
         say(f"           -> {finding.fix}")
 
 

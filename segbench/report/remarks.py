@@ -11,6 +11,7 @@ from typing import Literal
 
 from segbench.aggregator.merging import lacking
 from segbench.aggregator.result import Result, names_of
+from segbench.core.errors import LISTED
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.names import first_names
@@ -21,7 +22,6 @@ from segbench.statistics.intervals import Intervals
 
 BINS_NOTE = "±: certain bounds of the exact value; scores were counted in bins"
 _SHOWN_NAMES = 4
-_SHOWN_FAILURES = 20
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,14 @@ def few_names(names: Sequence[str], total: int) -> str:
 
 
 def remarks(
-    results: Sequence[Result], intervals: Sequence[Intervals] = (), *, keys: Sequence[str] | None = None
+    results: Sequence[Result],
+    intervals: Sequence[Intervals] = (),
+    *,
+    keys: Sequence[str] | None = None,
+    names: Sequence[str] = (),
 ) -> list[Remark]:
     """Give the remarks on results of one protocol and on the intervals of each; `keys` are the metrics shown."""
-    names = names_of(results)
+    names = names or names_of(results)
     of_each = [
         (remark, name) for name, result in zip(names, results, strict=True) for remark in _remarks_on(result, keys)
     ]
@@ -93,13 +97,13 @@ def _failures(failed: Mapping[str, str]) -> Iterable[str]:
         failures[0] if len(failures) == 1 else f"{len(failures)} images: {reason} (first: {failures[0].split(': ')[0]})"
         for reason, failures in groups.items()
     ]
-    parts = [reason.partition("; ")[::2] for reason in reasons[:_SHOWN_FAILURES]]
+    parts = [reason.partition("; ")[::2] for reason in reasons[:LISTED]]
     shared = [remedy for remedy, count in Counter(remedy for _, remedy in parts).items() if remedy and count > 1]
     yield from (what if remedy in shared else reason for reason, (what, remedy) in zip(reasons, parts, strict=False))
     yield from (f"-> {remedy}" for remedy in shared)
-    if len(reasons) > _SHOWN_FAILURES:
+    if len(reasons) > LISTED:
         every = setting("--format json", "result.failed")
-        yield f"... and {len(reasons) - _SHOWN_FAILURES} more reasons; {every} lists all"
+        yield f"... and {len(reasons) - LISTED} more reasons; {every} lists all"
 
 
 def _on_images(results: Sequence[Result], names: Sequence[str]) -> Iterable[Remark]:

@@ -118,7 +118,7 @@ class Table:
                 for row, mark in self.marks(metric.key, digits=digits).items()
             },
             notes=self.notes,
-            spare=tuple(place for *_, place in spare),
+            spare=grouped((self.columns[place - first].name, place) for *_, place in spare),
             groups=[("", "")] * first
             + [(metric.group if metric.title else "", metric.title) for metric in self.columns]
             + [("", "")] * len(self.texts),
@@ -159,10 +159,12 @@ def tables_of(
     digits: int = DIGITS,
     keys: Sequence[str] | None = None,
     every: bool = False,
+    names: Sequence[str] = (),
 ) -> list[Table]:
     """Give a table per protocol, sorted; of classes, and with `every` for other programs, a single one.
 
     For readers methods come the best first. With `keys`, a protocol that has none of these metrics has no table.
+    `names` are those of methods, by default `names_of` them.
     """
 
     def table(places: Sequence[int]) -> Table:
@@ -174,7 +176,8 @@ def tables_of(
         drawn = [intervals[place] for place in places] if intervals else []
         if rows == "class":
             return class_table(class_results(some, intervals=drawn), keys=keys, every=every)
-        made = method_table(some, intervals=drawn, keys=keys, every=every)
+        named = [names[place] for place in places] if names else ()
+        made = method_table(some, intervals=drawn, keys=keys, every=every, names=named)
         return made if every else replace(made, notes=(*made.notes, *signatures(some, drawn)))
 
     if every or rows == "class":
@@ -213,13 +216,14 @@ def text_tables(
         tables = tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, every=every)
         return [table.exact() if every else table.text(digits=digits, zeros=zeros) for table in tables]
     joined = []
-    for _, places in [("", range(len(results)))] if every else sorted(by_protocol(results).items()):
+    for _, places in [("", [*range(len(results))])] if every else sorted(by_protocol(results).items()):
         groups = {}
+        names = names_in_sets(results, places, sets)
         for name, some in by_set(places, sets).items():
             of_set, drawn = [results[place] for place in some], [intervals[place] for place in some if intervals]
-            (groups[name],) = text_tables(
-                of_set, rows, intervals=drawn, digits=digits, zeros=zeros, keys=keys, every=every
-            )
+            named = [names[place] for place in some]
+            (table,) = tables_of(of_set, rows, intervals=drawn, digits=digits, keys=keys, every=every, names=named)
+            groups[name] = table.exact() if every else table.text(digits=digits, zeros=zeros)
         if any(len(table.header) > table.names for table in groups.values()):
             joined.append(side_by_side(groups, "" if every else "-"))
     return joined
@@ -228,6 +232,12 @@ def text_tables(
 def by_set(places: Iterable[int], sets: Sequence[str]) -> dict[str, list[int]]:
     """Give the places of the results of each data set; all of them where no sets are named."""
     return grouped((sets[place] if sets else "", place) for place in places)
+
+
+def names_in_sets(results: Sequence[Result], places: Sequence[int], sets: Sequence[str]) -> dict[int, str]:
+    """Name the methods of some results by their places, alike in all data sets."""
+    names = names_of([results[place] for place in places], [sets[place] for place in places] if sets else ())
+    return dict(zip(places, names, strict=True))
 
 
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
@@ -241,14 +251,15 @@ def method_table(
     intervals: Sequence[Intervals] = (),
     keys: Sequence[str] | None = None,
     every: bool = False,
+    names: Sequence[str] = (),
 ) -> Table:
-    """Give one row per method, with intervals, one per result, if there are any.
+    """Give one row per method, with intervals, one per result, if there are any; `names` are by default `names_of`.
 
     The columns are the metrics with a title, where methods were not counted on the same images also their number; or
     those of `keys`. With `every` they are all metrics, numbers of images, and the signature; where a run stopped
     half-way, a column ``partial`` says how many images of how many were counted.
     """
-    names, sets = names_of(results), image_sets(results)
+    names, sets = names or names_of(results), image_sets(results)
     if every:
         stopped = any(result.partial for result in results)
         titles = ["images", "failed", "signature", *(["partial"] if stopped else [])]
@@ -276,7 +287,7 @@ def method_table(
     shown = _method_columns(results, keys, every=every)
     notes = (
         *optimistic_notes(shown),
-        *(remark.text for remark in remarks(results, intervals, keys=keys) if remark.kind != "run"),
+        *(remark.text for remark in remarks(results, intervals, keys=keys, names=names) if remark.kind != "run"),
     )
     competing = [[place for place in places if results[place].competes] for places in sets]
     return Table(("method",), shown, rows, tuple(titles), competing, notes=notes)

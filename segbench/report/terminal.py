@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -18,7 +19,17 @@ from segbench.core.names import one_line
 from segbench.core.numbers import DIGITS, number
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.remarks import Remark, remarks
-from segbench.report.tables import RowKind, Table, by_protocol, by_set, method_table, ordered, signatures, tables_of
+from segbench.report.tables import (
+    RowKind,
+    Table,
+    by_protocol,
+    by_set,
+    method_table,
+    names_in_sets,
+    ordered,
+    signatures,
+    tables_of,
+)
 from segbench.statistics.intervals import Intervals
 
 _MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
@@ -61,31 +72,33 @@ def show_results(
     """Print a table per protocol, the best value of each column in bold, then all that must be known about it.
 
     With intervals, one per result, each method's lower and upper ends are below its values. Where `sets` names the data
-    set of each result, sets are groups of columns, methods are in the order of the first set, and intervals are
-    behind the values.
+    set of each result, sets are groups of columns, and methods are in the order of the first set.
     """
     for _, places in sorted(by_protocol(results).items()):
+        named = names_in_sets(results, places, sets)
+        names: dict[str, list[str]] = {}
         some: dict[str, list[Result]] = {}
         drawn: dict[str, list[Intervals]] = {}
         for name, of_set in by_set(places, sets).items():
             order = ordered(results, of_set)
             some[name] = [results[place] for place in order]
+            names[name] = [named[place] for place in order]
             drawn[name] = [intervals[place] for place in order if intervals]
-        tables = {name: method_table(some[name], intervals=drawn[name], keys=keys) for name in some}
+        tables = {name: method_table(some[name], intervals=drawn[name], keys=keys, names=names[name]) for name in some}
         if not any(table.columns for table in tables.values()):
             continue
-        found = {name: remarks(some[name], drawn[name], keys=keys) for name in some}
+        found = {name: remarks(some[name], drawn[name], keys=keys, names=names[name]) for name in some}
         noted = {
             name: replace(table, notes=tuple(one.text for one in found[name] if one.kind == "table"))
             for name, table in tables.items()
         }
-        texts = {name: one.text(digits=digits, intervals=bool(sets), zeros=zeros) for name, one in noted.items()}
+        texts = {name: one.text(digits=digits, intervals=False, zeros=zeros) for name, one in noted.items()}
+        joined = side_by_side(texts, "-")
         below = {
-            place: _ends(table, row.intervals, digits, zeros=zeros)
-            for table in ([] if sets else tables.values())
-            for place, row in enumerate(table.rows)
+            place: _ends(list(tables.values()), cells[0], digits, zeros=zeros)
+            for place, cells in enumerate(joined.rows if intervals else [])
         }
-        _show_explained(list(noted.values()), side_by_side(texts, "-"), console, below=below)
+        _show_explained(list(noted.values()), joined, console, below=below)
         _show_remarks(found, console)
         signed = {name: signatures(some[name], drawn[name]) for name in some}
         for signature in dict.fromkeys(line for lines in signed.values() for line in lines):
@@ -120,15 +133,16 @@ def _show_explained(
         say(console, note, "dim")
 
 
-def _ends(table: Table, intervals: Mapping[str, tuple[float, float]], digits: int, *, zeros: bool) -> list[list[str]]:
-    """Give the rows of the lower and the upper ends of a method's intervals."""
-    if not isinstance(intervals, Intervals):
-        return []
-    pairs = [intervals.get(metric.key, (math.nan, math.nan)) for metric in table.columns]
-    rows = [
-        [f"  {100 * intervals.level:g} % {title}", *(number(pair[side], digits=digits) for pair in pairs)]
-        for side, title in enumerate(("low", "high"))
-    ]
+def _ends(tables: Sequence[Table], method: str, digits: int, *, zeros: bool) -> list[list[str]]:
+    """Give the rows of the lower and the upper ends of a method's intervals in tables side by side."""
+    rows: list[list[str]] = [["low"], ["high"]]
+    for table in tables:
+        drawn = next((row.intervals for row in table.rows if row.labels == (method,)), {})
+        for side, cells in enumerate(rows):
+            if isinstance(drawn, Intervals):
+                cells[0] = f"  {100 * drawn.level:g} % {('low', 'high')[side]}"
+            pairs = [drawn.get(metric.key, (math.nan, math.nan)) for metric in table.columns]
+            cells += [*(number(pair[side], digits=digits) if drawn else "" for pair in pairs), *[""] * len(table.texts)]
     return TextTable([], rows).with_leading_zeros().rows if zeros else rows
 
 
@@ -155,10 +169,27 @@ def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence
     lines = [*table.rows, *(more for several in below.values() for more in several)]
     bare = [max([0, *(cell_len(one_line(row[k])) for row in lines if k < len(row))]) for k in range(len(table.header))]
     room = console.width if console.is_terminal else sys.maxsize
+    every, titles = range(len(table.header)), list(table.spare)
     # Columns that are left out may leave another alone in its group, so that it takes its whole title.
-    choices = (_laid_out(table, bare, table.spare[:count]) for count in range(len(table.spare) + 1))
-    whole = _laid_out(table, bare, ())
-    layout = next((one for one in choices if one.total <= room), whole)
+    left = [{place for title in titles[:count] for place in table.spare[title]} for count in range(len(titles) + 1)]
+    choices = [_laid_out(table, bare, [place for place in every if place not in without]) for without in left]
+    layout = next((one for one in choices if one.total <= room), choices[-1])
+    blocks = [layout] if layout.total <= room else _blocks(table, bare, layout.kept, room) or choices[:1]
+    for place, block in enumerate(blocks):
+        if place:
+            console.print()
+        _print_block(table, block, console, below)
+    kept = sorted({place for block in blocks for place in block.kept})
+    if len(kept) < len(table.header):
+        left_out = ", ".join(sorted(titles[: choices.index(layout)], key=lambda title: table.spare[title][0]))
+        hint = f"widen the terminal to {choices[0].total} columns, or add --format markdown"
+        say(console, f"left out: {left_out}; to see all, {hint}", "dim")
+    return kept
+
+
+def _print_block(
+    table: TextTable, layout: _Layout, console: Console, below: Mapping[int, Sequence[Sequence[str]]]
+) -> None:
     kept, widths = layout.kept, layout.widths
 
     def line(cells: Sequence[str], styles: Sequence[str] = ()) -> Text:
@@ -183,11 +214,6 @@ def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence
         show(line(cells, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]))
         for more in below.get(row, ()):
             show(line(more), "dim")
-    if len(kept) < len(table.header):
-        left_out = ", ".join(title for place, title in enumerate(table.header) if place not in kept)
-        hint = f"widen the terminal to {whole.total} columns, or add --format markdown"
-        say(console, f"left out: {left_out}; to see all, {hint}", "dim")
-    return kept
 
 
 class _Layout(NamedTuple):
@@ -203,9 +229,24 @@ class _Layout(NamedTuple):
         return sum(self.widths[place] + 1 for place in self.kept) - 1
 
 
-def _laid_out(table: TextTable, bare: Sequence[int], without: Collection[int]) -> _Layout:
-    """Lay out a table without some columns; `bare` are the widths that the cells below the header take."""
-    kept = [place for place in range(len(bare)) if place not in without]
+def _blocks(table: TextTable, bare: Sequence[int], kept: Sequence[int], room: int) -> list[_Layout]:
+    """Break columns into blocks that fit, each with the names, if possible between groups; nothing where none fit."""
+    names, headings = list(kept[: table.names]), table.headings()
+    blocks: list[_Layout] = []
+    for group, columns in groupby(kept[table.names :], lambda place: headings[place].group):
+        some = list(columns)
+        whole = bool(group) and _laid_out(table, bare, [*names, *some]).total <= room
+        for unit in [some] if whole else [[place] for place in some]:
+            longer = _laid_out(table, bare, [*(blocks[-1].kept if blocks else names), *unit])
+            if blocks and longer.total <= room:
+                blocks[-1] = longer
+            else:
+                blocks.append(_laid_out(table, bare, [*names, *unit]))
+    return blocks if all(block.total <= room for block in blocks) else []
+
+
+def _laid_out(table: TextTable, bare: Sequence[int], kept: list[int]) -> _Layout:
+    """Lay out some columns of a table; `bare` are the widths that the cells below the header take."""
     groups, shown = table.heading(kept)
     titles, widths = [""] * len(bare), list(bare)
     for place, title in zip(kept, shown, strict=True):

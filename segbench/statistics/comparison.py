@@ -22,7 +22,7 @@ from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
 from segbench.core.interface import named
 from segbench.core.metric import Metric
-from segbench.core.names import latex_name
+from segbench.core.names import first_names, latex_name
 from segbench.core.numbers import DIGITS, many, number, signed
 from segbench.core.protocol import Protocol
 from segbench.core.summary import Summary
@@ -40,6 +40,7 @@ Interval = tuple[float, float]
 _TIED = 1e-12
 _MOST_DIGITS = 12
 _SIGNIFICANT = 0.05
+_NAMED_PAIRS = 4
 _HEADER = ("metric", "a", "b", "of a", "of b", "a - b", "p", "p (Holm)", "wins", "ties", "losses")
 
 
@@ -144,14 +145,17 @@ class Comparison:
         """Print the metrics that tables show, pair by pair, and the notes."""
         table = comparison_table(self, metrics=compared(self))
         sides = "<" * table.names + ">" * (len(table.header) - table.names)
-        return "\n".join([aligned([table.header, *table.rows], sides), *table.notes, *self.notes])
+        return "\n".join([aligned([table.header, *table.rows], sides), *self._notes_on(table)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Give the table that notebooks show."""
         table = comparison_table(self, metrics=compared(self))
-        return table_html(table) + remarks_html(*table.notes, *self.notes)
+        return table_html(table) + remarks_html(*self._notes_on(table))
+
+    def _notes_on(self, table: TextTable) -> list[str]:
+        return [*table.notes, *disagreements(self, compared(self)), *self.notes]
 
 
 def compared(comparison: Comparison) -> list[str]:
@@ -221,6 +225,24 @@ def verdicts(comparison: Comparison, key: str) -> dict[tuple[str, str], Verdict]
             found[row.a, row.b] = Verdict(row.p_holm, ("better" if better else "worse") if known else "")
             found[row.b, row.a] = Verdict(row.p_holm, ("worse" if better else "better") if known else "")
     return found
+
+
+def disagreements(comparison: Comparison, metrics: Sequence[str], *, titles: bool = False) -> list[str]:
+    """Give one line on pairs in which each method is significantly better by some metric; nothing without such pairs.
+
+    Metrics are those given and the one that ranks methods, called by their keys or by their titles.
+    """
+    chosen = [metric for metric in comparison.metrics if metric.headline or metric.key in metrics]
+    by_metric = {metric.name if titles else metric.key: verdicts(comparison, metric.key) for metric in chosen}
+    found = []
+    for a, b in itertools.combinations(comparison.intervals, 2):
+        better, worse = (
+            [name for name, known in by_metric.items() if known[a, b].found == verdict]
+            for verdict in ("better", "worse")
+        )
+        if better and worse:
+            found.append(f"{a} is better than {b} by {', '.join(better)} but worse by {', '.join(worse)}")
+    return [f"metrics disagree, each significantly: {first_names(found, _NAMED_PAIRS, '; ')}"] if found else []
 
 
 def _with_interval(row: Difference, digits: int) -> str:

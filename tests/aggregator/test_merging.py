@@ -114,7 +114,7 @@ class TestRefusals:
         evaluate(*papers, results=tmp_path / "one")
         with ResultsFile(tmp_path / "two", create=True):
             pass
-        with pytest.raises(DataError, match=r"two: holds no run; repeat the run .*leave_out_unfinished=True"):
+        with pytest.raises(DataError, match=r"two: no image was saved .*; repeat the run .*leave_out_unfinished=True"):
             merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all")
         (merged,) = merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all", leave_out_unfinished=True)
         assert len(merged.counts) == 2

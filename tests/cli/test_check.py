@@ -75,15 +75,27 @@ class TestReport:
         assert keys == ["unpaired", "size-factor", "inverted", "duplicates"]
 
     def test_the_terminal_names_a_few_and_counts_the_rest(self, segbench, tmp_path):
-        made = blobs()
-        each("scores", np.invert)(made)
-        answer = segbench("check", *folders(tmp_path, made))
+        made = blobs(names=tuple("abcdefghijkl"))
+        made.scores = {name: 255 - scores for name, scores in made.scores.items()}
+        where = folders(tmp_path, made)
+        answer = segbench("check", *where)
         assert answer.code == 0
         assert "look   inverted: scores are higher on negatives" in answer.out
         assert "-> --invert" in answer.out
-        assert answer.out.count("AUC-ROC 0.0") == 1 + 5
-        assert "and 1 more" in answer.out
+        assert answer.out.count("AUC-ROC 0.0") == 1 + 10
+        assert "and 2 more" in answer.out
         assert answer.err == ""
+        (report,) = json.loads(segbench("check", *where, "--format", "json").out)["reports"]
+        assert [len(found["files"]) for found in report["findings"] if found["key"] == "inverted"] == [12]
+
+    def test_json_lists_all_that_an_error_cuts_short(self, segbench, tmp_path):
+        truth, scores = folders(tmp_path, blobs(names=tuple("abcdefghijkl")))
+        for name in truth.iterdir():
+            name.with_suffix(".bmp").write_bytes(b"")
+        error = segbench("pixels", truth, scores, "--no-check").err
+        assert error.count("\n  ") == 11
+        (report,) = json.loads(segbench("check", truth, scores, "--format", "json").out)["reports"]
+        assert [len(found["files"]) for found in report["findings"]] == [24]
 
     def test_what_all_methods_share_is_said_once(self, segbench, tmp_path):
         truth, scores = folders(tmp_path)

@@ -8,6 +8,7 @@ import pytest
 from cases import write_folder
 from methods import write_methods
 
+from segbench import Pixels, compare, evaluate, export_report, load_results
 from segbench.statistics.comparison import Comparison, Difference, comparison_table
 
 FEW = ("--replicates", "20", "--permutations", "20")
@@ -200,6 +201,45 @@ class TestDegenerate:
             assert (row["difference"], row["low"], row["high"], row["p_value"]) == (0, 0, 0, 1)
             assert (row["wins"], row["ties"], row["losses"]) == (0, 11, 0)
         assert document["undefined"] == dict.fromkeys(rows, "two-valued predictions for a, b")
+
+
+class TestMetricsThatDisagree:
+    """One method ranks pixels perfectly with scores around .5, the other has probabilities and some wrong pixels."""
+
+    LINE = "metrics disagree, each significantly: sure is better than vague by {} but worse by ods_f"
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def file(cls, tmp_path_factory):
+        root = tmp_path_factory.mktemp("disagree")
+        rng = np.random.default_rng(0)
+        gt, pred = {}, {"sure": {}, "vague": {}}
+        for name in (f"{k}.png" for k in range(8)):
+            gt[name] = (rng.random((12, 17)) < 0.3).astype(np.uint8) * 255
+            right = np.where(rng.random((12, 17)) < 0.1, 255 - gt[name], gt[name])
+            pred["sure"][name] = np.uint8(25 + 0.8 * right)
+            pred["vague"][name] = np.uint8(120 + gt[name] // 17)
+        truth = write_folder(root / "gt", gt)
+        for method, scores in pred.items():
+            evaluate(truth, write_folder(root / method, scores), Pixels(calibration=True), results=root / "r.segbench")
+        return root / "r.segbench"
+
+    def test_are_named_in_every_form(self, segbench, file):
+        line = self.LINE.format("mce")
+        chosen = ("compare", file, "--metrics", "mce", *FEW[:2], "--format")
+        assert line in segbench(*chosen, "table").out.splitlines()
+        assert f"% {line}" in segbench(*chosen, "latex").out.splitlines()
+        assert line in strict_json(segbench(*chosen, "json").out)["notes"]
+        assert "metrics disagree" not in segbench("compare", file, "--metrics", "ods_f", *FEW).out
+
+    def test_are_named_in_python_and_on_the_page(self, file, tmp_path):
+        loaded = load_results(file)
+        line = "vague is better than sure by {}, {} but worse by {}, {}"
+        expected = line.format("ods_f", "mean_image_f", "brier", "ece")
+        assert expected in str(compare(loaded[::-1], replicates=20))
+        export_report(loaded, tmp_path / "r.html", replicates=20, most_panels=0)
+        expected = line.format("ODS F", "mean F", "Brier", "ECE")
+        assert f"<p>Metrics disagree, each significantly: {expected}.</p>" in (tmp_path / "r.html").read_text()
 
 
 def test_boundary_results_are_compared_without_the_annotators(segbench, tmp_path):

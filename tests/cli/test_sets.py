@@ -7,6 +7,10 @@ import re
 
 import pytest
 from methods import write_methods
+from rich.console import Console
+
+from segbench import load_results
+from segbench.report.terminal import show_results
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +86,37 @@ def test_sets_are_named_in_every_format(segbench, files):
 def test_intervals_and_notes_belong_to_their_set(segbench, files):
     answer = segbench("show", files / "a.segbench", files / "b_2.segbench", "--metrics", "ods_f", "--intervals", "95",
                       "--replicates", "50", "--only", "protocol:pixels")  # fmt: skip
-    assert re.search(r"^poor +\.\d{4} \[\.\d{4}, \.\d{4}\] +\.\d{4} \[", answer.out, re.MULTILINE)
+    assert re.search(r"^poor +\.\d{4} +\.\d{4}\n  95 % low +\.\d{4} +\.\d{4}\n", answer.out, re.MULTILINE)
     assert "a: 3 images: intervals over fewer than 10 are unreliable" in answer.out
+
+
+def test_runs_of_one_method_match_those_of_other_sets(segbench, files, tmp_path):
+    truth, poor = write_methods(tmp_path / "c", {"poor": 1.0}, images=3)
+    for options in ([], ["--invert"]):
+        segbench("pixels", truth, poor, *options, "-o", tmp_path / "c.segbench")
+    chosen = (files / "a.segbench", tmp_path / "c.segbench", "--metrics", "ods_f")
+    rows = {line[0] + line[1]: line[2:] for line in words(segbench("show", *chosen).out) if line[0] == "poor"}
+    assert set(rows) == {"poor(invert:no)", "poor(invert:yes)"}
+    assert "-" not in rows["poor(invert:no)"]
+    assert rows["poor(invert:yes)"][0] == "-"
+    table = csv.DictReader(io.StringIO(segbench("show", *chosen, "--format", "csv").out))
+    assert sorted(row["method"] for row in table if row["a:ods_f"] == "") == ["poor (invert:yes)"]
+
+
+@pytest.mark.parametrize(("sets", "blocks"), [("AB", ["AB"]), ("ABCDE", ["AB", "CD", "E"])])
+def test_a_narrow_terminal_shows_the_same_metrics_of_all_sets(files, sets, blocks):
+    results = load_results(files / "a.segbench")
+    drawn = [result.intervals(replicates=9) for result in results]
+    console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system=None)
+    show_results(
+        results * len(sets), console, intervals=drawn * len(sets), sets=[name for name in sets for _ in results]
+    )
+    table = console.file.getvalue().partition("left out: ")[0].splitlines()
+    assert max(map(len, table)) <= 80
+    assert ["".join(line.replace("-", "").split()) for line in table if line.startswith("   ")] == blocks
+    headings = [line.split()[1:] for line in table if line.startswith("method")]
+    middle = len(headings[0]) // 2
+    assert headings[0][:middle] == headings[0][middle:]
 
 
 def test_a_protocol_without_the_chosen_metrics_has_no_table(segbench, files):

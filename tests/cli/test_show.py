@@ -82,7 +82,14 @@ def test_every_kind_of_plot(segbench, kept, tmp_path, kind):
     assert "a|b_c" in (tmp_path / "a.svg").read_text()
 
 
-@pytest.mark.parametrize("size", ["3", "0x3", "3.5x", "axb", "1.2.3x4", "999x3"])
+@pytest.mark.parametrize("size", ["84x70mm", "84mmx70mm", "8.4x7CM", "84mmx7cm", "3.307x2.756in"])
+def test_a_size_has_a_unit(segbench, kept, tmp_path, size):
+    assert segbench("plot", kept, "-o", tmp_path / "a.svg", "--kind", "images", "--size", size).code == 0
+    width, height = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', (tmp_path / "a.svg").read_text()).groups()
+    assert (float(width), float(height)) == pytest.approx((84 / 25.4 * 72, 70 / 25.4 * 72), abs=0.05)
+
+
+@pytest.mark.parametrize("size", ["3", "0x3", "3.5x", "axb", "1.2.3x4", "999x3", "84x70km", "9x9mm"])
 def test_a_size_that_is_none_is_refused(segbench, kept, tmp_path, size):
     answer = segbench("plot", kept, "-o", tmp_path / "a.svg", "--size", size)
     assert answer.code == 2

@@ -178,7 +178,7 @@ def test_folders_with_nothing_in_common_are_refused_in_bounded_effort(tmp_path):
     pred = make(tmp_path / "pred", *(f"z{i * 7:06}y.png" for i in range(3000)))
     with pytest.raises(DataError) as caught:
         pair(gt, pred)
-    assert str(caught.value).count("\n  ") == 2 * 101  # a hundred each, and how many more
+    assert str(caught.value).count("\n  ") == 2 * 11  # ten each, and how many more
 
 
 def test_field_masks_pair_too(tmp_path):
@@ -263,12 +263,12 @@ def test_the_mend_of_a_list_of_names_has_a_line_of_its_own(tmp_path):
     assert pair(pred, pred).notes[0] == f"{pred}: 1 other file left out: .txt (1)"
 
 
-def test_of_very_many_names_a_hundred_are_listed(tmp_path):
+def test_of_many_names_the_first_are_listed(tmp_path):
     gt = make(tmp_path / "gt", "same.png", *(f"{k}_a.png" for k in range(150)))
     pred = make(tmp_path / "pred", "same.png", *(f"{k}_b.png" for k in range(150)))
     with pytest.raises(DataError, match=r"try gt_pattern='\*_a', pred_pattern='\*_b'$") as caught:
         pair(gt, pred)
-    assert str(caught.value).count("and 50 more") == 2
+    assert str(caught.value).count("and 140 more") == 2
 
 
 def test_a_wrong_pattern_is_named_as_on_the_command_line_and_in_python(tmp_path):

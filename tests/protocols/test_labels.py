@@ -684,6 +684,8 @@ def test_labels_that_count_from_one(tmp_path):
     assert predictions.fix == "pred_map='1-5=0-4'"
     result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred1", Labels(classes=5))
     assert result.summary.notes[-1].endswith("labels seem to count from 1: pred_map='1-5=0-4'")
+    with pytest.warns(match="and no pixel is 0; if no image has label 0, labels count from 1: write classes='1-5'"):
+        segbench.evaluate(tmp_path / "gt1", tmp_path / "pred1", Labels(classes=5))
     saved(tmp_path / "gt1", "2.png", Image.fromarray(truth % 5))
     saved(tmp_path / "pred1", "2.png", Image.fromarray(predicted))
     mixed = found("gt1", "pred1")["not-countable"]  # label 0 occurs after all

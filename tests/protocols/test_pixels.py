@@ -19,6 +19,7 @@ from segbench import (
     auc_roc,
     average_precision,
     count_pixels,
+    evaluate,
 )
 from segbench.core.sample import Sample
 
@@ -305,6 +306,12 @@ def test_several_annotators_are_not_reduced_to_one_in_silence():
         Pixels().count(Sample("drawing", (truth, truth), (truth,)))
 
 
+def summary_of(truth, scores):
+    result = evaluate({"a": (truth, scores)}, protocol=Pixels(invert=True, at=(0.5,)))
+    keys = "ods_f", "ods_recall", "iou", "f@0.5"
+    return {key: result.summary[key] for key in keys}
+
+
 class TestInvert:
     @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.bool_])
     def test_levels_are_mirrored(self, dtype):
@@ -314,6 +321,18 @@ class TestInvert:
         assert mirrored.positives.sum() == 2
         assert mirrored.scores[0] == 1.0
         assert mirrored.positives[0] == 1
+
+    @pytest.mark.parametrize("share", [0, 0.2, 0.9, 1])
+    def test_levels_and_floats_predict_the_same_also_where_constant_and_at_a_threshold(self, share):
+        truth, levels = np.array([[0, 1, 1, 0]]), np.full((1, 4), np.rint(share * 255), np.uint8)
+        several = np.array([[share, 0.2, 0.8, 1]])
+        for floats in (levels / 255, np.float32(levels / 255)):
+            assert summary_of(truth, floats) == summary_of(truth, levels)
+            predicted = summary_of(truth, levels)["ods_recall"] == 1
+            assert predicted is (share < 1)
+        assert (
+            summary_of(truth, several)["f@0.5"] == summary_of(truth, np.rint(255 * several).astype(np.uint8))["f@0.5"]
+        )
 
     @given(images)
     def test_inverting_twice_is_not_inverting(self, rng):

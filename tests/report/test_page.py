@@ -29,6 +29,7 @@ from segbench import (
     compare_results,
     evaluate,
     export_report,
+    load_results,
 )
 from segbench.cli.commands import app
 from segbench.core.numbers import number
@@ -169,10 +170,11 @@ class TestAnswer:
 
     def test_long_names_lose_their_middle_where_a_value_stands_beside_them(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=2)
-        page = write_page(tmp_path, [evaluate(gt, one, method="first_" + "x" * 90 + "_last")]).read_text()
-        short = re.findall(r'class="name"[^>]*>(first_x+…x+_last)<', page)
-        assert len(short) == 2
-        assert all(30 <= len(name) <= 50 for name in short)
+        names = [f"segment_anything_vit_huge_{'fine_tuned_' * 3}on_cityscapes_{k}" for k in "ab"]
+        page = write_page(tmp_path, [evaluate(gt, one, method=name) for name in names]).read_text()
+        short = re.findall(r'class="name"[^>]*>(segment_[^<]*…[^<]*)<', page)
+        assert (len(short), len(set(short))) == (4, 4)  # in two charts, which have room for different lengths
+        assert all(20 <= len(name) <= 50 for name in short)
 
     def test_equals_are_level(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=3)
@@ -186,6 +188,13 @@ class TestAnswer:
             "Not compared: methods are compared under the same settings"
             in sentences(write_page(tmp_path, results, replicates=50).read_text())[1]
         )
+
+    def test_different_repairs_are_named(self, papers, tmp_path):
+        note = "different settings change only the predictions: invert is no in as it is, yes in upside down."
+        for intervals in (None, 0.9):
+            page = write_page(tmp_path, papers, intervals=intervals, replicates=20).read_text()
+            assert f"Compared, since {note}" in sentences(page)
+        assert "different settings" not in write_page(tmp_path, papers[:1], intervals=None).read_text()
 
 
 class TestGallery:
@@ -352,7 +361,10 @@ class TestPictures:
         (gt / "im00.png").unlink()
         (two / "im01.png").unlink()
         (told,) = export_report(results, tmp_path / "r.html", intervals=None)
-        assert told == "1 of 3 images have no pictures; the first: im00: its files no longer exist"
+        assert (
+            told
+            == "1 of 3 images have no pictures; the first: im00: its files no longer exist; put them back, or run again"
+        )
         page = (tmp_path / "r.html").read_text()
         assert told in page
         assert sorted(re.findall(r'class="open" href="#image=(im\d\d)&amp;method=(\w+)"', page)) == [
@@ -419,10 +431,21 @@ class TestRepeating:
         assert words[:2] == ["segbench", "boundaries"]
         assert words[4:] == shlex.split("--max-dist 0.02 --thresholds 5 --no-thin --nms 1,5,1.01 -o results.segbench")
 
+    def test_a_run_without_a_check_is_repeated_without(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=2)
+        for checked in (True, False):
+            results = tmp_path / f"{checked}.segbench"
+            app(["pixels", f"{gt}", f"{one}", "-o", f"{results}", *["--no-check"][checked:]], standalone_mode=False)
+            page = write_page(tmp_path, load_results(results)).read_text()
+            assert ("<code>segbench pixels GT PRED/one --no-check -o results.segbench<" in page) is not checked
+
     def test_arrays_are_not_kept(self, tmp_path):
         accumulator = Accumulator(method="loop")
         accumulator.update([[0, 1]], [[0.1, 0.9]], names=["a"])
-        page = write_page(tmp_path, [accumulator.compute()]).read_text()
+        (told,) = export_report([accumulator.compute()], tmp_path / "r.html")
+        assert told.endswith("are not known: pictures need a run of files, such as segbench pixels GT PRED")
+        assert "--only" not in told
+        page = (tmp_path / "r.html").read_text()
         assert "counted from arrays (segbench.Accumulator), which are not kept" in page
         assert "segbench import" not in page
 

@@ -205,6 +205,12 @@ class TestSpace:
             ax.figure.draw_without_rendering()
             assert ax.get_window_extent().height > 0.66 * ax.figure.bbox.height
 
+    def test_images_that_are_all_perfect_end_the_axis_at_one(self):
+        truth = np.eye(4, dtype=np.uint8)
+        results = [evaluate({"a": (truth, truth), "b": (truth[::-1], truth[::-1])}, method=name) for name in "xy"]
+        low, high = plot_images(results).get_xlim()
+        assert 0.9 < low < 1 <= high < 1.005
+
     def test_dots_of_images_fill_the_width(self):
         values = {f"im{k}": ScoreCounts([1, 0], [95 + k % 3, 5 - k % 3], [4, 96]) for k in range(12)}
         low, high = plot_images(Result("m", "pixels", {}, "data:0", values)).get_xlim()
@@ -386,6 +392,13 @@ class TestSavePlot:
             results = [segbench.evaluate(maps, protocol=segbench.Saliency(positive=">0"))]
         save_plot(results, tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
         assert plt.imread(tmp_path / "a.png").shape[:2] == (600, 700)
+
+    @pytest.mark.parametrize("kind", ["roc", "reliability"])
+    def test_of_a_small_size_is_in_the_middle(self, tmp_path, kind):
+        save_plot(pixel_results(2), tmp_path / "a.png", kind=kind, size=(3.3, 2.6))
+        picture = plt.imread(tmp_path / "a.png")[..., :3]
+        drawn = np.flatnonzero((picture < 1).any(axis=(0, 2)))
+        assert abs(drawn[0] - (picture.shape[1] - 1 - drawn[-1])) <= 6
 
     def test_letters_fit_the_size_unless_chosen(self, results, tmp_path):
         def letters(size):

@@ -66,10 +66,20 @@ def _count_from_one(held: Sequence[int], classes: int) -> bool:
 
 
 class ForeignLabelsError(DataError):
-    """A ground truth holds labels that are neither classes nor void."""
+    """A ground truth holds labels that are neither classes nor void.
+
+    Where `remap` fits the image, its labels may count from 1, which only the whole set can show.
+    """
 
     def __init__(
-        self, path: str, labels: Sequence[int], classes: Sequence[int], void: Sequence[int], remap: str = ""
+        self,
+        path: str,
+        labels: Sequence[int],
+        classes: Sequence[int],
+        void: Sequence[int],
+        remap: str = "",
+        *,
+        of_set: bool = False,
     ) -> None:
         several, few, most = len(labels) > 1, len(labels) <= _SHOWN, max(classes)
         what = f"{'values' if several else 'value'} {', '.join(map(str, labels[:_SHOWN]))}"
@@ -80,9 +90,9 @@ class ForeignLabelsError(DataError):
         remap_one = given("gt_map", f"{labels[0]}=LABEL")
         hint = f"add labels to {given('classes')}, remap them: {remap_one}, {leave_out}"
         if remap:
-            what += ", and no pixel is 0: labels seem to count from 1"
+            what += ", and no pixel is 0" + ": labels seem to count from 1" * of_set
             run = remap.partition("=")[0]
-            hint = (
+            hint = "if no image has label 0, labels count from 1: " * (not of_set) + (
                 f"write {given('classes', run)}, or {given('gt_map', remap)}, with {given('pred_map', remap)} if "
                 f"predictions count from 1, too; {leave_out}"
             )
@@ -97,6 +107,6 @@ class ForeignLabelsError(DataError):
         """Pickle by what it was made from."""
         return type(self), (*self._given, self.remap)
 
-    def counted_from_zero(self) -> ForeignLabelsError:
-        """Give the error of an image of a set in which label 0 occurs."""
-        return ForeignLabelsError(*self._given)
+    def judged(self, *, from_one: bool) -> ForeignLabelsError:
+        """Give the error of an image of a set that shows whether its labels count from 1."""
+        return ForeignLabelsError(*self._given, self.remap * from_one, of_set=True)

@@ -87,7 +87,7 @@ class Pixels(Protocol):
     void : tuple of float
         Ground-truth values of pixels that are left out and counted as ignored.
     invert : bool
-        Low predictions mean positive (black edges on white): levels become 255 - value (65535 - value), floats -value.
+        Low predictions mean positive (black on white): levels become 255 - value (65535 - value), floats 1 - value.
     bins : bool
         Keep float scores in bins: constant memory per image, and certain bounds instead of exact metrics.
     annotators : {"any", "all", "majority", "each"}, optional
@@ -316,11 +316,12 @@ class Pixels(Protocol):
 
     def soft_map(self, sample: Sample) -> NDArray[Any]:
         """Give levels or scores that are high where positive."""
-        from segbench.core.levels import as_shares
+        from segbench.core.levels import as_shares, mirrored
 
         prediction = as_shares(sample.predictions[0])
         if self.invert:
-            prediction = ~prediction if prediction.dtype.kind in "bu" else -prediction
+            # In double precision: float32 makes equal what lies close to 0, the highest scores of all once turned.
+            prediction = mirrored(prediction if prediction.dtype.kind in "bu" else prediction.astype("float64"))
         return prediction
 
     def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:

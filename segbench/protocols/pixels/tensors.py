@@ -76,7 +76,7 @@ def count_tensors(
         negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
         return Counted(counts_of_levels(negatives, positives, ignored), label_values)
     numbers = _as_floats(torch, f"scores{of}", scores)
-    numbers = (-numbers if invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
+    numbers = (1 - numbers.to(torch.float64) if invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
     counts = _count_numbers(torch, numbers, positive, ignored, pixels, bins=bins)
     return Counted(counts, label_values)
 

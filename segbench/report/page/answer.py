@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from segbench.aggregator.comparing import compare
+from segbench.aggregator.comparing import compare_results, differing_repairs
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
 from segbench.core.numbers import DIGITS, many, number
 from segbench.report.page.charts import Method
-from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_title
+from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_titles
 from segbench.report.ranking import best_first, image_sets
 from segbench.statistics.bootstrap import FEW_IMAGES
-from segbench.statistics.comparison import Comparison, Verdict, verdicts
+from segbench.statistics.comparison import Comparison, Verdict, compared, disagreements, verdicts
 
 _MOST_COMPARED = 10
 """Each pair of methods takes about a third of a second at 200 images."""
@@ -79,6 +79,8 @@ def answer(methods: Sequence[Method]) -> Answer:
         for method in methods
         if not method.result.competes and not math.isnan(method.result.summary.get(metric.key, math.nan))
     ]
+    named = [replace(method.result, method=method.name) for method in counted]
+    warnings += [] if len(named) < 2 else map(_sentence, differing_repairs(named))
     if len(counted) > _MOST_COMPARED:
         warnings.append(
             f"Only the best {_MOST_COMPARED} of {len(counted)} methods are compared here; segbench compare takes all."
@@ -87,11 +89,8 @@ def answer(methods: Sequence[Method]) -> Answer:
     if drawn is None or len(counted) < 2:
         return Answer(said, (*_of_one(leading[0], metric), *warnings), forest)
     try:
-        comparison = compare(
-            {method.name: method.result for method in counted},
-            level=drawn.level,
-            replicates=drawn.replicates,
-            seed=drawn.seed,
+        comparison = compare_results(
+            named[: len(counted)], level=drawn.level, replicates=drawn.replicates, seed=drawn.seed
         )
     except ArgumentError as error:
         return Answer(said, (f"Not compared: {error}.", *warnings), forest)
@@ -151,7 +150,11 @@ def _certainty(comparison: Comparison, metric: Metric, names: Sequence[str]) -> 
         said.append(f"It is not significantly better than {_listed(not_better, holm, 'or')}.")
     if left_open:
         said.append(f"Not compared with {', '.join(left_open)}: bins of scores leave the order open.")
-    return said
+    return [*said, *map(_sentence, disagreements(comparison, compared(comparison), titles=True))]
+
+
+def _sentence(note: str) -> str:
+    return f"{note[0].upper()}{note[1:]}."
 
 
 def _percent(share: float) -> str:
@@ -183,16 +186,19 @@ def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
             rows.append((k, value, low, high))
     if not rows:
         return Markup("")
-    x = fitting([end for _, *ends in rows for end in ends], 14.0, WIDTH - 14.0)
+    x = fitting([end for _, *ends in rows for end in ends], 14.0, WIDTH - 14.0, metric.range)
     bottom = 8.0 + _ROW * len(rows)
     parts = [grid(x, 8.0, bottom, metric.name)]
-    for place, (k, value, low, high) in enumerate(rows):
-        top = 8.0 + _ROW * place
+    shown = [
+        _written(methods[k], metric) + ("" if math.isnan(low) else f" [{number(low)}, {number(high)}]")
+        for k, _, low, high in rows
+    ]
+    heights = [8.0 + _ROW * place for place in range(len(rows))]
+    titles = row_titles(x, [top + 14.0 for top in heights], [methods[k].name for k, *_ in rows], shown)
+    for title, top, (k, value, low, high) in zip(titles, heights, rows, strict=True):
         middle = top + 28.0
-        shown = _written(methods[k], metric)
-        shown += "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
         layer = [
-            row_title(x, top + 14.0, methods[k].name, shown),
+            title,
             element("circle", css="dot", cx=float(x.at(value)), cy=middle, r=5.0),
         ]
         if not math.isnan(low):

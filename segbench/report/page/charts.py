@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.names import shortened
 from segbench.core.numbers import number
 from segbench.core.series import AXES, RATES, Series, Space
 from segbench.drawing.axes import equal_f
@@ -33,7 +34,7 @@ from segbench.report.page.svg import (
     fitting,
     grid,
     line,
-    row_title,
+    row_titles,
     shape,
     words,
 )
@@ -49,6 +50,7 @@ _MOST_DOTS = 2_000
 _MOST_MATRICES = 4
 _MOST_RESAMPLED = 150  # bars with intervals, each of which is resampled alone: .06 s for 500 images
 _SMALL_MATRIX = 12
+_LONGEST_NAME = 16  # of a class, beside the matrix
 _DIGITS = 4
 _DASH_NAMES = ("", "dash", "dashdot", "dot-line", "longdash")
 _CAPTIONS = {
@@ -285,12 +287,14 @@ def _by_image(methods: Sequence[Method]) -> Chart | None:
     rows = [k for k, method in enumerate(methods) if method.values]
     if not rows:
         return None
-    x = fitting([value for k in rows for value in methods[k].values.values()], 14.0, WIDTH - 14.0)
+    x = fitting([value for k in rows for value in methods[k].values.values()], 14.0, WIDTH - 14.0, metric.range)
     high = 58.0
     parts = [grid(x, 8.0, 14.0 + high * len(rows), f"{metric.name_for_images} of each image")]
-    for row, k in enumerate(rows):
-        top = 14.0 + high * row
-        parts.append(_layer(methods, k, _row_of_images(methods[k].name, methods[k].values, x, top)))
+    tops = [14.0 + high * row for row in range(len(rows))]
+    medians = [f"median {number(float(np.median(list(methods[k].values.values()))))}" for k in rows]
+    titles = row_titles(x, [top + 13.0 for top in tops], [methods[k].name for k in rows], medians)
+    for k, title, top in zip(rows, titles, tops, strict=True):
+        parts.append(_layer(methods, k, [title, *_row_of_images(methods[k].values, x, top)]))
     caption = f"{metric.name_for_images} of each image"
     named = f"{caption}: a row for each of {', '.join(methods[k].name for k in rows)}; the values are in the table"
     note = "The bar spans the quartiles, and the tall mark is the median"
@@ -307,12 +311,11 @@ def values_of_images(images: Table, results: Sequence[Result]) -> list[dict[str,
     return values
 
 
-def _row_of_images(name: str, values: Mapping[str, float], x: Axis, top: float) -> list[Markup]:
+def _row_of_images(values: Mapping[str, float], x: Axis, top: float) -> list[Markup]:
     numbers = np.array(list(values.values()))
     low, median, high = np.quantile(numbers, [0.25, 0.5, 0.75])
     middle, (left, centre, right) = top + 36.0, x.at([low, median, high]).tolist()
     parts = [
-        row_title(x, top + 13.0, name, f"median {number(median)}"),
         element("rect", css="box", x=left, y=middle - 15, width=right - left, height=30),
         element("rect", css="fill", x=centre - 1.25, y=middle - 18, width=2.5, height=36),
     ]
@@ -338,7 +341,8 @@ def _scatter(methods: Sequence[Method]) -> Chart | None:
         return None
     a, b = (methods[k] for k in counted[:2])
     every = [value for k in counted for value in methods[k].values.values()]
-    x, y = fitting(every, _LEFT, _RIGHT), fitting(every, _BOTTOM, _TOP)
+    metric = a.result.rules.image_headline
+    x, y = fitting(every, _LEFT, _RIGHT, metric.range), fitting(every, _BOTTOM, _TOP, metric.range)
     images = sorted({name for k in counted for name in methods[k].values})
     if len(images) > _MOST_DOTS:
         return None
@@ -349,8 +353,7 @@ def _scatter(methods: Sequence[Method]) -> Chart | None:
         said = f"{name}: {number(a.values[name])}, {number(b.values[name])}" if known else name
         dots.append(element("circle", element("title", said), css="image", r=3.5, data_image=name, **place))
     ends = line(x.start, y.start, x.end, y.end, css="chance")
-    title = methods[counted[0]].result.rules.image_headline.name_for_images
-    caption = f"{title} of each image, one method against another"
+    caption = f"{metric.name_for_images} of each image, one method against another"
     parts = [axes(x, y, a.name, b.name), ends, element("g", *dots, css="pair")]
     svg = drawing(
         parts,
@@ -422,15 +425,16 @@ def _confusion(method: Method, names: Sequence[str]) -> Chart | None:
         shares = np.nan_to_num(matrix / matrix.sum(axis=1, keepdims=True))
     columns = [*names, "outside"][: shares.shape[1]]
     left, top = 110.0, 14.0
-    longest = max(len(_short(name)) for name in columns)
+    short = shortened(columns, _LONGEST_NAME)
+    longest = max(map(len, short))
     side = min((WIDTH - left - 10.0) / len(columns), 40.0)
     letters = max(3.0, min(12.0, 0.8 * side))
     parts, bottom = [], top + side * len(names)
-    for row, name in enumerate(names):
-        parts.append(words(left - 6, top + side * (row + 0.5) + 4, _short(name), text_anchor="end", font_size=letters))
-    for column, name in enumerate(columns):
+    for row, name in enumerate(short[: len(names)]):
+        parts.append(words(left - 6, top + side * (row + 0.5) + 4, name, text_anchor="end", font_size=letters))
+    for column, name in enumerate(short):
         turned = f"translate({left + side * (column + 0.5) + 4:.1f} {bottom + 6:.1f}) rotate(-90)"
-        parts.append(element("text", _short(name), transform=turned, text_anchor="end", font_size=letters))
+        parts.append(element("text", name, transform=turned, text_anchor="end", font_size=letters))
     for row, column in zip(*np.nonzero(shares >= 0.005), strict=True):  # what rounds to 0 % is left out
         share = float(shares[row, column])
         place = {"x": left + side * column, "y": top + side * row}
@@ -447,10 +451,6 @@ def _confusion(method: Method, names: Sequence[str]) -> Chart | None:
     named = f"{caption}: the true class in rows, the predicted one in columns"
     note = "Percent of the pixels of the true class (rows) by predicted class (columns)"
     return Chart("confusion", caption, drawing([layer], bottom + 12.0 + 0.6 * letters * longest, named), note)
-
-
-def _short(name: str, most: int = 16) -> str:
-    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def rounded(values: ArrayLike) -> list[float | None]:

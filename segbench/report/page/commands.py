@@ -85,6 +85,7 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     elif images:
         words += ["--images", images]
     words += ["--allow-missing"] if inputs.allow_missing else []
+    words += ["--no-check"] if inputs.unchecked else []
     if inputs.merged:
         remarks.append(f"counted in {1 + len(inputs.merged)} parts, of which this is the first; then segbench merge")
     remarks.append(f"counted by segbench {__version__}" if _version(first) == __version__ else _other_version(first))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.executors import answers
-from segbench.aggregator.rereading import files_of
+from segbench.aggregator.rereading import files_of, why_no_pictures
 from segbench.aggregator.result import Result
 from segbench.core.errors import SegbenchError
 from segbench.core.scores import ScoreCounts
@@ -165,11 +165,13 @@ def _in_order(methods: Sequence[Method]) -> list[str]:
 
 def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
     """Give, for a method, how each image is to be drawn."""
+    files: Mapping[str, SampleFiles] = {}
+    reason = why_no_pictures(result)
+    problem = reason and f"{result.method}: {reason}"
     try:
-        files: Mapping[str, SampleFiles] = files_of(result)
-        problem = ""
+        files = {} if reason else files_of(result)
     except SegbenchError as error:
-        files, problem = {}, str(error)
+        problem = str(error)
     known = bool(files and result.counts)
     of_gallery, of_others = (_cuts(result, most) if known else ((), 0) for most in (_GALLERY_CUTS, _FEW_CUTS))
 
@@ -177,7 +179,7 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
         if name in result.failed or name not in result.counts:
             return Seen(problem=result.failed.get(name, "this method has no such image"))
         if name not in files:
-            return Seen(problem=problem or f"{name}: its files no longer exist")
+            return Seen(problem=problem or f"{name}: its files no longer exist; put them back, or run again")
         return Seen(with_one_image(result, name), files[name], *(of_gallery if name in gallery else of_others))
 
     return look

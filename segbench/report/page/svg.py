@@ -6,11 +6,14 @@ A chart is `WIDTH` units wide whatever the screen, so that charts side by side h
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import ArrayLike, NDArray
+
+from segbench.core.names import shortened
 
 FloatArray = NDArray[np.float64]
 
@@ -43,13 +46,14 @@ class Axis:
         return [round(k * step, 12) for k in range(first, last + 1)]
 
 
-def fitting(values: ArrayLike, start: float, end: float) -> Axis:
-    """Give an axis that fits the finite values, with a margin."""
+def fitting(values: ArrayLike, start: float, end: float, within: tuple[float, float] | None = None) -> Axis:
+    """Give an axis that fits the finite values, with a margin that does not leave a range."""
     known = np.asarray(values, np.float64)
     known = known[np.isfinite(known)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     margin = 0.04 * (high - low) or 0.05 * abs(high) or 0.05
-    return Axis(low - margin, high + margin, start, end)
+    least, most = within or (-math.inf, math.inf)
+    return Axis(max(low - margin, min(low, least)), min(high + margin, max(high, most)), start, end)
 
 
 def element(name: str, *inside: object, **attributes: object) -> Markup:
@@ -92,11 +96,13 @@ def words(x: float, y: float, text: object, **attributes: object) -> Markup:
     return element("text", text, x=x, y=y, **attributes)
 
 
-def row_title(x: Axis, y: float, name: str, value: str) -> Markup:
-    """Write a name at the start of an axis and a value at its end; a name that would reach it loses its middle."""
-    most = _LETTERS - len(value)
-    short = name if len(name) <= most else f"{name[: most // 2]}…{name[-(most // 2) + 1 :]}"
-    return words(x.start, y, short, css="name") + words(x.end, y, value, text_anchor="end")
+def row_titles(x: Axis, heights: Sequence[float], names: Sequence[str], values: Sequence[str]) -> list[Markup]:
+    """Write the name of each row at the start of an axis and its value at the end; long names are shortened."""
+    short = shortened(names, _LETTERS - max(map(len, values)))
+    return [
+        words(x.start, y, name, css="name") + words(x.end, y, value, text_anchor="end")
+        for y, name, value in zip(heights, short, values, strict=True)
+    ]
 
 
 def grid(x: Axis, top: float, bottom: float, title: str) -> Markup:

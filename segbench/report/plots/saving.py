@@ -13,7 +13,7 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import named, setting
-from segbench.drawing.axes import fit_height
+from segbench.drawing.axes import centre, fit_height
 from segbench.report.plots.kinds import KINDS
 from segbench.report.plots.methods import Kind
 
@@ -56,7 +56,9 @@ def save_plot(
         # Not pyplot: what is only written must neither stay in memory nor ask for a window.
         figure = Figure(figsize=size, layout="constrained")
         ax = plot.draw(results, ax=figure.subplots(), **options)
-        if size is None and plot.rows:
+        if size:
+            centre(ax)
+        elif plot.rows:
             fit_height(ax)
         undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower())
         drawn = io.BytesIO()
