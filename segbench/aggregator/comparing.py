@@ -16,7 +16,7 @@ from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_counts
-from segbench.statistics.intervals import IntervalMethod
+from segbench.statistics.intervals import IntervalMethod, Intervals
 from segbench.statistics.same_images import refuse_different
 
 _LISTED = 8
@@ -98,7 +98,9 @@ class _Settings(TypedDict, total=False):
     seed: int
 
 
-def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) -> Comparison:
+def compare_results(
+    results: Sequence[Result], *, drawn: Mapping[str, Intervals] | None = None, **settings: Unpack[_Settings]
+) -> Comparison:
     """Compare methods pair by pair on the same images.
 
     Parameters
@@ -107,6 +109,8 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
         At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
         is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
         (`scale`, `resize`, `invert`, bins, `pred_map`), and a note says so. Values counted in bins carry bounds.
+    drawn : mapping of str to Intervals, optional
+        What `Result.intervals` gave for some methods with the same settings, so that it is not drawn again.
     **settings
         ``method``, ``level``, ``replicates``, ``permutations`` and ``seed`` as in `segbench.compare`.
 
@@ -140,6 +144,7 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
         protocol=results[0].rules,
         kept={result.method: result.kept for result in results if result.kept},
         same_truth=same_truth,
+        drawn=drawn,
         **settings,
     )
     undefined = {key: _why(key, results) for key in comparison.undefined}

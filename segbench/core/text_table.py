@@ -30,9 +30,7 @@ class TextTable:
     names: int = 1  # how many leading columns hold names; the others hold metrics
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)  # by row and column, from 0
     notes: tuple[str, ...] = ()  # what belongs below the table wherever it goes
-    spare: Mapping[str, Sequence[int]] = field(
-        default_factory=dict
-    )  # what a narrow terminal leaves out, the first first
+    spare: Mapping[str, Sequence[int]] = field(default_factory=dict)  # columns a narrow terminal lacks, in this order
     groups: Sequence[tuple[str, str]] = ()  # the title of each column's group, perhaps empty, and its own below
     latex: Sequence[Heading] = ()  # what LaTeX prints; made from `header` and `groups` if left out
     latex_names: Mapping[str, str] = field(default_factory=dict)  # what it prints for texts of the first column

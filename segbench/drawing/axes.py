@@ -87,6 +87,8 @@ def wrapped(ax: Axes, text: str, *, size: str | None = None) -> str:
 def fit_data(ax: Axes) -> None:
     """Let the horizontal axis reach a little beyond its data, and shares not beyond 0 and 1."""
     low, high = ax.dataLim.intervalx
+    if low > high:  # nothing is drawn, since every value is undefined
+        low, high = 0.0, 1.0
     margin = _MARGIN * ((high - low) or 1.0)
     beyond = _MARGIN / 2 if high > low else _MARGIN**2  # less than a step between numbers
     least, most = (-beyond, 1 + beyond) if low >= 0 and high <= 1 else (-math.inf, math.inf)

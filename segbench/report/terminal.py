@@ -20,6 +20,7 @@ from segbench.core.numbers import DIGITS, number
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.remarks import Remark, remarks
 from segbench.report.tables import (
+    Row,
     RowKind,
     Table,
     by_protocol,
@@ -95,8 +96,8 @@ def show_results(
         texts = {name: one.text(digits=digits, intervals=False, zeros=zeros) for name, one in noted.items()}
         joined = side_by_side(texts, "-")
         below = {
-            place: _ends(list(tables.values()), cells[0], digits, zeros=zeros)
-            for place, cells in enumerate(joined.rows if intervals else [])
+            place: _ends(rows, digits, zeros=zeros)
+            for place, rows in enumerate(_rows_of(list(tables.values()), joined) if intervals else [])
         }
         _show_explained(list(noted.values()), joined, console, below=below)
         _show_remarks(found, console)
@@ -133,11 +134,19 @@ def _show_explained(
         say(console, note, "dim")
 
 
-def _ends(tables: Sequence[Table], method: str, digits: int, *, zeros: bool) -> list[list[str]]:
+def _rows_of(tables: Sequence[Table], joined: TextTable) -> list[list[tuple[Table, Row | None]]]:
+    """Give what each row of tables side by side is in each of them; None where it is missing."""
+    if len(tables) == 1:
+        return [[(tables[0], row)] for row in tables[0].rows]
+    by_name = [(table, {row.labels[0]: row for row in table.rows}) for table in tables]
+    return [[(table, rows.get(cells[0])) for table, rows in by_name] for cells in joined.rows]
+
+
+def _ends(of_method: Sequence[tuple[Table, Row | None]], digits: int, *, zeros: bool) -> list[list[str]]:
     """Give the rows of the lower and the upper ends of a method's intervals in tables side by side."""
     rows: list[list[str]] = [["low"], ["high"]]
-    for table in tables:
-        drawn = next((row.intervals for row in table.rows if row.labels == (method,)), {})
+    for table, row in of_method:
+        drawn = row.intervals if row else {}
         for side, cells in enumerate(rows):
             if isinstance(drawn, Intervals):
                 cells[0] = f"  {100 * drawn.level:g} % {('low', 'high')[side]}"
@@ -213,7 +222,8 @@ def _print_block(
     for row, cells in enumerate(table.rows):
         show(line(cells, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]))
         for more in below.get(row, ()):
-            show(line(more), "dim")
+            if not more or any(more[place] for place in kept[table.names :]):
+                show(line(more), "dim")
 
 
 class _Layout(NamedTuple):

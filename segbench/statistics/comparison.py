@@ -26,7 +26,6 @@ from segbench.core.names import first_names, latex_name
 from segbench.core.numbers import DIGITS, many, number, signed
 from segbench.core.protocol import Protocol
 from segbench.core.summary import Summary
-from segbench.core.table import Table
 from segbench.core.text_table import Heading, TextTable, aligned
 from segbench.statistics.bootstrap import bootstrap, protocol_measuring
 from segbench.statistics.intervals import IntervalMethod, Intervals
@@ -290,8 +289,12 @@ def compare(
     seed: int = 0,
     kept: Mapping[str, tuple[Summary, Any]] | None = None,
     same_truth: bool = False,
+    drawn: Mapping[str, Intervals] | None = None,
 ) -> Comparison:
-    """Compare methods by their counts, see `segbench.compare`, `Protocol.prepared` and `refuse_different`."""
+    """Compare methods by their counts, see `segbench.compare`, `Protocol.prepared` and `refuse_different`.
+
+    `drawn` holds intervals of methods that were drawn with these settings already.
+    """
     if len(methods) < 2:
         raise ArgumentError(f"{len(methods)} method; a comparison needs at least two")
     permutations = as_whole(permutations, named("permutations"), least=1, most=MOST_REPLICATES)
@@ -300,8 +303,18 @@ def compare(
     protocol = protocol or protocol_measuring(*methods.values())
     sets = protocol.prepared(methods, kept or {})
     tables = {name: protocol.table(images) for name, images in sets.items()}
+    given = drawn or {}
+    for name, one in given.items():
+        if (one.method, one.level, one.replicates, one.seed) != (method, level, replicates, seed) or not one.draws:
+            raise ArgumentError(
+                f"drawn[{name!r}] is {one.signature}, expected intervals with the settings of the comparison"
+            )
     measured = {
-        name: _measure(one, method=method, level=level, replicates=replicates, seed=seed)
+        name: _Measured(
+            given.get(name) or bootstrap(one, method=method, level=level, replicates=replicates, seed=seed),
+            one.bounds,
+            *one.measure_images(),
+        )
         for name, one in tables.items()
     }
     intervals = {name: one.intervals for name, one in measured.items()}
@@ -420,11 +433,6 @@ class _Measured:
     bounds: Mapping[str, Interval]
     lowest: FloatArray
     highest: FloatArray
-
-
-def _measure(table: Table, *, method: IntervalMethod, level: float, replicates: int, seed: int) -> _Measured:
-    intervals = bootstrap(table, method=method, level=level, replicates=replicates, seed=seed)
-    return _Measured(intervals, table.bounds, *table.measure_images())
 
 
 def _difference(

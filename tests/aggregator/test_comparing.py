@@ -41,6 +41,15 @@ def test_five_images_cannot_show_a_difference_and_it_is_said(results):
     assert "5 images: intervals" in notes[2]
 
 
+def test_intervals_drawn_before_are_not_drawn_again(results):
+    drawn = {result.method: result.intervals(replicates=50, seed=3) for result in results}
+    again = compare_results(results, replicates=50, seed=3, drawn=drawn)
+    assert all(again.intervals[name] is one for name, one in drawn.items())
+    assert again.rank_shares == compare_results(results, replicates=50, seed=3).rank_shares
+    with pytest.raises(ArgumentError, match=r"is intervals:percentile-95-50-3, expected intervals with the settings"):
+        compare_results(results, replicates=50, seed=4, drawn=drawn)
+
+
 def test_one_result_or_one_name_twice_is_refused(results):
     with pytest.raises(ArgumentError, match="at least two"):
         compare_results(results[:1])

@@ -211,6 +211,12 @@ class TestSpace:
         low, high = plot_images(results).get_xlim()
         assert 0.9 < low < 1 <= high < 1.005
 
+    def test_undefined_images_alone_leave_the_axis_empty(self):
+        nothing = np.zeros((4, 4), np.uint8)
+        results = [evaluate({"a": (nothing, np.eye(4))}, protocol=Pixels(positive="255"), method="m")]
+        ax = plot_images(results)
+        assert ax.get_yticklabels()[0].get_text() == "m\n(1 undefined)"
+
     def test_dots_of_images_fill_the_width(self):
         values = {f"im{k}": ScoreCounts([1, 0], [95 + k % 3, 5 - k % 3], [4, 96]) for k in range(12)}
         low, high = plot_images(Result("m", "pixels", {}, "data:0", values)).get_xlim()

@@ -90,7 +90,11 @@ def answer(methods: Sequence[Method]) -> Answer:
         return Answer(said, (*_of_one(leading[0], metric), *warnings), forest)
     try:
         comparison = compare_results(
-            named[: len(counted)], level=drawn.level, replicates=drawn.replicates, seed=drawn.seed
+            named[: len(counted)],
+            level=drawn.level,
+            replicates=drawn.replicates,
+            seed=drawn.seed,
+            drawn={method.name: method.intervals for method in counted if method.intervals and method.intervals.draws},
         )
     except ArgumentError as error:
         return Answer(said, (f"Not compared: {error}.", *warnings), forest)
