@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 def why_no_pictures(result: Result) -> str:
     """Say why no images of a result can be drawn, as what came of the method; empty where they can."""
     verb = result.rules.variant_of or result.protocol
-    unknown = f"so its images are not known: pictures need a run of files, such as segbench {verb} GT PRED"
+    run = setting(f"segbench {verb} GT PRED", "evaluate(GT, PRED, ...)")
+    unknown = f"so its images are not known: pictures need a run of files, such as {run}"
     if result.protocol_json and result.inputs is not None:
         kind = json.loads(result.protocol_json)["kind"]
         if kind != type(result.rules).__name__:

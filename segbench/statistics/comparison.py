@@ -26,6 +26,7 @@ from segbench.core.names import first_names, latex_name
 from segbench.core.numbers import DIGITS, many, number, signed
 from segbench.core.protocol import Protocol
 from segbench.core.summary import Summary
+from segbench.core.table import Table
 from segbench.core.text_table import Heading, TextTable, aligned
 from segbench.statistics.bootstrap import bootstrap, protocol_measuring
 from segbench.statistics.intervals import IntervalMethod, Intervals
@@ -304,11 +305,9 @@ def compare(
     sets = protocol.prepared(methods, kept or {})
     tables = {name: protocol.table(images) for name, images in sets.items()}
     given = drawn or {}
-    for name, one in given.items():
-        if (one.method, one.level, one.replicates, one.seed) != (method, level, replicates, seed) or not one.draws:
-            raise ArgumentError(
-                f"drawn[{name!r}] is {one.signature}, expected intervals with the settings of the comparison"
-            )
+    for name, table in tables.items():
+        if name in given:
+            _require_of(table, name, given[name], (method, level, replicates, seed))
     measured = {
         name: _Measured(
             given.get(name) or bootstrap(one, method=method, level=level, replicates=replicates, seed=seed),
@@ -373,6 +372,15 @@ def compare(
         {metric.key: reason for _, metric in compared if (reason := _undefined(metric.key, intervals))},
         tuple(metric for _, metric in compared),
     )
+
+
+def _require_of(table: Table, name: str, drawn: Intervals, settings: tuple[object, ...]) -> None:
+    """Refuse intervals of other images, or drawn with other settings."""
+    found = [drawn.estimates.get(metric.key, math.nan) for metric in table.metrics]
+    wanted = np.where([bool(metric.key) for metric in table.metrics], table.estimates, math.nan)
+    same = (drawn.method, drawn.level, drawn.replicates, drawn.seed) == settings and drawn.images == table.images
+    if not (same and drawn.draws and np.array_equal(found, wanted, equal_nan=True)):
+        raise ArgumentError(f"drawn[{name!r}] is {drawn.signature}, expected intervals of this method, drawn alike")
 
 
 def _notes(test: SwapTest, images: int, level: float) -> Iterator[str]:

@@ -46,8 +46,11 @@ def test_intervals_drawn_before_are_not_drawn_again(results):
     again = compare_results(results, replicates=50, seed=3, drawn=drawn)
     assert all(again.intervals[name] is one for name, one in drawn.items())
     assert again.rank_shares == compare_results(results, replicates=50, seed=3).rank_shares
-    with pytest.raises(ArgumentError, match=r"is intervals:percentile-95-50-3, expected intervals with the settings"):
+    with pytest.raises(ArgumentError, match=r"is intervals:percentile-95-50-3, expected intervals of this method"):
         compare_results(results, replicates=50, seed=4, drawn=drawn)
+    swapped = dict(zip(drawn, reversed(drawn.values()), strict=True))
+    with pytest.raises(ArgumentError, match="expected intervals of this method"):
+        compare_results(results, replicates=50, seed=3, drawn=swapped)
 
 
 def test_one_result_or_one_name_twice_is_refused(results):

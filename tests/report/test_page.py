@@ -443,7 +443,7 @@ class TestRepeating:
         accumulator = Accumulator(method="loop")
         accumulator.update([[0, 1]], [[0.1, 0.9]], names=["a"])
         (told,) = export_report([accumulator.compute()], tmp_path / "r.html")
-        assert told.endswith("are not known: pictures need a run of files, such as segbench pixels GT PRED")
+        assert told.endswith("are not known: pictures need a run of files, such as evaluate(GT, PRED, ...)")
         assert "--only" not in told
         page = (tmp_path / "r.html").read_text()
         assert "counted from arrays (segbench.Accumulator), which are not kept" in page
