@@ -41,7 +41,11 @@ class Command(TyperCommand):
             error.message = _in_plain_words(error.message)
             raise
         except _USAGE_ERROR as error:
-            if option := getattr(error, "option_name", ""):  # there is no such option
+            option = getattr(error, "option_name", "")
+            own = next((each for each in self.params if option in each.opts), None)
+            if own and "requires an argument" in error.message:
+                error.message = f"{option} needs a value: {option} {own.metavar or 'VALUE'}"
+            elif option and not own:  # there is no such option
                 others = _commands_with(option, kwargs.get("parent"))
                 error.message += f"; it is an option of {', '.join(others)}" if others else ""
             elif "extra argument" in error.message and any(each.name == "results" for each in self.params):

@@ -168,6 +168,20 @@ def test_check_without_a_protocol_is_that_of_pixels(segbench, tmp_path):
     assert report["protocol"] == "boundaries"
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["show", "x", "--intervals"], "--intervals needs a value: --intervals PERCENT\n"),
+        (["regions", "gt", "pred", "-j"], "-j needs a value: -j VALUE\n"),
+        (["boundaries", "gt", "pred", "--no-thin=3"], "'--no-thin' does not take a value.\n"),
+    ],
+)
+def test_an_option_without_its_value(segbench, words, message):
+    answer = segbench(*words)
+    assert answer.code == 2
+    assert answer.err.endswith(message)
+
+
 def test_an_option_of_another_verb_is_named(segbench, tmp_path):
     answer = segbench("regions", *write_papers(tmp_path), "--max-dist", "0.01")
     assert answer.code == 2
