@@ -46,7 +46,7 @@ class DaskPool(Executor):
         return sum(self._client.nthreads().values())
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401  as Executor
-        """Hand out a call; as bytes, and so its answer, since Dask goes through every image of a batch, which is slow."""
+        """Hand out a call; it and its answer are bytes, since Dask goes through every image of a batch."""
         packed = importlib.import_module("distributed.protocol.pickle").dumps((fn, args, kwargs))
         future: Future[Any] = self._executor.submit(_call, packed)
         return future
