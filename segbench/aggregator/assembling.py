@@ -67,7 +67,7 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
 
 
 def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run) -> dict[str, Outcome]:
-    """Give the images whose counts the whole set changes, changed."""
+    """Give those images that the whole set changes, with their new counts."""
     void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
     left_out_by = [f"--void {void}"] * (void != "none") + [f"--field {field}"] * (field is not None)
     facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}

@@ -61,7 +61,7 @@ class Pooling:
                 self._pool = None
 
     def _sample(self, scores: FloatArray, held: int) -> None:
-        """Keep some scores, which stand for so many in the counts of images."""
+        """Keep some of the scores that images hold, and how many these are in all images."""
         step = max(min(_SAMPLED, scores.size // 16), 1)
         self._samples.append((scores[::step].astype(np.float64), held))
 
