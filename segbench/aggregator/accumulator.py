@@ -74,7 +74,7 @@ class Accumulator:
     -----
     - **Thread-safe**: any method may be called from any thread. Counting runs side by side, adding takes a lock.
     - **Pickles** hold the counts, compressed. Unpickle only what you wrote yourself, as always with Python's pickles.
-    - **Memory** is that of the counts: a named image takes 1 to 2 KB with 8-bit levels, and about half the size of its
+    - **Memory** is that of the counts: a named image takes .5 to 2 KB with 8-bit levels, and about half the size of its
       scores with float32 (.5 MB for 512x512). Unnamed pixels are pooled, at 20 bytes per distinct score. With
       ``Pixels(bins=True)`` an image takes at most about 30 KB and the pool about 1 MB, and metrics have bounds.
     - Tensors on a GPU are counted there and only counts are copied. That code is tested with PyTorch on the CPU, bit

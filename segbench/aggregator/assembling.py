@@ -69,7 +69,7 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
 
 
 def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run) -> dict[str, Outcome]:
-    """Give images again where the whole set changes their counts."""
+    """Give those images that the whole set changes, with their new counts."""
     void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
     left_out_by = [setting(f"--void {void}", f"void={void}")] * (void != "none")
     left_out_by += [given("field", field)] * (field is not None)

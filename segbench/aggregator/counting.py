@@ -5,6 +5,7 @@ A worker reads an image's files once, counts them, and answers with an `Outcome`
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -40,8 +41,9 @@ def count_all(
 ) -> Iterator[list[Outcome]]:
     """Give what comes of each image, in batches, in whatever order they are done."""
     larger = _FEWER if getattr(executor, "slow_to_hand_out", False) else 1
-    batches_wanted = _BATCHES_A_WORKER // larger * (workers_of(executor) or _WORKERS_GUESSED)
-    size = max(1, min(_IMAGES_A_BATCH * larger, len(files) // batches_wanted))
+    workers = workers_of(executor) or _WORKERS_GUESSED
+    rounds = max(_BATCHES_A_WORKER // larger, math.ceil(len(files) / (_IMAGES_A_BATCH * larger * workers)))
+    size = math.ceil(len(files) / (rounds * workers))  # the same for all, so that workers finish together
     here = Path.cwd()  # which workers need not share
     tasks = ((one.within(here), known[one.name].digest if one.name in known else None) for one in files)
     names = {one.name: one.name for one in files}  # once in memory

@@ -62,7 +62,7 @@ class Pooling:
                 self._pool = None
 
     def _sample(self, scores: FloatArray, held: int) -> None:
-        """Keep some scores, and how many the counts of these images hold."""
+        """Keep some of the scores that images hold, and how many these are in all images."""
         step = max(min(_SAMPLED, scores.size // 16), 1)
         self._samples.append((scores[::step].astype(np.float64), held))
 
