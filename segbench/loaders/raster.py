@@ -102,7 +102,7 @@ def _orientation(image: Image.Image, *, whole: bool = False) -> int:
     return UPRIGHT
 
 
-def _pixels(image: Image.Image, data: bytes, form: str, path: str, role: Role) -> Decoded:
+def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> Decoded:
     mode = image.mode
     if mode == "P":
         return _palette(image, role, path)
@@ -125,11 +125,12 @@ def _pixels(image: Image.Image, data: bytes, form: str, path: str, role: Role) -
     return Decoded(pixels, notes)
 
 
-def _loaded(image: Image.Image) -> NDArray[Any]:
+def _loaded(image: ImageFile) -> NDArray[Any]:
     """Decode an image; what has one channel into an array of ours, which ``numpy.asarray`` would copy together."""
     from PIL import Image as Images
 
-    if image.mode not in _TYPES or image.format == "GIF":  # of which Pillow replaces the memory, and loses the palette
+    # Pillow replaces the memory of a GIF and loses the palette; it refuses a file without pixels if there is no memory.
+    if image.mode not in _TYPES or image.format == "GIF" or not image.tile:
         return np.asarray(image)
     pixels = np.zeros(image.size[::-1], _TYPES[image.mode])
     image.im = memory = Images.frombuffer(image.mode, image.size, pixels, "raw", image.mode, 0, 1).im
@@ -156,7 +157,7 @@ def _check_png(data: bytes, path: str) -> bool:
     return exif
 
 
-def _palette(image: Image.Image, role: Role, path: str) -> Decoded:
+def _palette(image: ImageFile, role: Role, path: str) -> Decoded:
     indices = _loaded(image)
     palette = np.array(image.getpalette("RGB"), np.uint8).reshape(-1, 3)
     decoded = through_palette(indices, palette, role, path)

@@ -366,6 +366,12 @@ def test_every_truncated_file_is_refused_or_read_whole(name):
             np.testing.assert_array_equal(prediction(data[:stop], name).array, whole)
 
 
+def test_a_jpeg_that_ends_before_its_pixels_is_refused():
+    data = pillow(GREY8, "JPEG")
+    with pytest.raises(DataError, match="damaged or truncated JPG"):
+        prediction(data[: data.index(b"\xff\xda")], "a.jpg")
+
+
 def test_a_damaged_pixel_chunk_of_a_png_is_refused():
     for name in ("grey.png", "deep.png", "bilevel.png", "equal.png"):
         data = bytearray(SOUND[name][0])
