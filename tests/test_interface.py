@@ -43,6 +43,7 @@ class TestWords:
             (lambda: given("void"), "void=...", "--void"),
             (lambda: given("void", [np.float64(255), 0.5, np.inf]), "void=(255, 0.5, inf)", "--void 255,0.5,inf"),
             (lambda: given("void", (255.0,)), "void=(255,)", "--void 255"),
+            (lambda: given("void", (-1e300,)), "void=(-1e+300,)", "--void -1e+300"),
             (lambda: given("positive", ">=128"), "positive='>=128'", "--positive '>=128'"),
             (lambda: given("label_maps", True), "label_maps=True", "--label-maps"),
             (lambda: given("stretch", False), "stretch=False", "--no-stretch"),

@@ -39,12 +39,13 @@ def given(field: str, value: object = ..., *, of: str = "") -> str:
 
 
 def _plain(value: object) -> object:
-    """Give a number of Python for one of NumPy, and 255 for 255.0."""
+    """Give a number of Python for one of NumPy, and 255 for 255.0, but 1e300 as it is."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return value
     if isinstance(value, Integral):
         return int(value)
-    return int(float(value)) if float(value).is_integer() else float(value)
+    found = float(value)
+    return int(found) if found.is_integer() and abs(found) < 2**53 else found
 
 
 def _typed(value: object) -> str:
