@@ -41,8 +41,11 @@ class Command(TyperCommand):
             error.message = _in_plain_words(error.message)
             raise
         except _USAGE_ERROR as error:
-            if option := getattr(error, "option_name", ""):  # there is no such option
-                others = _commands_with(option, kwargs.get("parent"))
+            if option := getattr(error, "option_name", ""):
+                value = next((each.metavar for each in self.params if option in each.opts), None)
+                others = [] if value else _commands_with(option, kwargs.get("parent"))
+                if value:
+                    error.message = f"{option} lacks its value; write {option} {value}"
                 error.message += f"; it is an option of {', '.join(others)}" if others else ""
             elif "extra argument" in error.message and any(each.name == "results" for each in self.params):
                 error.message += _ONE_FILE

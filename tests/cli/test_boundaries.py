@@ -132,6 +132,7 @@ class TestRefused:
                 "No such option: --void; it is an option of segbench pixels, segbench labels, segbench regions",
             ),
             (("--bins",), "No such option: --bins; it is an option of segbench pixels"),
+            (("--intervals",), "Error: --intervals lacks its value; write --intervals PERCENT\n"),
             (("--nms", "1,5"), "radius,border,multiplier"),
             (("--nms", "1.5,5,1.01"), "radius is 1.5"),
             (("--nms", "a,b,c"), "is not a list of numbers"),
