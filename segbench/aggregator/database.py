@@ -182,7 +182,7 @@ def explained(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> DataErro
     """Say what an error of SQLite means, and what to do."""
     code = getattr(error, "sqlite_errorname", "")
     if code == "SQLITE_NOTADB":
-        return DataError(str(path), f"is not a results file ({error})", "give one that a run wrote, or name another file")
+        return DataError(str(path), f"is not a results file ({error})", "give one of a run, or name another file")
     for name, (what, hint) in _HINTS.items():
         if code.startswith(name):
             return DataError(str(path), f"{what} ({error})", hint + _KEPT)

@@ -42,7 +42,7 @@ class Command(TyperCommand):
             raise
         except _USAGE_ERROR as error:
             if option := getattr(error, "option_name", ""):
-                value = next((each.metavar for each in self.params if option in each.opts), None)
+                value = next((each.metavar or "VALUE" for each in self.params if option in each.opts), None)
                 others = [] if value else _commands_with(option, kwargs.get("parent"))
                 if value:
                     error.message = f"{option} lacks its value; write {option} {value}"
