@@ -190,6 +190,10 @@ class TestOtherPlaces:
         with pytest.raises(ArgumentError, match="sample"):
             segbench.check(*write_papers(tmp_path), sample=sample)
 
+    def test_repairs(self, tmp_path):
+        with pytest.raises(ArgumentError, match=r"repairs is 'nearest', expected settings such as Repairs\("):
+            segbench.evaluate(*write_papers(tmp_path), repairs="nearest")
+
     @pytest.mark.parametrize("threshold", [math.nan, "x", True])
     def test_the_threshold_of_overlays(self, tmp_path, threshold):
         result = segbench.evaluate(*write_papers(tmp_path))

@@ -119,6 +119,14 @@ def test_several_annotators_in_python(tmp_path):
     )
 
 
+def test_annotators_that_do_not_pair_are_all_kept_by_the_pattern_suggested(tmp_path):
+    made = blobs()
+    two_annotators("*.#")(made)
+    gt, pred, *_ = made.write(tmp_path)
+    with pytest.raises(SegbenchError, match=r"they look like several annotators of an image: gt_pattern='\*\.#'$"):
+        evaluate(gt, pred, "boundaries")
+
+
 def test_no_error_in_python_names_an_option(tmp_path):
     gt, pred = write_papers(tmp_path)
     soft, stored = evaluate(gt, pred, results=tmp_path / "r"), tmp_path / "r"

@@ -261,6 +261,8 @@ def _refuse_beside_arrays(given: list[str]) -> None:
 
 
 def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:
+    if not isinstance(repairs, Repairs):
+        raise ArgumentError(f"repairs is {repairs!r}, expected settings such as Repairs(resize='nearest')")
     repairs.check(protocol.reads)
     if thresholds is not None and protocol.counts is not ScoreCounts:
         raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")

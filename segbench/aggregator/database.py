@@ -181,6 +181,8 @@ def _is_plain(database: sqlite3.Connection) -> bool:
 def explained(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> DataError:
     """Say what an error of SQLite means, and what to do."""
     code = getattr(error, "sqlite_errorname", "")
+    if code == "SQLITE_NOTADB":
+        return DataError(str(path), f"is not a results file ({error})", "give one of a run, or name another file")
     for name, (what, hint) in _HINTS.items():
         if code.startswith(name):
             return DataError(str(path), f"{what} ({error})", hint + _KEPT)

@@ -10,8 +10,16 @@ from segbench.core.interface import given, setting
 from segbench.core.numbers import many
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
-from segbench.loaders.hints import annotator_pattern, nearest
-from segbench.loaders.pairing import Pairing, methods_below, pair, pairing_hint, several_methods, unmatched
+from segbench.loaders.hints import nearest
+from segbench.loaders.pairing import (
+    Pairing,
+    methods_below,
+    pair,
+    pairing_hint,
+    pattern_of_annotators,
+    several_methods,
+    unmatched,
+)
 from segbench.loaders.urls import masked
 
 
@@ -62,9 +70,7 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
     if methods:
         error = several_methods(inputs, methods)
         return [*found, _stops("several-methods", error.what, error.hint, map(Place, methods))]
-    predicted = (*pairing.extra, *(files.name for files in pairing.files))
-    pattern = annotator_pattern(pairing.missing, predicted) if inputs.gt_pattern == "*" else None
-    if pattern:
+    if pattern := pattern_of_annotators(pairing):
         found.append(_annotators(pairing, pattern, expected))
     elif pairing.missing or pairing.extra:
         found.append(_unpaired(pairing))

@@ -16,7 +16,6 @@ INTERVALS = typer.Option(
     metavar="PERCENT",
     help="Add bootstrap intervals over images at this confidence level in percent: 95.",
     show_default=False,
-    rich_help_panel="Output",
 )
 REPLICATES = typer.Option(min=1, help="Set the number of resamples.")
 SEED = typer.Option(min=0, help="Set the seed of the resamples.")

@@ -24,7 +24,7 @@ from segbench.core.numbers import many
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
 from segbench.loaders.file_list import leave_out_missing, read_list
-from segbench.loaders.hints import matching_patterns, nearest
+from segbench.loaders.hints import annotator_pattern, matching_patterns, nearest
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place, source_of
@@ -331,10 +331,18 @@ def unmatched(unknown: Sequence[str]) -> str:
     return f"{len(unknown)} {what} no image"
 
 
+def pattern_of_annotators(pairing: Pairing) -> str | None:
+    """Find the pattern under which ground truths without prediction are several annotators of the images predicted."""
+    predicted = (*pairing.extra, *(files.name for files in pairing.files))
+    return annotator_pattern(pairing.missing, predicted) if pairing.inputs.gt_pattern == "*" else None
+
+
 def pairing_hint(pairing: Pairing) -> str:
     """Say what makes the names pair: patterns where some do, else in general."""
     if pairing.unknown and not (pairing.missing or pairing.extra or pairing.without_field):
         return "name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
+    if pattern := pattern_of_annotators(pairing):
+        return f"they look like several annotators of an image: {given('gt_pattern', pattern)}"
     without_partner = len(pairing.missing) + len(pairing.extra)
     nearly_all = len(pairing.files) >= _NEARLY_ALL * without_partner
     matching = None if nearly_all else matching_patterns(pairing.missing, pairing.extra)

@@ -52,18 +52,19 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
 from segbench.protocols.boundaries.published import PublishedCurve
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
+from segbench.report.plots.methods import as_results
 
 _OFFICIAL = (BoundaryCounts, RegionCounts)  # the official files hold these counts
 _NO_BEST = (math.nan,) * 4
 _BEST = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 
 
-def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[Path]:
+def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str]) -> list[Path]:
     """Write results of the boundary and region protocols as the official benchmark does.
 
     Parameters
     ----------
-    results : sequence of Result
+    results : Result or sequence of Result
         Of the boundary or region protocol; others are passed over, and so are runs that counted no image.
     folder : path
         Made where there is none. A single method's files lie in it, those of several in a sub-folder each.
@@ -81,6 +82,7 @@ def export_bsds(results: Sequence[Result], folder: str | PathLike[str]) -> list[
         If no run counted an image; if a folder holds counts of images that the result has not, which would be read as
         part of it; if a file cannot be written; or if thresholds are the same in six digits.
     """
+    results = as_results(results)
     chosen = [result for result in results if result.rules.counts in _OFFICIAL]
     if not chosen:
         raise ArgumentError(

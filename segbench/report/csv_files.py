@@ -9,17 +9,18 @@ from pathlib import Path
 from segbench.aggregator.result import Result
 from segbench.report.bsds import file_names, write_files
 from segbench.report.documents import csv_table, document
+from segbench.report.plots.methods import as_results
 from segbench.report.tables import threshold_table
 
 _IMAGES, _THRESHOLDS, _CLASSES = "_images", "_thresholds", "_classes"
 
 
-def export_csv(results: Sequence[Result], folder: str | PathLike[str]) -> list[Path]:
+def export_csv(results: Result | Sequence[Result], folder: str | PathLike[str]) -> list[Path]:
     """Write ``<method>.csv``, ``<method>_images.csv``, ``<method>_thresholds.csv``, perhaps ``<method>_classes.csv``.
 
     Parameters
     ----------
-    results : sequence of Result
+    results : Result or sequence of Result
         Of any protocol. A published curve has no table of images; a run that counted no image, or of a protocol without
         a curve, has none of thresholds.
     folder : path
@@ -40,7 +41,7 @@ def export_csv(results: Sequence[Result], folder: str | PathLike[str]) -> list[P
     ``<method>.csv`` has one row, its columns as in ``segbench show --format csv``. Thresholds are rows of the pooled
     curve: counts, recall, precision, F; of the regions protocol its metrics. Undefined metrics are empty.
     """
-    files: dict[str, str] = {}
+    results, files = as_results(results), dict[str, str]()
     for result, name in zip(results, _names(results), strict=True):
         files[f"{name}.csv"] = document([result], "csv")
         if not result.published:

@@ -24,6 +24,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
+from segbench.report.plots.methods import as_results
 
 COLOURS = {
     State.NOTHING: "#ffffff",
@@ -61,7 +62,7 @@ def painted(states: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def export_overlays(
-    results: Sequence[Result],
+    results: Result | Sequence[Result],
     folder: str | PathLike[str],
     *,
     threshold: float | None = None,
@@ -73,7 +74,7 @@ def export_overlays(
 
     Parameters
     ----------
-    results : sequence of Result
+    results : Result or sequence of Result
         Counted here, from files that still lie where they lay and have not changed.
     folder : path
         Made where there is none; a sub-folder a method, and in it a picture an image. Names that are no part of a path
@@ -108,6 +109,7 @@ def export_overlays(
     `segbench.protocols.regions.hierarchy.region_states`. PNGs hold the `State` as palette index; those of classes the
     place of the class, then one index for labels outside the classes (white) and one for void (grey).
     """
+    results = as_results(results)
     if threshold is not None:
         threshold = as_real(threshold, named("threshold"), "a number", least=-math.inf, most=math.inf)
         _refuse_unreached(results, threshold)

@@ -430,7 +430,10 @@ def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None = 
         )
     )
     notes = [f"{method}, {', '.join(of)}: {note}" for (method, note), of in noted.items()]
-    notes += [f"{method}: undefined ({reason}) of {', '.join(of)}" for (method, reason), of in undefined.items()]
+    notes += [
+        f"{method}: undefined ({reason}) in {'class' if len(of) == 1 else 'classes'} {', '.join(of)}"
+        for (method, reason), of in undefined.items()
+    ]
     bins = [BINS_NOTE] if any(row.summary.bounds for row in rows) else []
     return replace(
         table, labels=("class", "method"), rows=rows, sets=sets, notes=(*optimistic_notes(table.columns), *bins, *notes)

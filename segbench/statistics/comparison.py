@@ -297,7 +297,7 @@ def compare(
     `drawn` holds intervals of methods that were drawn with these settings already.
     """
     if len(methods) < 2:
-        raise ArgumentError(f"{len(methods)} method; a comparison needs at least two")
+        raise ArgumentError(f"{', '.join(methods) or 'no method'}: a comparison needs at least two methods")
     permutations = as_whole(permutations, named("permutations"), least=1, most=MOST_REPLICATES)
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     refuse_different(methods, same_truth=same_truth)

@@ -107,7 +107,7 @@ class TestForeignFiles:
         file = tmp_path / "notes.segbench"
         file.write_text("my notes, which are long enough to be taken for a header " * 20)
         before = file.read_bytes()
-        with pytest.raises(DataError, match="cannot be used as a results file"):
+        with pytest.raises(DataError, match=r"is not a results file \(.*give one of a run"):
             evaluate(*papers, results=file)
         assert file.read_bytes() == before
 

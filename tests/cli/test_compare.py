@@ -82,7 +82,7 @@ class TestChoice:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--methods", "good"], "1 method"),
+            (["--methods", "good"], "good: a comparison needs at least two methods"),
             (["--methods", "good,gone"], "good, fair, none"),
             (["--metrics", "dice"], "auc_roc"),
             (["--intervals", "0.95"], "write 95"),

@@ -74,7 +74,7 @@ def test_pixels_are_those_counted(run, tmp_path, protocol):
     if protocol.void:
         truth[:3] = 7
     result = run(protocol, {"a.png": truth, "sub/b.png": truth}, {"a.png": SCORES, "sub/b.png": 255 - SCORES})
-    assert segbench.export_overlays([result], tmp_path / "out") == []
+    assert segbench.export_overlays(result, tmp_path / "out") == []
     threshold = result.summary["ods_threshold"]
     for name, file in (("a", "a.png"), ("sub/b", "sub%2Fb.png")):
         states = states_in(tmp_path / "out/pred" / file)

@@ -97,7 +97,7 @@ def through_palette(file: str, labels: NDArray[Any], palette: str) -> NDArray[An
 def _not_in_palette(file: str, colours: NDArray[np.uint32]) -> DataError:
     distinct = np.unique(colours)
     what = f"{colours.size} pixels have colours that the palette lacks: {_listed(distinct)}"
-    hint = "add them to the palette; label maps must not be saved as JPEG or resized with interpolation"
+    hint = "add these colours to the palette; label maps must not be saved as JPEG or resized with interpolation"
     return DataError(file, what, hint)
 
 

@@ -58,7 +58,6 @@ class Labels(Protocol):
         0 and 1.
     gt_map, pred_map : str or mapping of int to int
         Labels that values as stored represent: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
-
     palette : str, path or mapping of (r, g, b) to label, optional
         The label of each colour of images with three channels: a file with ``r,g,b,label,name`` per line,
         or such rows between semicolons. Without `classes`, its labels but void ones are the classes.

@@ -72,8 +72,8 @@ TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positiv
 
 WITHOUT_NAMES = "some pixels were added without the name of their image, so images are not distinguished"
 _RESAMPLED_AT = (
-    "resampled at {} thresholds: ends of intervals of P, R and threshold of the ODS and of FPR95, which jump from one "
-    "threshold to another, may be off by some 1e-3"
+    "resampled at some {} thresholds: ends of intervals of P, R and threshold of the ODS and of FPR95, which jump from "
+    "one threshold to another, may be off by some 1e-3"
 )
 _ALL_PREDICTED = "ODS: predicting every pixel positive gives the best F"
 
@@ -325,7 +325,7 @@ class PixelTable(CountsTable[ScoreCounts]):
     def resampled_at(self) -> str:
         """At how many of the thresholds resamples are measured, and what that does; empty where at all."""
         kept = self._layout.scores.size
-        return "" if self._layout.whole or self._pool.counts.binned else _RESAMPLED_AT.format(kept)
+        return "" if self._layout.whole or self._pool.counts.binned else _RESAMPLED_AT.format(int(float(f"{kept:.2g}")))
 
     @property
     def worth_keeping(self) -> bool:

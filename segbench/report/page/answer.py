@@ -73,7 +73,7 @@ def answer(methods: Sequence[Method]) -> Answer:
     drawn = counted[0].intervals if counted else None
     images = len(counted[0].result.counts) if counted else 0
     few = f"Only {many(images, 'image')}: with fewer than {FEW_IMAGES}, intervals and p-values are unreliable"
-    warnings = [f"{few}."] if 0 < images < FEW_IMAGES else []
+    warnings = [f"{few}."] if drawn is not None and 0 < images < FEW_IMAGES else []
     warnings += [
         f"{method.name}, not ranked: {metric.name} {_written(method, metric)}."
         for method in methods

@@ -40,7 +40,7 @@ from segbench.report.page.gallery import chosen_rows, gallery
 from segbench.report.page.panels import Panels, panels
 from segbench.report.page.pictures import alphas, photographs
 from segbench.report.page.places import Places
-from segbench.report.plots.methods import classes_add_up, styles_of
+from segbench.report.plots.methods import as_results, classes_add_up, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
 from segbench.report.tables import Row, Table, by_protocol, image_table, method_table
@@ -61,7 +61,7 @@ _BREAKS = re.compile(r"(?<=[_\-/])")
 
 
 def export_report(
-    results: Sequence[Result],
+    results: Result | Sequence[Result],
     path: str | PathLike[str],
     *,
     title: str | None = None,
@@ -78,7 +78,7 @@ def export_report(
 
     Parameters
     ----------
-    results : sequence of Result
+    results : Result or sequence of Result
         Of any protocols; each gets a section.
     path : path
         The file to write, ending in .html or .htm.
@@ -123,6 +123,7 @@ def export_report(
     if target.suffix.lower() not in (".html", ".htm"):
         raise ArgumentError(f"{shown(target)}: a report is an HTML page; give a name that ends in .html")
     refuse_results_file(target)
+    results = as_results(results)
     if not results:
         raise ArgumentError("no results to report")
     if any(map(classes_add_up, results)):
