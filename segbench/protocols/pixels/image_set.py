@@ -21,8 +21,7 @@ from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, r
 
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 
-_CUTS, _CUTS_OF_SEVERAL = 2**8, 2**6
-_FEW_PIXELS, _FEW_OF_A_CLASS, _DENSER = 2**20, 2**13, 2**5
+_CUTS, _CUTS_OF_FEW, _MOST_CUTS = 2**8, 2**24, 2**13
 _FEW_SCORES, _SCORES_HELD, _DENSE_CELLS = 2**10, 2**25, 2**24
 _FITS_INT32 = 2**31
 
@@ -120,12 +119,12 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def for_resamples(self, sets: int) -> ScoreCounts:
         """Give the pooled counts at the points that resamples of a table of one or several sets are measured at.
 
-        A comparison measures pairs some ten times as often as a single method, at fewer points. Curves of few pixels,
-        or few of a class, are less smooth and take more.
+        A comparison measures pairs some ten times as often as a single method, at fewer points. Curves of few positives
+        or negatives are less smooth: between two of c points, F moves by about 1 / sqrt(c P).
         """
-        positives, negatives = self.points.total_positives, self.points.total_negatives
-        few = positives + negatives < _FEW_PIXELS or min(positives, negatives) < _FEW_OF_A_CLASS
-        return reduced_for_resamples(self.points, (_CUTS if sets == 1 else _CUTS_OF_SEVERAL) * (_DENSER if few else 1))
+        rarer = max(min(self.points.total_positives, self.points.total_negatives), 1)
+        cuts = min(max(_CUTS, _CUTS_OF_FEW // rarer), _MOST_CUTS)
+        return reduced_for_resamples(self.points, cuts if sets == 1 else cuts // 4)
 
     def several_at(self, scores: FloatArray) -> NDArray[np.bool_]:
         """Mark the thresholds that several of `points` are counted at, each at the highest that it reaches."""
