@@ -52,7 +52,7 @@ _SCALARS: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "FloatArray | None": (type(None),),
 }
-_CLASSES, _RANGES, _BITS = b"{", b"[", b"#"  # no zlib stream begins with one of these
+_CLASSES, _RANGES, _BITS, _BITS_ALONE = b"{", b"[", b"%", b"#"  # no zlib stream begins with one of these
 HEADERS = (
     b'{"kind":"boundaries","arrays":{"thresholds":["|u1","<f8",100.0,99],"matched_gt":["<u2","<i8",0.0,99],'
     b'"total_gt":["<u2","<i8",0.0,99],"matched_pred":["<u2","<i8",0.0,99],"total_pred":["<u2","<i8",0.0,99]}}\n'
@@ -134,7 +134,8 @@ def _encode_bits(counts: ScoreCounts) -> bytes:
     arrays |= {name: ["bits", getattr(counts, name).dtype.str, 0.0, scores.size] for name in ("positives", "negatives")}
     scalars = {name: value for name, value in vars(counts).items() if not isinstance(value, np.ndarray)}
     header = {"kind": counts.kind, **scalars, "arrays": arrays}
-    return _BITS + _headed(header, blocks)
+    block = _headed(header, blocks)
+    return _BITS + _checksum(block) + block
 
 
 def decode(data: bytes, kind: type[Counts] | None = None) -> Counts:
@@ -155,7 +156,7 @@ def _fields(data: bytes, own: type[Counts] | None = None) -> tuple[type[Counts],
     """Unpack the type of counts and the values of their fields."""
     header, _, block = _unpacked(data).partition(b"\n")
     kind, scalars, arrays = _header(header, own)
-    if data.startswith(_BITS):
+    if data.startswith((_BITS, _BITS_ALONE)):
         return kind, {**scalars, **_from_bits(block, arrays)}
     values, offset = dict(scalars), 0
     for name, stored, dtype, scale, size in arrays:
@@ -242,13 +243,22 @@ def _end_to_end(parts: Sequence[tuple[type[Counts], dict[str, Any]]]) -> ScoreCo
 
 
 def _unpacked(data: bytes) -> bytes:
+    if data.startswith(_BITS_ALONE):  # in files of the first versions
+        return data[1:]
     if data.startswith(_BITS):
-        return data[len(_BITS) :]
+        if data[1:5] != _checksum(data[5:]):
+            raise ValueError("its checksum is another")
+        return data[5:]
     inflater = zlib.decompressobj(zdict=HEADERS)
     block = inflater.decompress(data, max(_LITTLE, _MOST_SHRUNK * len(data)))
     if not inflater.eof:
         raise ValueError("cut short, or unpacks to more than counts do")
     return block
+
+
+def _checksum(block: bytes) -> bytes:
+    """Give four bytes that damage changes, as zlib has them."""
+    return zlib.crc32(block).to_bytes(4, "little")
 
 
 def count_afresh() -> str:
