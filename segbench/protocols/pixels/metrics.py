@@ -73,7 +73,7 @@ TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positiv
 WITHOUT_NAMES = "some pixels were added without the name of their image, so images are not distinguished"
 _RESAMPLED_AT = (
     "resampled at some {} thresholds: ends of intervals of P, R and threshold of the ODS and of FPR95, which jump from "
-    "one threshold to another, may be off by some 1e-3"
+    "one threshold to another, may be off by a few 1e-3"
 )
 _ALL_PREDICTED = "ODS: predicting every pixel positive gives the best F"
 
