@@ -102,8 +102,8 @@ def test_a_choice_of_thresholds_hardly_moves_intervals(monkeypatch):
         for name, skill in (("a", 1.5), ("b", 1.3)):
             found[name][str(k)] = segbench.count_pixels(labels, rng.normal(size=labels.size) + skill * labels)
     some = segbench.compare(found, replicates=200, permutations=500)
-    for cuts in ("_CUTS", "_CUTS_OF_SEVERAL"):
-        monkeypatch.setattr(f"segbench.protocols.pixels.image_set.{cuts}", 4096)
+    for cuts in ("_CUTS", "_MOST_CUTS"):
+        monkeypatch.setattr(f"segbench.protocols.pixels.image_set.{cuts}", 16_384)
     many = segbench.compare(found, replicates=200, permutations=500)
     shown = {metric.key for metric in many.metrics if metric.compared}
     for one, other in zip(some.differences, many.differences, strict=True):
