@@ -97,4 +97,9 @@ def best_threshold(result: Result) -> float:
 def _insist_on_pictures(result: Result) -> None:
     reason = why_no_pictures(result)
     if reason:
-        raise DataError(result.method, reason, setting("choose others with --only", "leave this result out"))
+        raise DataError(result.method, reason, choose_others())
+
+
+def choose_others() -> str:
+    """Give the remedy where a result cannot be drawn."""
+    return setting("choose others with --only", "leave this result out")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -399,6 +399,20 @@ def partial_text(partial: tuple[int, int | None]) -> str:
     """Write how many images of how many were counted."""
     done, total = partial
     return str(done) if total is None else f"{done} of {total}"
+
+
+def as_results(given: object) -> list[Result]:
+    """Give a result, or several, as a list."""
+    if isinstance(given, Result):
+        return [given]
+    if isinstance(given, Mapping):
+        raise ArgumentError("results is a mapping, expected a list: give list(results.values())")
+    results = []
+    for each in given if isinstance(given, Iterable) else [given]:
+        if not isinstance(each, Result):
+            raise ArgumentError(f"expected results, as segbench.evaluate gives them, got {type(each).__name__}")
+        results.append(each)
+    return results
 
 
 def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:

@@ -20,7 +20,7 @@ Integer = np.signedinteger[Any]
 _compiled = compiled(error_model="numpy")
 
 _ROUNDING = 1e-12
-SERIES_BELOW = 1 / 32  # below it u - log1p(u) loses digits; above it ten terms of the series would not do
+_SERIES_BELOW = 1 / 32  # below it u - log1p(u) loses digits; above it ten terms of the series would not do
 _SEGMENTS_AT_ONCE = 512
 _CLOSE = 1 - 1e-14  # ratios of two counts that differ by less may differ by rounding alone
 DIRECT_STEPS = 64  # steps summed one by one before Euler-Maclaurin is exact to the last digit
@@ -57,7 +57,7 @@ def segment_area(a: float, f: float, b: float, g: float) -> float:
     if start == 0.0:
         return width * (width / gained)
     u = gained / start
-    if u < SERIES_BELOW:
+    if u < _SERIES_BELOW:
         return short_segment_area(a, f, b, g)
     log = math.log1p(u)
     return (width / start) * (a * (log / u) + width * ((u - log) / (u * u)))
@@ -78,6 +78,12 @@ def short_segment_areas(tp: Counts, fp: Counts, areas: NDArray[np.float64]) -> N
     """Write the same of each segment between points; several are computed at once, as there is no branch."""
     for k in range(1, tp.size):
         areas[k] = short_segment_area(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k]))
+
+
+@_compiled
+def unless_long(short: float, a: float, f: float, b: float, g: float) -> float:
+    """Give the area of a segment that was computed as a short one, or compute it again if it is long."""
+    return short if ((b - a) + (g - f)) / (a + f) < _SERIES_BELOW else segment_area(a, f, b, g)
 
 
 @_compiled
@@ -120,8 +126,7 @@ def add_pr_area_exact(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None
         for k in range(1, some_tp.size):
             if some_tp[k] != some_tp[k - 1]:
                 a, f, b, g = float(some_tp[k - 1]), float(some_fp[k - 1]), float(some_tp[k]), float(some_fp[k])
-                part = short[k] if ((b - a) + (g - f)) / (a + f) < SERIES_BELOW else segment_area(a, f, b, g)
-                total, lost = added(total, lost, part)
+                total, lost = added(total, lost, unless_long(short[k], a, f, b, g))
     sums[0], sums[1] = total, lost
 
 

@@ -43,7 +43,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.integers import MEAN_UNITS
@@ -52,7 +52,6 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
 from segbench.protocols.boundaries.published import PublishedCurve
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
-from segbench.report.plots.methods import as_results
 
 _OFFICIAL = (BoundaryCounts, RegionCounts)  # the official files hold these counts
 _NO_BEST = (math.nan,) * 4

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, as_results
 from segbench.report.bsds import file_names, write_files
 from segbench.report.documents import csv_table, document
-from segbench.report.plots.methods import as_results
 from segbench.report.tables import threshold_table
 
 _IMAGES, _THRESHOLDS, _CLASSES = "_images", "_thresholds", "_classes"

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.rereading import best_threshold, files_of, full_protocol, reread, states_of
-from segbench.aggregator.result import Result
+from segbench.aggregator.rereading import best_threshold, choose_others, files_of, full_protocol, reread, states_of
+from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import refuse_inputs, write_file
 from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
@@ -24,7 +24,6 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
-from segbench.report.plots.methods import as_results
 
 COLOURS = {
     State.NOTHING: "#ffffff",
@@ -119,8 +118,7 @@ def export_overlays(
         full_protocol(result)
         if classes and not result.classes:
             what = f"is a result of {result.protocol} without classes, which cannot be drawn"
-            others = setting("choose others with --only", "leave this result out")
-            raise DataError(result.method, what, f"leave out {given('classes', True)}, or {others}")
+            raise DataError(result.method, what, f"leave out {given('classes', True)}, or {choose_others()}")
         cut = best_threshold(result) if threshold is None else threshold
         chosen = _chosen(result, names)
         files = files_of(result)

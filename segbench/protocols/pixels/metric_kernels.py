@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from segbench.core.compiling import compiled
 from segbench.curves.kernels import (
-    SERIES_BELOW,
     area_share,
     best_point,
     false_positives_at,
@@ -17,8 +16,8 @@ from segbench.curves.kernels import (
     pr_area_exact,
     precision_steps,
     roc_area,
-    segment_area,
     short_segment_areas,
+    unless_long,
 )
 
 FloatArray = NDArray[np.float64]
@@ -96,8 +95,8 @@ def turning_points(
 ) -> int:
     """Cumulate counts, one point for scores without positives that follow each other; give the number of points.
 
-    `points` is filled with TP, FP and the place of the first score of each, from 1. No metric differs by it, unless
-    areas are so large that their sums are rounded; then every score is a point.
+    Scores without pixels have none. `points` is filled with TP, FP and the place of the first score of each, from 1. No
+    metric differs by it, unless areas are so large that their sums are rounded; then every score is a point.
     """
     tp, fp, places = points
     t = f = np.int64(0)
@@ -134,7 +133,7 @@ def areas_between_chosen(tp: Counts, fp: Counts, loose: NDArray[np.bool_], short
         a, f, b, g = float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k])
         precision, false, gained = b / (b + g), g - f, b - a
         if gained > 0.0:
-            part = short[k] if gained + false < SERIES_BELOW * (a + f) else segment_area(a, f, b, g)
+            part = unless_long(short[k], a, f, b, g)
             area += part
             if loose[k - 1]:
                 first = above if a + f > 0.0 else gained / (gained + false)

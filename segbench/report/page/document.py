@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 
 from segbench._version import __version__
-from segbench.aggregator.result import Result, names_of
+from segbench.aggregator.result import Result, as_results, names_of
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
@@ -40,7 +40,7 @@ from segbench.report.page.gallery import chosen_rows, gallery
 from segbench.report.page.panels import Panels, panels
 from segbench.report.page.pictures import alphas, photographs
 from segbench.report.page.places import Places
-from segbench.report.plots.methods import as_results, classes_add_up, styles_of
+from segbench.report.plots.methods import classes_add_up, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
 from segbench.report.tables import Row, Table, by_protocol, image_table, method_table

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, as_results
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.drawing.axes import CURVE_LAYER, dot_size, new_axes
 from segbench.drawing.series import draw_against_threshold, finish_threshold, frame_threshold
-from segbench.report.plots.methods import Kind, as_results, methods_in
+from segbench.report.plots.methods import Kind, methods_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
-from segbench.aggregator.result import Result, names_of
+from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.numbers import number
@@ -149,20 +149,6 @@ def draw_prevalences(ax: Axes, methods: Sequence[Method]) -> None:
             None if rank else f"prevalence {number(prevalence, digits=3)}" if len(prevalences) == 1 else "prevalences"
         )
         ax.axhline(prevalence, color=GUIDE, linewidth=guide_width(), linestyle=(0, (1, 2)), zorder=2, label=label)
-
-
-def as_results(given: object) -> list[Result]:
-    """Give a result, or several, as a list."""
-    if isinstance(given, Result):
-        return [given]
-    if isinstance(given, Mapping):
-        raise ArgumentError("results is a mapping, expected a list: give list(results.values())")
-    results = []
-    for each in given if isinstance(given, Iterable) else [given]:
-        if not isinstance(each, Result):
-            raise ArgumentError(f"expected results, as segbench.evaluate gives them, got {type(each).__name__}")
-        results.append(each)
-    return results
 
 
 def of_one_protocol(given: object) -> list[Result]:
