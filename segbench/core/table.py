@@ -10,10 +10,12 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
@@ -26,6 +28,9 @@ Kind = TypeVar("Kind", bound=Counts)
 
 CELLS_AT_ONCE = 2**21
 """Entries of a matrix of weights or of pooled counts that are held at a time."""
+
+_LONG = 2**34  # multiplications; some .2 s, and threads spin for .1 s
+_one_at_a_time = Lock()  # limits are of the process: of two at once, the last to end would restore the other's
 
 
 class Table(ABC):
@@ -64,9 +69,7 @@ class Table(ABC):
 
     def sums(self, weights: FloatArray) -> Iterator[FloatArray]:
         """Add up rows by each row of weights, shape (R, images), some at a time."""
-        step = max(CELLS_AT_ONCE // max(self.rows.shape[1], 1), 1)
-        for start in range(0, len(weights), step):
-            yield weights[start : start + step] @ self.rows
+        return weighted_sums(weights, self.rows)
 
     def measure(self, weights: FloatArray) -> FloatArray:
         """Measure every metric for every row of weights, shape (R, images): how often each image counts."""
@@ -240,6 +243,27 @@ class Columns:
     def toarray(self) -> FloatArray:
         """Give them as one array."""
         return np.hstack([as_dense(part) for part in self.parts], dtype=np.float64)
+
+
+def weighted_sums(weights: FloatArray, rows: Any) -> Iterator[FloatArray]:  # noqa: ANN401  an array, sparse, or columns
+    """Add up rows by each row of weights, some at a time."""
+    step = max(CELLS_AT_ONCE // max(rows.shape[1], 1), 1)
+    for start in range(0, len(weights), step):
+        yield multiplied(weights[start : start + step], rows)
+
+
+def multiplied(weights: FloatArray, rows: Any) -> FloatArray:  # noqa: ANN401  as above
+    """Multiply matrices, on one core unless that takes long: other threads of a BLAS spin for a while afterwards."""
+    if weights.size * rows.shape[1] > _LONG:
+        return weights @ rows  # type: ignore[no-any-return]  # rows may be anything
+    with _one_at_a_time, _blas().limit(limits=1, user_api="blas"):
+        return weights @ rows  # type: ignore[no-any-return]  # as above
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Find the libraries whose threads can be limited."""
+    return ThreadpoolController()
 
 
 def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array, a sparse one, or columns

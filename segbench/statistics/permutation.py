@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.table import CELLS_AT_ONCE, Table
+from segbench.core.table import CELLS_AT_ONCE, Table, multiplied, weighted_sums
 
 FloatArray = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ def swap_test(both: Table, *, permutations: int, seed: int, estimates: FloatArra
     shares = shares / np.maximum(shares.sum(axis=0), np.finfo(float).tiny)  # all are 0 where a metric is undefined
     differences, kept = [], []
     for swapped in _ways(images, permutations, seed, exact=exact):
-        kept.append(1 - 2 * (swapped @ shares))
+        kept.append(1 - 2 * multiplied(swapped, shares))
         differences.append(swapping.differences(swapped) + kept[-1] * off)
     return SwapTest(found + off, np.concatenate(differences), np.concatenate(kept), exact)
 
@@ -137,11 +137,9 @@ class _Swapping:
     def differences(self, swapped: FloatArray) -> FloatArray:
         """Measure the difference between the methods for each way of swapping images, shape (ways, metrics)."""
         parts = []
-        step = max(CELLS_AT_ONCE // max(self._kept.size, 1), 1)
-        for start in range(0, len(swapped), step):
-            sums = swapped[start : start + step] @ self._change
-            sums += self._kept
-            parts.append(self._score(sums) - self._score(self._total - sums))
+        for changed in weighted_sums(swapped, self._change):
+            np.add(changed, self._kept, out=changed)
+            parts.append(self._score(changed) - self._score(self._total - changed))
         return np.concatenate(parts)
 
 

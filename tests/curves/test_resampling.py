@@ -1,12 +1,16 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from measured import PIXELS, keys_of, pixel_summary
+from threadpoolctl import threadpool_info
 
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
+from segbench.core.table import Table
 from segbench.curves.curve import achievable_pr_curve, pr_curve, roc_curve
 from segbench.curves.operating import best_f
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -266,3 +270,31 @@ def test_bca_ties_do_not_depend_on_rounding():
     left_out = np.array([0.28, 0.3, 0.35])
     ends = [interval(values, 0.3, left_out, method="bca", level=0.9) for values in (drawn, rounded)]
     assert ends[0] == pytest.approx(ends[1], abs=1e-12)
+
+
+def test_products_take_one_core_and_leave_the_number_of_threads_as_it_was():
+    def threads():
+        return {one["filepath"]: one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    class Rows:
+        __array_ufunc__ = None
+        shape = (4, 1)
+
+        def __rmatmul__(self, weights):
+            during.append(threads())
+            return weights.sum(axis=1, keepdims=True)
+
+    class Sums(Table):
+        rows = Rows()
+
+        def score(self, sums):
+            return sums
+
+    during = []
+    before = threads()
+    with ThreadPoolExecutor(8) as pool:
+        measured = list(pool.map(Sums().measure, [np.full((2, 4), k) for k in range(200)]))
+    assert threads() == before
+    assert [sums[0, 0] for sums in measured] == [4 * k for k in range(200)]
+    assert len(during) == 200
+    assert all(1 in found.values() for found in during)  # of NumPy's; SciPy may bring another
