@@ -193,6 +193,8 @@ class TestOtherPlaces:
     def test_repairs(self, tmp_path):
         with pytest.raises(ArgumentError, match=r"repairs is 'nearest', expected settings such as Repairs\("):
             segbench.evaluate(*write_papers(tmp_path), repairs="nearest")
+        with pytest.raises(ArgumentError, match=r"repairs is 'bilinear', expected settings such as Repairs\("):
+            segbench.check(*write_papers(tmp_path), repairs="bilinear")
 
     @pytest.mark.parametrize("threshold", [math.nan, "x", True])
     def test_the_threshold_of_overlays(self, tmp_path, threshold):

@@ -47,7 +47,7 @@ class TestWords:
             (lambda: given("positive", ">=128"), "positive='>=128'", "--positive '>=128'"),
             (lambda: given("label_maps", True), "label_maps=True", "--label-maps"),
             (lambda: given("stretch", False), "stretch=False", "--no-stretch"),
-            (lambda: given("scale", 255, of="Repairs"), "Repairs(scale=255)", "--scale 255"),
+            (lambda: given("scale", 255, of="Repairs"), "repairs=Repairs(scale=255)", "--scale 255"),
         ],
     )
     def test_of_an_argument_and_its_option(self, call, argument, option):

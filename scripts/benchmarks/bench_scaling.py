@@ -1,5 +1,7 @@
 """One worker, two processes, two threads, Dask with two processes: times side by side, and what handing out costs.
 
+The limit is two programs that each evaluate half of the images: what this machine's second core adds.
+
     python scripts/benchmarks/bench_scaling.py [--images 400] [--rounds 5] [--no-dask]
 
 For pixels (8-bit PNGs of 481x321) and boundaries (the same, 99 thresholds): medians over rounds in which every way is
@@ -10,11 +12,13 @@ Then what the scheduler costs an image: a function that returns at once, spread 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
 from concurrent.futures import Executor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,25 +35,43 @@ from segbench.loaders.pairing import SampleFiles, pair
 from segbench.protocols.boundaries.counting import compile_kernels
 
 SHAPE = (321, 481)
-ALONE = "one process"
+ALONE, LIMIT = "one process", "two programs"
+HALVES = ("first", "second")
+
+
+def evaluate(folder: Path, protocol: Protocol, executor: Executor | None = None) -> None:
+    """Evaluate the images of a folder, and give nothing back."""
+    segbench.evaluate(folder / "gt", folder / "pred", protocol, executor=executor)
 
 
 def compare(folder: Path, protocol: Protocol, ways: dict[str, Executor | None], *, rounds: int, images: int) -> None:
     """Take every way in turn, and print medians and ratios."""
 
-    def run(executor: Executor | None) -> None:
-        segbench.evaluate(folder / "gt", folder / "pred", protocol, executor=executor)
+    def programs(executor: Executor) -> None:
+        for half in [executor.submit(evaluate, folder / name, protocol) for name in HALVES]:
+            half.result()
 
-    for executor in ways.values():
-        run(executor)
-    times = [{name: seconds(lambda way=executor: run(way)) for name, executor in ways.items()} for _ in range(rounds)]
-    for name in ways:
+    runs = {name: partial(evaluate, folder, protocol, executor) for name, executor in ways.items()}
+    runs[LIMIT] = partial(programs, ways["two processes"])
+    for run in runs.values():
+        run()
+    times = [{name: seconds(run) for name, run in runs.items()} for _ in range(rounds)]
+    for name in runs:
         took = statistics.median(row[name] for row in times)
         ratio = statistics.median(row[ALONE] / row[name] for row in times)
         print(
             f"{protocol.name:<11} {name:<14} {1e3 * took / images:7.2f} ms per image   {ratio:5.2f} x one process",
             flush=True,
         )
+
+
+def halve(folder: Path) -> None:
+    """Give every other image another name, in a folder of its own."""
+    for start, name in enumerate(HALVES):
+        for kind in ("gt", "pred"):
+            (folder / name / kind).mkdir(parents=True)
+            for file in sorted((folder / kind).iterdir())[start::2]:
+                os.link(file, folder / name / kind / file.name)
 
 
 def answer_at_once(tasks: list[SampleFiles]) -> list[Outcome]:
@@ -84,6 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
         folder = Path(place)
         write_curves(folder, options.images, SHAPE)
+        halve(folder)
         ways: dict[str, Executor | None] = {
             ALONE: None,
             "two processes": stack.enter_context(process_pool(2)),

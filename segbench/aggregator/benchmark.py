@@ -25,7 +25,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.repairs import Repairs, as_repairs
 from segbench.loaders.subset import Images
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
@@ -261,8 +261,6 @@ def _refuse_beside_arrays(given: list[str]) -> None:
 
 
 def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:
-    if not isinstance(repairs, Repairs):
-        raise ArgumentError(f"repairs is {repairs!r}, expected settings such as Repairs(resize='nearest')")
-    repairs.check(protocol.reads)
+    as_repairs(repairs, protocol.reads)
     if thresholds is not None and protocol.counts is not ScoreCounts:
         raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")

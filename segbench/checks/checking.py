@@ -36,7 +36,7 @@ from segbench.loaders.headers import read_header
 from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.repairs import Repairs, as_repairs
 from segbench.loaders.sizes import SizeError
 from segbench.loaders.source import LocalFile, Source
 from segbench.loaders.subset import Images
@@ -139,7 +139,7 @@ def check_methods(
 ) -> list[Report]:
     """Check several methods; each file's header is read once, whatever number of methods it serves."""
     read = cast("Read", cache(_header_on_disk if quick else read_header))
-    repairs.check(protocol.reads)
+    as_repairs(repairs, protocol.reads)
     return [
         _check(pairing, protocol, repairs, read, method=method, sample=sample, quick=quick)
         for method, pairing in pairings.items()

@@ -1,4 +1,4 @@
-"""A finding is data: what does not match, where, and what fixes it. Sentences for people are made of it elsewhere."""
+"""A finding is data: what does not match, where, and what fixes it; printed, it is the lines of ``segbench check``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
+from segbench.core.errors import few
+from segbench.core.numbers import many
+
 Severity: TypeAlias = Literal["stops", "look"]
 About: TypeAlias = Literal["names", "ground truth", "prediction"]
+
+NOTHING = "  nothing found"
 
 
 class Place(NamedTuple):
@@ -15,6 +20,10 @@ class Place(NamedTuple):
 
     file: str
     detail: str = ""
+
+    def __str__(self) -> str:
+        """Print the place in one line."""
+        return f"{self.file}: {self.detail}" if self.detail else self.file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +59,18 @@ class Finding:
     images: tuple[str, ...] = ()
     whole: bool = False
 
+    @property
+    def lines(self) -> tuple[str, list[str], str]:
+        """The message, the first places, and what fixes it, as they are printed."""
+        indent = " " * 11
+        places = few([f"{indent}{place}" for place in self.places], indent)
+        return f"  {self.severity:<5}  {self.key}: {self.message}", places, f"           -> {self.fix}"
+
+    def __str__(self) -> str:
+        """Print the finding as ``segbench check`` does."""
+        message, places, fix = self.lines
+        return "\n".join([message, *places, fix])
+
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
@@ -79,6 +100,9 @@ class Report:
     >>> report = segbench.check(f"{demo}/ground_truth", f"{demo}/predictions/soft_otsu")
     >>> report.images, report.findings, report.refused
     (9, (), False)
+    >>> print(report)
+    soft_otsu: 9 images, 9 inspected
+      nothing found
     """
 
     method: str
@@ -88,6 +112,15 @@ class Report:
     refused: bool = False
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The method, and how many images were looked at."""
+        return f"{self.method}: {many(self.images, 'image')}, {self.looked_into} inspected"
+
+    def __str__(self) -> str:
+        """Print the report as ``segbench check`` does."""
+        return "\n".join([*self.notes, self.heading, *map(str, self.findings or [NOTHING])])
 
     @property
     def stops(self) -> tuple[Finding, ...]:

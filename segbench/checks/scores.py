@@ -98,7 +98,8 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> li
         elif lowest < 0 and not logits:
             fix = "save scores between 0 and 1: clip them, or map scores between -1 and 1 with (s + 1) / 2"
         else:
-            fix = f"{given('scale', 'sigmoid', of='Repairs')} for logits, or {setting('--scale N', 'Repairs(scale=N)')}"
+            divided = setting("--scale N", "repairs=Repairs(scale=N)")
+            fix = f"{given('scale', 'sigmoid', of='Repairs')} for logits, or {divided}"
     places = [Place(s.file, f"{s.lowest:g} to {s.highest:g}") for _, s in outside]
     if expected.unit_range:
         return [stops("range", "prediction", what, fix, places, images=[probe.image for probe, _ in outside])]

@@ -183,7 +183,7 @@ def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
         scales = ", ".join(f"{name}: value / {np.iinfo(name).max}" for name in wide)
         what = f"{many(len(paths), 'prediction')} of a wide integer type {verb(len(paths), 'are')} read as levels "
         what += f"({scales})"
-        fix = f"{setting('--scale N', 'Repairs(scale=N)')} if N is the largest score, or save scores as floats"
+        fix = f"{setting('--scale N', 'repairs=Repairs(scale=N)')} if N is the largest score, or save scores as floats"
         found.append(look("wide-integers", "prediction", what, fix, (Place(shown(path)) for path in paths)))
     kinds = {"float" if name.startswith("float") else "levels" for name in by_type}
     if len(kinds) > 1:

@@ -24,14 +24,33 @@ _WORDS = {
 _USAGE_ERROR = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 """Anything wrong with a command line: Typer names only this kind of it."""
 
+_PLACEHOLDERS = {"int": "N", "int range": "N", "float": "NUMBER", "str": "TEXT", "list[str]": "TEXT"}
+
 _ONE_FILE = (
     "; give one results file. segbench merge A.segbench B.segbench -o both.segbench puts methods of several files into "
     "one, and segbench show takes several files, one for each data set"
 )
 
 
+def without_types(parameters: list[Any], ctx: Any) -> list[Any]:  # noqa: ANN401  the types are those of typer's own copy of click
+    """Give parameters of which the help shows no Python types; flags take no value, and arguments are described."""
+    for each in parameters:
+        if each.param_type_name == "argument":
+            each.display_type_rich = lambda ctx: None  # noqa: ARG005  as typer calls it
+        elif each.is_flag:
+            each.metavar = ""
+        elif each.metavar is None and hasattr(each, "display_type"):  # older versions have words
+            shown = each.display_type(ctx).strip("<>")
+            each.metavar = _PLACEHOLDERS.get(shown, shown)
+    return parameters
+
+
 class Command(TyperCommand):
     """A command that words its errors as this project does."""
+
+    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
+        """Give the parameters, see `without_types`."""
+        return without_types(super().get_params(ctx), ctx)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
         """Read the command line, and say in plain words what of it cannot be read."""

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from segbench._version import __version__
-from segbench.cli.command import Command, LaterCommand, epilog, stopping
+from segbench.cli.command import Command, LaterCommand, epilog, stopping, without_types
 from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class _Group(TyperGroup):
 
     def get_params(self, ctx: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
         """Give the options, False by default: to read None as a flag, Typer would import Pydantic."""
-        flags = super().get_params(ctx)
+        flags = without_types(super().get_params(ctx), ctx)
         for flag in flags:
             flag.default = flag.default or False
         return flags

@@ -27,7 +27,7 @@ def named(field: str) -> str:
 
 
 def given(field: str, value: object = ..., *, of: str = "") -> str:
-    """Write a setting with a value, perhaps as an argument `of` a class: ``Repairs(scale=255)``, or ``--scale 255``.
+    """Write a setting with a value, perhaps `of` settings: ``repairs=Repairs(scale=255)``, or ``--scale 255``.
 
     Without a value it is ``field=...`` or ``--field``.
     """
@@ -35,7 +35,7 @@ def given(field: str, value: object = ..., *, of: str = "") -> str:
     argument = f"{field}={'...' if value is ... else repr(value)}"
     words = "" if value is ... or isinstance(value, bool) else f" {_typed(value)}"
     option = f"--{'no-' * (value is False)}{field.replace('_', '-')}{words}"
-    return setting(option, f"{of}({argument})" if of else argument)
+    return setting(option, f"{of.lower()}={of}({argument})" if of else argument)
 
 
 def _plain(value: object) -> object:

@@ -262,7 +262,7 @@ def multiplied(weights: FloatArray, rows: Any) -> FloatArray:  # noqa: ANN401  a
 
 @cache
 def _blas() -> ThreadpoolController:
-    """Find the libraries whose threads can be limited."""
+    """Find the libraries that let threads be limited."""
     return ThreadpoolController()
 
 

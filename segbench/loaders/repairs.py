@@ -119,6 +119,14 @@ class Repairs:
             )
 
 
+def as_repairs(repairs: object, reads: Reads) -> Repairs:
+    """Read the repairs of a run, and refuse those that have no meaning for what its protocol reads."""
+    if not isinstance(repairs, Repairs):
+        raise ArgumentError(f"repairs is {repairs!r}, expected settings such as Repairs(resize='nearest')")
+    repairs.check(reads)
+    return repairs
+
+
 def as_resize(text: str) -> Resize:
     """Read a way of resizing."""
     if text not in get_args(Resize):
@@ -188,7 +196,7 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
             require_finite(array, name, "which bilinear resizing would spread")
             predictions.append((name, bilinear(scores_of(array), shape)))
         else:
-            hint = setting("--resize-predictions nearest", "Repairs(resize='nearest')")
+            hint = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
             raise DataError(name, "label maps, and bilinear would mix labels", f"take {hint}")
         notes[f"{_RESIZED}, {how} [{_sides(array.shape)} to {_sides(shape)}]"] = None
     return replace(maps, predictions=predictions, notes=tuple(notes))

@@ -84,7 +84,7 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
     if guess == _UCM2:
         protocols = setting("segbench boundaries or segbench regions", "Boundaries() or Regions()")
         return f"no option fixes that: save it as ucm2 in a .mat file, for {protocols}"
-    resize = setting("--resize-predictions nearest", "Repairs(resize='nearest')")
+    resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
     resize += f" or {setting('bilinear', repr('bilinear'))}" * soft + " brings it to that size"
     crop = f"{given('crop', True, of='Repairs')} cuts off excess rows and columns at the lower right"
     if not nearly(shape, expected):

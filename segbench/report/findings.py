@@ -8,8 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from segbench.checks.findings import Finding, Place, Report
-from segbench.core.errors import few
+from segbench.checks.findings import NOTHING, Finding, Report
 from segbench.core.grouping import grouped
 from segbench.core.numbers import many
 from segbench.loaders.decoded import listed
@@ -31,11 +30,11 @@ def show_reports(reports: Sequence[Report], console: Console) -> None:
         say("all methods", "bold")
         _show(shared, say)
     for report in reports:
-        say(f"{report.method}: {many(report.images, 'image')}, {report.looked_into} inspected", "bold")
+        say(report.heading, "bold")
         own = [finding for finding in report.findings if finding not in shared]
         _show(own, say)
         if not report.findings:
-            say("  nothing found", "green")
+            say(NOTHING, "green")
 
 
 def report_json(reports: Sequence[Report]) -> str:
@@ -58,7 +57,7 @@ def refusal(reports: Sequence[Report]) -> str:
         methods = dict.fromkeys(method for method, _ in group)
         who = f"{', '.join(methods)}: " * (len(methods) < len(reports))
         message = max((found for _, found in group), key=lambda found: len(found.places)).message
-        lines = dict.fromkeys(_line(place) for _, found in group for place in found.places)
+        lines = dict.fromkeys(str(place) for _, found in group for place in found.places)
         parts.append(f"{who}{key}: {message}{listed(list(lines))}  -> {fix}")
     or_count = ", --no-check counts what it can" if _some_count(reports) else ""
     return f"nothing is counted (segbench check --format json lists all{or_count})\n" + "\n".join(parts)
@@ -94,15 +93,11 @@ def _shared(reports: Sequence[Report]) -> list[Finding]:
 
 def _show(findings: Sequence[Finding], say: Any) -> None:  # noqa: ANN401  the closure above
     for finding in findings:
-        say(f"  {finding.severity:<5}  {finding.key}: {finding.message}", _STYLES[finding.severity])
-        indent = " " * 11
-        for line in few([f"{indent}{_line(place)}" for place in finding.places], indent):
-            say(line, "dim")
-        say(f"           -> {finding.fix}")
-
-
-def _line(place: Place) -> str:
-    return f"{place.file}: {place.detail}" if place.detail else place.file
+        message, places, fix = finding.lines
+        say(message, _STYLES[finding.severity])
+        for place in places:
+            say(place, "dim")
+        say(fix)
 
 
 def _document(report: Report) -> dict[str, Any]:

@@ -72,6 +72,7 @@ class TestHelp:
         assert example.startswith("segbench ")
         assert others[-1].startswith("Example")
         assert shlex.split(example)[1] in answer.out
+        assert not re.search(r"<(bool|str|int|float|list)|range\]", answer.out)  # types of Python
 
 
 def test_options_of_a_verb_are_the_fields_of_its_protocols():
@@ -172,7 +173,7 @@ def test_check_without_a_protocol_is_that_of_pixels(segbench, tmp_path):
     ("words", "message"),
     [
         (["show", "x", "--intervals"], "--intervals needs a value: --intervals PERCENT\n"),
-        (["regions", "gt", "pred", "-j"], "-j needs a value: -j VALUE\n"),
+        (["regions", "gt", "pred", "-j"], "-j needs a value: -j N\n"),
         (["boundaries", "gt", "pred", "--no-thin=3"], "'--no-thin' does not take a value.\n"),
     ],
 )

@@ -136,7 +136,7 @@ class TestCrop:
 
     @pytest.mark.parametrize("shape", [(45, 60), (35, 60), (20, 30), (40, 120)])
     def test_more_may_not(self, shape):
-        with pytest.raises(DataError, match=r"cropping cuts at most a tenth, or 2 pixels; Repairs\(resize="):
+        with pytest.raises(DataError, match=r"cropping cuts at most a tenth, or 2 pixels; repairs=Repairs\(resize="):
             mended(np.zeros(shape), crop=True)
 
 
@@ -158,12 +158,12 @@ class TestSizesNoOptionMends:
 @pytest.mark.parametrize(
     ("shape", "kind", "option"),
     [
-        ((39, 61), "soft", r"; Repairs\(crop=True\) "),
-        ((42, 60), "soft", r"; Repairs\(crop=True\) "),
-        ((20, 30), "soft", r"; Repairs\(resize='nearest'\) or 'bilinear' brings"),
-        ((80, 120), "labels", r"; Repairs\(resize='nearest'\) brings"),
-        ((33, 70), "soft", r"; Repairs\(resize='nearest'\) or 'bilinear' brings"),
-        ((44, 64), "soft", r"; Repairs\(resize=.*; if it was padded, Repairs\(crop=True\)"),
+        ((39, 61), "soft", r"; repairs=Repairs\(crop=True\) "),
+        ((42, 60), "soft", r"; repairs=Repairs\(crop=True\) "),
+        ((20, 30), "soft", r"; repairs=Repairs\(resize='nearest'\) or 'bilinear' brings"),
+        ((80, 120), "labels", r"; repairs=Repairs\(resize='nearest'\) brings"),
+        ((33, 70), "soft", r"; repairs=Repairs\(resize='nearest'\) or 'bilinear' brings"),
+        ((44, 64), "soft", r"; repairs=Repairs\(resize=.*; if it was padded, repairs=Repairs\(crop=True\)"),
     ],
 )
 def test_without_repairs_the_option_that_mends_it_is_named(shape, kind, option):

@@ -76,7 +76,7 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
         if like_levels(lowest, highest):
             remedy = f"divide them by 255: {given('scale', 255, of='Repairs')}"
         else:
-            divided = setting("--scale N", "Repairs(scale=N)")
+            divided = setting("--scale N", "repairs=Repairs(scale=N)")
             remedy = f"use {given('scale', 'sigmoid', of='Repairs')} for logits, {divided} for others"
         raise DataError(
             name,
