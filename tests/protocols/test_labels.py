@@ -234,6 +234,9 @@ def test_stacks_are_reduced_by_argmax_and_ties_go_to_the_lower_class():
     expected = count_labels(truth, drawn("200 010"), classes=3)
     assert count_labels(truth, stack, classes=3) == expected
     assert count_labels(truth, np.moveaxis(stack, 0, 2), classes=3) == expected
+    assert count_labels(truth, (stack * 200).astype(np.uint8), classes=3) == expected
+    with pytest.raises(DataError, match=r"\(2, 3, 3\) of uint8 may be a colour image or the scores of 3 classes"):
+        count_labels(truth, np.moveaxis((stack * 200).astype(np.uint8), 0, 2), classes=3)
     shifted = count_labels(truth + 10, stack, classes=range(10, 13))
     assert np.array_equal(shifted.matrix, expected.matrix)
     with pytest.raises(DataError, match=r"expected \(4, 2, 3\) or \(2, 3, 4\)"):

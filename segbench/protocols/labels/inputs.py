@@ -133,6 +133,10 @@ def _reduced_by_argmax(file: str, stack: Any, shape: tuple[int, ...], classes: i
     """Give the place of the highest score of each pixel, of equal ones the first; of an array or a tensor."""
     hint = "save label maps instead: scores.argmax(axis=0); only these are resized"
     axis = class_axis(file, tuple(stack.shape), shape, classes, hint=hint)
+    if axis == -1 and classes in (3, 4) and str(stack.dtype).endswith("uint8"):
+        what = f"shape {tuple(stack.shape)} of uint8 may be a colour image or the scores of {classes} classes"
+        palette = setting("--palette FILE", "palette=FILE")
+        raise DataError(file, what, f"for colours give {palette}; put the axis of classes first, or make scores floats")
     refuse_nan(file, "values of the stack", stack != stack, "a score")  # noqa: PLR0124  only NaN differs from itself
     places = stack.argmax(axis)
     return np.asarray(places.cpu() if hasattr(places, "cpu") else places)
