@@ -146,9 +146,10 @@ def _explanations(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
         said.append(f"first or tied for first by {ranked} in resamples: {listed}")
     images = many(comparison.images, "image")
     ways = "all" if comparison.exact else f"{comparison.permutations}"
+    corrected = "; Holm: corrected for the number of pairs" if len(comparison.intervals) > 2 else ""
     said.append(
         f"a - b: the difference with its {100 * comparison.level:g} % interval over {images}; "
-        f"p: two-sided, {ways} ways of swapping images between a and b; Holm: corrected for the number of pairs"
+        f"p: two-sided, {ways} ways of swapping images between a and b{corrected}"
     )
     lower = [metric.key for metric in comparison.metrics if metric.better == "lower" and metric.key in metrics]
     if lower:

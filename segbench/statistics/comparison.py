@@ -41,7 +41,8 @@ _TIED = 1e-12
 _MOST_DIGITS = 12
 _SIGNIFICANT = 0.05
 _NAMED_PAIRS = 4
-_HEADER = ("metric", "a", "b", "of a", "of b", "a - b", "p", "p (Holm)", "wins", "ties", "losses")
+_HEADER = ("metric", "a", "b", "of a", "of b", "a - b", "p", "wins", "ties", "losses")
+_HOLM = "p (Holm)"
 
 
 @dataclass(frozen=True)
@@ -175,9 +176,16 @@ def comparison_table(comparison: Comparison, *, metrics: Sequence[str], digits: 
     for reason in dict.fromkeys(comparison.undefined.values()):
         without = [key for key in metrics if comparison.undefined.get(key) == reason]
         notes += [f"undefined ({reason}): {', '.join(without)}"] if without else []
-    undecided = any(row.undecided for row in rows)
-    header = [*_HEADER, *(["undecided"] if undecided else [])]
-    cells = [[*_short_row(row, digits), *([str(row.undecided)] if undecided else [])] for row in rows]
+    header, cells = list(_HEADER), [_short_row(row, digits) for row in rows]
+    if len(comparison.intervals) > 2:  # of a single pair, the correction changes nothing
+        after = header.index("p") + 1
+        header.insert(after, _HOLM)
+        for line, row in zip(cells, rows, strict=True):
+            line.insert(after, number(row.p_holm))
+    if any(row.undecided for row in rows):
+        header.append("undecided")
+        for line, row in zip(cells, rows, strict=True):
+            line.append(str(row.undecided))
     titles = {metric.key: metric.latex(metric.name) for metric in comparison.metrics}
     return TextTable(header, cells, names=3, notes=tuple(notes), latex_names=titles)
 
@@ -272,7 +280,6 @@ def _short_row(row: Difference, digits: int) -> list[str]:
         number(row.estimate_b, row.bounds_b, digits=digits),
         _with_interval(row, digits),
         number(row.p_value),
-        number(row.p_holm),
         str(row.wins),
         str(row.ties),
         str(row.losses),

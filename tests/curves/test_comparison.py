@@ -160,6 +160,15 @@ def test_holm(p_values, expected):
     assert holm(p_values) == pytest.approx(expected)
 
 
+def test_a_single_pair_has_one_p_value():
+    methods = {name: method(12, seed=0, skill=skill) for name, skill in (("a", 1.0), ("b", 2.0), ("c", 3.0))}
+    two = compare({name: methods[name] for name in "ab"}, replicates=50, permutations=50)
+    assert all(each.p_holm == each.p_value for each in two.differences if each.difference)
+    assert str(two).splitlines()[0].split()[-4:] == ["p", "wins", "ties", "losses"]
+    three = compare(methods, replicates=50, permutations=50)
+    assert str(three).splitlines()[0].endswith("p  p (Holm)  wins  ties  losses")
+
+
 def test_holm_leaves_undefined_p_values_out_of_the_number():
     assert holm([0.01, math.nan]) == pytest.approx([0.01, math.nan], nan_ok=True)
 

@@ -84,13 +84,14 @@ def plot_comparison(
     else:
         labels = [f"{short[row.a]}\n- {short[row.b]}" for row in rows]
     ax.set_yticks(range(len(rows)), labels, fontsize="small")
-    title = _title(comparison, metric, short.get(reference or "", ""))
+    xlabel = _title(comparison, metric, short.get(reference or "", ""))
     above = min(0.8, 0.25 * len(rows))  # the heading stays near the rows, however high few of them are
     ax.set(ylim=(len(rows) - 0.5, -0.5 - above))
-    ax.set_xlabel(wrapped(ax, title, size="small"), fontsize="small")
+    ax.set_xlabel(wrapped(ax, xlabel, size="small"), fontsize="small")
     ax.locator_params(axis="x", nbins=5)
     heading = 1, -0.5 - above / 2
-    ax.annotate("p, Holm", heading, xycoords=ax.get_yaxis_transform(), va="center", fontsize="small", color=GUIDE)
+    p = "p, Holm" if len(methods) > 2 else "p"
+    ax.annotate(p, heading, xycoords=ax.get_yaxis_transform(), va="center", fontsize="small", color=GUIDE)
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
     if own:
