@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, cast
 
 import typer
@@ -25,6 +27,8 @@ _USAGE_ERROR = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 """Anything wrong with a command line: Typer names only this kind of it."""
 
 _PLACEHOLDERS = {"int": "N", "int range": "N", "float": "NUMBER", "str": "TEXT", "list[str]": "TEXT"}
+
+_A_VALUE = re.compile(r"[\d.,]+|true|false|yes|no|on|off", re.IGNORECASE)
 
 _ONE_FILE = (
     "; give one results file. segbench merge A.segbench B.segbench -o both.segbench puts methods of several files into "
@@ -52,10 +56,14 @@ class Command(TyperCommand):
         """Give the parameters, see `without_types`."""
         return without_types(super().get_params(ctx), ctx)
 
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
+    def make_context(self, info_name: str | None, args: list[str], **kwargs: Any) -> Any:  # type: ignore[override]  # noqa: ANN401  the types are those of typer's own copy of click
         """Read the command line, and say in plain words what of it cannot be read."""
+        flags = {name for each in self.params if getattr(each, "is_flag", False) for name in each.opts}
+        for option, value in itertools.pairwise(args):  # which would be taken for another prediction
+            if option in flags and _A_VALUE.fullmatch(value) and not Path(value).exists():
+                raise _USAGE_ERROR(f"{option} takes no value; leave out {value!r}")
         try:
-            return super().make_context(*args, **kwargs)
+            return super().make_context(info_name, args, **kwargs)
         except typer.BadParameter as error:
             error.message = _in_plain_words(error.message)
             raise
