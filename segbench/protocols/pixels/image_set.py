@@ -21,7 +21,7 @@ from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, r
 
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 
-_CUTS, _CUTS_OF_FEW, _MOST_CUTS = 2**8, 2**24, 2**13
+_CUTS, _CUTS_OF_PAIRS, _CUTS_OF_FEW, _MOST_CUTS = 2**9, 2**8, 2**24, 2**13
 _FEW_SCORES, _SCORES_HELD, _DENSE_CELLS = 2**10, 2**25, 2**24
 _FITS_INT32 = 2**31
 
@@ -123,7 +123,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         or negatives are less smooth: between two of c points, F moves by about 1 / sqrt(c P).
         """
         rarer = max(min(self.points.total_positives, self.points.total_negatives), 1)
-        cuts = min(max(_CUTS, _CUTS_OF_FEW // rarer), _MOST_CUTS)
+        cuts = min(max(_CUTS if sets == 1 else _CUTS_OF_PAIRS, _CUTS_OF_FEW // rarer), _MOST_CUTS)
         return reduced_for_resamples(self.points, cuts if sets == 1 else cuts // 4)
 
     def several_at(self, scores: FloatArray) -> NDArray[np.bool_]:
