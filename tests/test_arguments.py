@@ -232,6 +232,7 @@ def test_what_is_on_or_off_is_true_or_false(value):
 
 
 DEMO = "datasets/demo/objects"
+TRUTHS = f"{DEMO}/ground_truth"
 RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="ours")
 
 
@@ -239,10 +240,12 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
     ("call", "words"),
     [
         (
-            lambda: segbench.evaluate(f"{DEMO}/ground_truth", [f"{DEMO}/predictions/soft_otsu"]),
+            lambda: segbench.evaluate(TRUTHS, [f"{DEMO}/predictions/soft_otsu"]),
             "prediction is .* one path",
         ),
         (lambda: segbench.load_results(["a.segbench", "b.segbench"]), "path is .* one path"),
+        (lambda: segbench.evaluate(TRUTHS, f"{DEMO}/predictions/soft_otsu", results=True), "results is True, .* path$"),
+        (lambda: segbench.export_report([RESULT], ["page.html"]), "path is .* one path"),
         (lambda: segbench.evaluate(DEMO, DEMO, executor=2), r"executor is 2, .* process_pool\(2\)"),
         (lambda: segbench.evaluate(TRUTH, SOFT), r"evaluate\(\[\(labels, scores\)\]\) for one image"),
         (lambda: segbench.compare_results([]), "at least two methods"),

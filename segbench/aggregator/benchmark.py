@@ -17,6 +17,7 @@ from segbench.aggregator.counting import count_all
 from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
+from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
@@ -214,7 +215,8 @@ def evaluate_pairing(
     outcomes: list[Outcome] = []
     reused = 0
     with ExitStack() as stack:
-        store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
+        path = None if results is None else Path(as_path(results, "results"))
+        store = None if path is None else stack.enter_context(ResultsFile(path, create=True))
         here: dict[str, Outcome] = {}
         elsewhere: dict[str, Outcome] = {}
         if store:

@@ -35,7 +35,8 @@ def as_real(value: Any, name: str, expected: str, *, least: float, most: float, 
 def as_path(value: Any, name: str) -> str:  # noqa: ANN401  as above
     """Read a path, or a URL."""
     if not isinstance(value, (str, os.PathLike)):
-        raise ArgumentError(f"{name} is {_shown(value)}, expected one path; call once for each of several")
+        each = "; call once for each of several" if isinstance(value, (list, tuple)) else ""
+        raise ArgumentError(f"{name} is {_shown(value)}, expected one path{each}")
     return os.fspath(value)
 
 
