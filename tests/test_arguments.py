@@ -229,3 +229,38 @@ def test_what_is_on_or_off_is_true_or_false(value):
     with pytest.raises(ArgumentError, match=r"bins is .*, expected True or False"):
         Classes(labels=[0, 1], bins=value)
     assert Pixels(bins=np.bool_(True)).bins
+
+
+DEMO = "datasets/demo/objects"
+TRUTHS = f"{DEMO}/ground_truth"
+RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="ours")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: segbench.evaluate(TRUTHS, [f"{DEMO}/predictions/soft_otsu"]),
+            "prediction is .* one path",
+        ),
+        (lambda: segbench.load_results(["a.segbench", "b.segbench"]), "path is .* one path"),
+        (lambda: segbench.evaluate(TRUTHS, f"{DEMO}/predictions/soft_otsu", results=True), "results is True, .* path$"),
+        (lambda: segbench.export_report([RESULT], ["page.html"]), "path is .* one path"),
+        (lambda: segbench.evaluate(DEMO, DEMO, executor=2), r"executor is 2, .* process_pool\(2\)"),
+        (lambda: segbench.evaluate(TRUTH, SOFT), r"evaluate\(\[\(labels, scores\)\]\) for one image"),
+        (lambda: segbench.compare_results([]), "at least two methods"),
+        (lambda: segbench.compare_results(RESULT), "at least two methods"),
+        (lambda: segbench.compare_results({"ours": RESULT}), r"give list\(results.values\(\)\)"),
+        (lambda: RESULT.of_class("car"), "it has no classes"),
+        (lambda: segbench.count_pixels(SOFT, TRUTH), "labels come first, then scores"),
+        (lambda: segbench.count_boundaries(100 * SOFT, TRUTH), "of files with repairs="),
+    ],
+)
+def test_mistakes_of_other_kinds_are_named(call, words):
+    with pytest.raises((ArgumentError, segbench.DataError), match=words):
+        call()
+
+
+def test_counts_of_two_types_do_not_add_up():
+    with pytest.raises(TypeError, match=r"for \+: 'ScoreCounts' and 'LabelCounts'"):
+        COUNTS + segbench.count_labels(LABELS, LABELS, classes=7)

@@ -115,7 +115,8 @@ def test_several_annotators_in_python(tmp_path):
     cells(tmp_path)
     (several,) = check(tmp_path / "gt", tmp_path / "pred").findings
     assert several.fix == (
-        "annotators='majority', any, all or each; or take one of them: gt_pattern=..., or one column of the list"
+        "annotators='majority', any, all or each; or take one of them by its name, such as gt_pattern='*_manual1', "
+        "or one column of a list"
     )
 
 

@@ -20,6 +20,7 @@ from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
+from segbench.core.arguments import as_path
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.protocol import Counted, Facts, Protocol, Settled
@@ -261,7 +262,7 @@ class Accumulator:
             Outcome(name, (hashlib.sha256(data).hexdigest(), str(truths[name])), data) for name, data in packed.items()
         ]
         run = Run(method=shown(self.method), protocol=self.protocol.name, settings=settings, notes=notes)
-        with ResultsFile(Path(results), create=True) as store:
+        with ResultsFile(Path(as_path(results, "results")), create=True) as store:
             finish(store, store.begin(run), run, outcomes, result)
         return result
 

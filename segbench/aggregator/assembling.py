@@ -19,6 +19,7 @@ from segbench.aggregator.records import Column, Outcome, Run, StoredPool
 from segbench.aggregator.result import Result, partial_text
 from segbench.aggregator.signature import data_digest, signature
 from segbench.aggregator.store import ResultsFile
+from segbench.core.arguments import as_path
 from segbench.core.bins import bin_floor
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
@@ -132,7 +133,7 @@ def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Re
 
 def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result], list[str]]:
     """Read what `load_results` gives, and name the methods of the runs that stopped early and are left out."""
-    with ResultsFile(Path(path)) as store:
+    with ResultsFile(Path(as_path(path, "path"))) as store:
         runs = store.runs(partial=True)
         if not runs:
             raise DataError(str(path), NOTHING_SAVED, "repeat the run")

@@ -17,6 +17,7 @@ from segbench.aggregator.counting import count_all
 from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
+from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
@@ -155,7 +156,7 @@ def evaluate(
         }
         _refuse_beside_arrays([name for name, value in beside.items() if value is not None])
         return evaluate_arrays(ground_truth, protocol, method=method, progress=progress)
-    _refuse_unfit(protocol, repairs, thresholds)
+    _refuse_unfit(protocol, repairs, thresholds, executor)
     with listed_once():
         inputs = find_inputs(
             ground_truth,
@@ -198,7 +199,7 @@ def evaluate_pairing(
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Count images that were paired, see `evaluate`."""
-    _refuse_unfit(protocol, repairs, thresholds)
+    _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
     tuned = {} if thresholds is None else {"thresholds": thresholds.source}
     run = Run(
@@ -214,7 +215,8 @@ def evaluate_pairing(
     outcomes: list[Outcome] = []
     reused = 0
     with ExitStack() as stack:
-        store = None if results is None else stack.enter_context(ResultsFile(Path(results), create=True))
+        path = None if results is None else Path(as_path(results, "results"))
+        store = None if path is None else stack.enter_context(ResultsFile(path, create=True))
         here: dict[str, Outcome] = {}
         elsewhere: dict[str, Outcome] = {}
         if store:
@@ -250,8 +252,8 @@ def _protocol_to_json(protocol: Protocol) -> str:
 def _refuse_beside_arrays(given: list[str]) -> None:
     if "prediction" in given:
         raise ArgumentError(
-            "prediction is given together with arrays; give both as pairs, for instance evaluate(zip(labels, scores)), "
-            "and a protocol by its name: protocol="
+            "prediction is given together with arrays; give pairs: evaluate([(labels, scores)]) for one image, "
+            "evaluate(zip(labels, scores)) for many, and a protocol by its name: protocol="
         )
     if given:
         raise ArgumentError(
@@ -260,7 +262,11 @@ def _refuse_beside_arrays(given: list[str]) -> None:
         )
 
 
-def _refuse_unfit(protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None) -> None:
+def _refuse_unfit(
+    protocol: Protocol, repairs: Repairs, thresholds: Thresholds | None, executor: Executor | None
+) -> None:
     as_repairs(repairs, protocol.reads)
+    if executor is not None and not hasattr(executor, "submit"):
+        raise ArgumentError(f"executor is {executor!r:.60}, expected a pool of workers, such as process_pool(2) gives")
     if thresholds is not None and protocol.counts is not ScoreCounts:
         raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")

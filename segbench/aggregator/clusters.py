@@ -114,7 +114,7 @@ def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator
             client.wait_for_workers(1, timeout=_PATIENCE)
         except ValueError as error:
             what = f"{address!r} is not the address of a Dask scheduler ({error})"
-            raise ArgumentError(f"{what}; expected one such as tcp://HOST:8786") from error
+            raise ArgumentError(f"{what}; expected one such as tcp://HOST:8786, or 'local'") from error
         except OSError as error:
             raise WorkerError(f"{address}: no Dask scheduler with workers answers ({error})") from error
         _require_same_code(client)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
-from segbench.aggregator.result import Result, names_of
+from segbench.aggregator.result import Result, as_results, names_of
 from segbench.aggregator.signature import without_selection
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
@@ -123,6 +123,9 @@ def compare_results(
     ArgumentError
         If methods were measured differently or on different images: it says what differs.
     """
+    results = as_results(results)
+    if not results:
+        raise ArgumentError("a comparison needs at least two methods")
     _refuse_namesakes(results)
     published = [result.method for result in results if result.published]
     if published:

@@ -384,9 +384,8 @@ class Result:
             If there is no such class.
         """
         if name not in self.classes:
-            raise ArgumentError(
-                f"no class {name!r} in {self.method}; its classes are {', '.join(self.classes) or 'none'}"
-            )
+            known = f"its classes are {', '.join(self.classes)}" if self.classes else "it has no classes"
+            raise ArgumentError(f"no class {name!r} in {self.method}; {known}")
         return self.classes[name]
 
     @property

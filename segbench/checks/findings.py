@@ -72,7 +72,7 @@ class Finding:
         return "\n".join([message, *places, fix])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Report:
     """What `check` found for one method.
 
@@ -121,6 +121,8 @@ class Report:
     def __str__(self) -> str:
         """Print the report as ``segbench check`` does."""
         return "\n".join([*self.notes, self.heading, *map(str, self.findings or [NOTHING])])
+
+    __repr__ = __str__
 
     @property
     def stops(self) -> tuple[Finding, ...]:

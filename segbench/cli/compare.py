@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.choices import DIGITS, ZEROS, Form, shown_digits
+from segbench.cli.choices import DIGITS, FORM, ZEROS, Form, shown_digits
 from segbench.cli.resampling import SEED, interval_settings
 from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_methods, chosen_results, comparable
 from segbench.core.errors import ArgumentError
@@ -14,7 +14,7 @@ from segbench.core.errors import ArgumentError
 
 def compare(
     results: ResultsFile,
-    form: Annotated[Form, typer.Option("--format", help="Choose how the comparison is printed.")] = Form.TABLE,
+    form: Annotated[Form, FORM] = Form.TABLE,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -24,7 +24,9 @@ def compare(
         ),
     ] = None,
     metrics: Annotated[str | None, typer.Option(metavar="KEYS", help="Show these metrics: ods_f,auc_pr.")] = None,
-    intervals: Annotated[float, typer.Option(help="Set the confidence level of the intervals in percent.")] = 95,
+    intervals: Annotated[
+        float, typer.Option(metavar="PERCENT", help="Set the confidence level of the intervals.")
+    ] = 95,
     replicates: Annotated[
         int, typer.Option(min=1, help="Set the number of resamples that show how stable ranks are.")
     ] = 2000,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from segbench.cli.benchmark import print_saved
-from segbench.cli.choices import Form, print_results
+from segbench.cli.choices import FORM, Form, print_results
 
 
 def import_(
@@ -29,12 +29,14 @@ def import_(
             show_default=False,
         ),
     ],
-    name: Annotated[str | None, typer.Option(help="Name the method.", show_default="the name of its folder")] = None,
-    form: Annotated[Form, typer.Option("--format", help="Choose how metrics are printed.")] = Form.TABLE,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name the method.", show_default="the name of its folder")
+    ] = None,
+    form: Annotated[Form, FORM] = Form.TABLE,
 ) -> None:
     """Read results of the official benchmarks.
 
-    Tables and plots then show them beside our own.
+    Tables and plots then show them beside your own.
     """
     from segbench.aggregator.importing import import_bsds
 

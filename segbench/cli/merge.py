@@ -14,7 +14,7 @@ def merge(
     results: Annotated[list[Path], typer.Argument(metavar="RESULTS", help="Results files, as written with -o.")],
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", metavar="FILE", help="Results file to write (.segbench).", show_default=False),
+        typer.Option("-o", "--output", metavar="FILE", help="Write this results file (.segbench).", show_default=False),
     ],
     leave_out: Annotated[
         list[str] | None,

@@ -21,7 +21,8 @@ def overlay(
         typer.Option(help="Draw at this threshold.", show_default="each method's best over all images"),
     ] = None,
     image: Annotated[
-        list[str] | None, typer.Option(help="Draw only this image; may be given several times.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Draw only this image; may be given several times.", show_default=False),
     ] = None,
     classes: Annotated[
         bool,

@@ -22,7 +22,9 @@ def report(
     images: Annotated[
         str | None,
         typer.Option(
-            help="Show the photographs of this folder, archive or URL, named as the images.", show_default=False
+            metavar="FOLDER",
+            help="Show the photographs of this folder, archive or URL, named as the images.",
+            show_default=False,
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Set the heading of the page.", show_default=False)] = None,
@@ -38,9 +40,11 @@ def report(
         bool, typer.Option("--paths", help="Show the paths of files, which the page otherwise hides for blind review.")
     ] = False,
     intervals: Annotated[
-        float, typer.Option(help="Set the confidence level of the bootstrap intervals in percent.")
+        float, typer.Option(metavar="PERCENT", help="Set the confidence level of the bootstrap intervals.")
     ] = 95,
-    no_intervals: Annotated[bool, typer.Option("--no-intervals", help="Leave out intervals and bands.")] = False,
+    no_intervals: Annotated[
+        bool, typer.Option("--no-intervals", help="Leave out intervals, bands and the comparison.")
+    ] = False,
     replicates: Annotated[int, REPLICATES] = 2000,
     seed: Annotated[int, SEED] = 0,
     jobs: Jobs = None,

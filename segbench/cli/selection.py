@@ -34,7 +34,7 @@ ONLY = typer.Option(
 CLASS = typer.Option(
     "--class",
     metavar="NAME",
-    help="Select one class of runs with --classes, as a result of pixels.",
+    help="Select one class of runs with --classes, measured against all others.",
     show_default=False,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from dataclasses import fields
 from fractions import Fraction
@@ -29,6 +30,14 @@ def as_real(value: Any, name: str, expected: str, *, least: float, most: float, 
     if number is None or not (least < number < most if open_ends else least <= number <= most):
         raise ArgumentError(f"{name} is {_shown(value)}, expected {expected}")
     return float(number)
+
+
+def as_path(value: Any, name: str) -> str:  # noqa: ANN401  as above
+    """Read a path, or a URL."""
+    if not isinstance(value, (str, os.PathLike)):
+        each = "; call once for each of several" if isinstance(value, (list, tuple)) else ""
+        raise ArgumentError(f"{name} is {_shown(value)}, expected one path{each}")
+    return os.fspath(value)
 
 
 def check_flags(settings: Any) -> None:  # noqa: ANN401  a dataclass

@@ -26,6 +26,8 @@ class Counts(ABC):
         """Pool the counts of any number of images."""
 
     def __add__(self, other: Self) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
         return type(self).sum((self, other))
 
     def __eq__(self, other: object) -> bool:

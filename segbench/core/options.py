@@ -189,7 +189,7 @@ def read_numbers(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(number) for number in text.split(","))
     except ValueError:
-        raise ValueError("is not a list of numbers; write them with commas, as in 1,2.5") from None
+        raise ValueError("is not a list of numbers; write them with commas, as in 0,255 or 0.25,0.5") from None
 
 
 def read_void(text: str) -> tuple[float, ...]:

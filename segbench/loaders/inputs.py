@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
+from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import given
 from segbench.core.sample import WITHOUT_FIELD, WITHOUT_NEGATIVES, Reads
@@ -139,17 +140,18 @@ def find_inputs(
 ) -> Inputs:
     """Say where the images of a run are, by folders with patterns or by a file list and the column of a method."""
     places = {"ground_truth": ground_truth, "prediction": prediction, "field": field}
-    given: dict[str, Any] = {name: fspath(place) for name, place in places.items() if place is not None}
+    given: dict[str, Any] = {name: as_path(place, name) for name, place in places.items() if place is not None}
     inputs = Inputs(**given, images=as_images(images), **options)
     if pairs is None:
         if ground_truth is None:
             raise ArgumentError("give folders of ground truth and predictions, or a list of pairs")
         return inputs
+    listed = as_path(pairs, "pairs")
     beside = inputs.beside_list()
     if beside:
         raise ArgumentError(f"a list of pairs holds all files: leave out {', '.join(beside)}")
-    column = None if reads == "annotators" else column_of(fspath(pairs), method)
-    return replace(inputs, pairs=fspath(pairs), column=column)
+    column = None if reads == "annotators" else column_of(listed, method)
+    return replace(inputs, pairs=listed, column=column)
 
 
 def method_of(inputs: Inputs) -> str:

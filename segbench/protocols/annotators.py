@@ -48,7 +48,7 @@ def as_annotator_rule(text: str) -> AnnotatorRule:
 
 def take_one() -> str:
     """Give the remedy where an image has several ground truths, and only one can be counted."""
-    return f"take one of them: {given('gt_pattern')}, or one column of the list"
+    return f"take one of them by its name, such as {given('gt_pattern', '*_manual1')}, or one column of a list"
 
 
 def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None) -> list[Labelled]:

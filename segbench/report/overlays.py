@@ -109,6 +109,8 @@ def export_overlays(
     place of the class, then one index for labels outside the classes (white) and one for void (grey).
     """
     results = as_results(results)
+    if Path(folder).is_file():
+        raise DataError(shown(folder), "is a file, expected a folder to write to", "give another folder")
     if threshold is not None:
         threshold = as_real(threshold, named("threshold"), "a number", least=-math.inf, most=math.inf)
         _refuse_unreached(results, threshold)

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from segbench.aggregator.result import Result
+from segbench.core.grouping import grouped
 from segbench.core.metric import footnotes, optimistic_notes
 from segbench.core.names import one_line
 from segbench.core.numbers import DIGITS, number
@@ -108,11 +109,12 @@ def show_results(
 
 
 def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> None:
-    """Print the remarks on each set, failures last."""
-    named = [(remark, f"{name}: " if name else "") for name, several in found.items() for remark in several]
-    for remark, name in sorted(named, key=lambda pair: pair[0].kind == "failed"):
+    """Print the remarks, each with the sets that it is on unless it is on all, failures last."""
+    named = grouped((remark, name) for name, several in found.items() for remark in several)
+    for remark, names in sorted(named.items(), key=lambda pair: pair[0].kind == "failed"):
+        on = "" if len(names) == len(found) else f"{', '.join(names)}: "
         if remark.kind != "table":
-            say(console, f"{name}{remark.text}{':' if remark.details else ''}", _STYLES[remark.kind])
+            say(console, f"{on}{remark.text}{':' if remark.details else ''}", _STYLES[remark.kind])
         for line in remark.details:
             say(console, f"  {line}", "red")
 

@@ -156,7 +156,9 @@ class Comparison:
         return table_html(table) + remarks_html(*self._notes_on(table))
 
     def _notes_on(self, table: TextTable) -> list[str]:
-        return [*table.notes, *disagreements(self, compared(self)), *self.notes]
+        others = [metric.key for metric in self.metrics if metric.key not in compared(self)]
+        left_out = [f"left out here, held by differences: {', '.join(others)}"] if others else []
+        return [*table.notes, *disagreements(self, compared(self)), *self.notes, *left_out]
 
 
 def compared(comparison: Comparison) -> list[str]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric
 from segbench.core.numbers import number
-from segbench.core.text_table import TextTable
+from segbench.core.text_table import TextTable, aligned
 
 FloatArray = NDArray[np.float64]
 IntervalMethod = Literal["bca", "percentile"]
@@ -34,7 +34,7 @@ IntervalMethod = Literal["bca", "percentile"]
 _TIED = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Intervals(Mapping[str, tuple[float, float]]):
     """Intervals of metrics over images, by the metric's name, and how they were made.
 
@@ -59,7 +59,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
 
     intervals: Mapping[str, tuple[float, float]]
     estimates: Mapping[str, float]
-    draws: Mapping[str, FloatArray] = field(repr=False)
+    draws: Mapping[str, FloatArray]
     method: IntervalMethod
     level: float
     replicates: int
@@ -80,12 +80,21 @@ class Intervals(Mapping[str, tuple[float, float]]):
         """Count the metrics."""
         return len(self.intervals)
 
+    def __str__(self) -> str:
+        """Print a metric per line with its interval, and the notes."""
+        table = self._table()
+        return "\n".join([aligned([table.header, *table.rows], "<>>>"), *self.notes, self.signature])
+
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         """Give the table that notebooks show."""
+        return table_html(self._table()) + remarks_html(*self.notes, self.signature)
+
+    def _table(self) -> TextTable:
         rows = [[key, number(self.estimates[key]), *map(number, ends)] for key, ends in self.items()]
         level = f"{100 * self.level:g} %"
-        table = TextTable(["metric", "value", f"{level} low", f"{level} high"], rows)
-        return table_html(table) + remarks_html(*self.notes, self.signature)
+        return TextTable(["metric", "value", f"{level} low", f"{level} high"], rows)
 
     @property
     def signature(self) -> str:

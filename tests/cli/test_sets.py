@@ -83,11 +83,17 @@ def test_sets_are_named_in_every_format(segbench, files):
     assert float(read["poor"]["A_1:ods_f"]) == next(run["summary"]["ods_f"] for run in runs if run["method"] == "poor")
 
 
-def test_intervals_and_notes_belong_to_their_set(segbench, files):
+def test_intervals_belong_to_their_set_and_notes_on_all_sets_are_said_once(segbench, files, tmp_path):
     answer = segbench("show", files / "a.segbench", files / "b_2.segbench", "--metrics", "ods_f", "--intervals", "95",
                       "--replicates", "50", "--only", "protocol:pixels")  # fmt: skip
     assert re.search(r"^poor +\.\d{4} +\.\d{4}\n  95 % low +\.\d{4} +\.\d{4}\n", answer.out, re.MULTILINE)
-    assert "a: 3 images: intervals over fewer than 10 are unreliable" in answer.out
+    assert answer.out.splitlines().count("3 images: intervals over fewer than 10 are unreliable") == 1
+    truth, poor = write_methods(tmp_path / "more", {"poor": 1.0}, images=4)
+    segbench("pixels", truth, poor, "-o", tmp_path / "more.segbench")
+    both = files / "a.segbench", tmp_path / "more.segbench"
+    answer = segbench("show", *both, "--intervals", "95", "--replicates", "5")
+    assert "\na: 3 images: intervals over fewer than 10" in answer.out
+    assert "\nmore: 4 images: intervals over fewer than 10" in answer.out
 
 
 def test_runs_of_one_method_match_those_of_other_sets(segbench, files, tmp_path):

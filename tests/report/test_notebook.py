@@ -128,3 +128,13 @@ def test_masks_show_their_point_and_what_they_lack():
     soft.update([[0, 1], [1, 1]], [[0.1, 0.9], [0.8, 0.2]], names=["a", "b"])
     shown = compare_results([result, soft.compute()], replicates=20, permutations=20)._repr_html_()
     assert "undefined (two-valued predictions for hard): ois_f, auc_pr, auc_roc" in shown
+
+
+def test_intervals_and_comparisons_print_as_text():
+    results = pixel_results()[:2]
+    intervals = results[0].intervals(replicates=50)
+    header, first, *_ = repr(intervals).splitlines()
+    assert header.split() == ["metric", "value", "95", "%", "low", "95", "%", "high"]
+    assert first.split()[0] == "ods_f"
+    assert repr(intervals).endswith(intervals.signature)
+    assert "left out here, held by differences: ods_precision, " in str(compare_results(results, replicates=50))

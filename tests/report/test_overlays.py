@@ -173,6 +173,8 @@ def test_imported_results_and_unknown_images_are_refused(run, tmp_path):
     result = run(segbench.Pixels(), {"a.png": truth}, {"a.png": SCORES})
     with pytest.raises(segbench.DataError, match="counted no image called 'z'"):
         segbench.export_overlays([result], tmp_path / "out", names=["z"])
+    with pytest.raises(segbench.DataError, match="is a file, expected a folder"):
+        segbench.export_overlays([result], tmp_path / "r.segbench")
     counts = segbench.BoundaryCounts([0.5], [1], [1], [1], [1])
     imported = segbench.Result("m", "boundaries", {}, "protocol:boundaries|data:0", {"a": counts})
     with pytest.raises(segbench.DataError, match="counted by others"):

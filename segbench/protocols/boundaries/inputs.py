@@ -74,7 +74,8 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
     if scores.size and (scores.min() < -ROUNDING or scores.max() > 1 + ROUNDING):
         lowest, highest = float(scores.min()), float(scores.max())
         if like_levels(lowest, highest):
-            remedy = f"divide them by 255: {given('scale', 255, of='Repairs')}"
+            files = setting("", "of files with ")
+            remedy = f"divide them by 255, {files}{given('scale', 255, of='Repairs')}"
         else:
             divided = setting("--scale N", "repairs=Repairs(scale=N)")
             remedy = f"use {given('scale', 'sigmoid', of='Repairs')} for logits, {divided} for others"

@@ -115,7 +115,13 @@ POSITIVE = shares(
     Metric(key="mcc", title="MCC", better="higher", range=_AGREEMENT, image_key="mcc", image_title="MCC", priority=3),
 )  # fmt: skip
 TOTALS = (
-    Metric(key="classes_present", title="classes", image_key="classes_present", kind="total"),
+    Metric(
+        key="classes_present",
+        title="classes",
+        image_key="classes_present",
+        kind="total",
+        note="those in the ground truth",
+    ),
     Metric(key="classes", kind="total"),
     *(Metric(key=key, image_key=key, kind="total") for key in ("pixels", "ignored", "outside")),
 )

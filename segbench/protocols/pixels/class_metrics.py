@@ -74,7 +74,9 @@ def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, obje
     return metric.prefixed(prefix, **{**changes, **shown.get(metric.key, {})})
 
 
-PRESENT = Metric(key="classes_present", title="classes", image_key="classes_present", kind="total")
+PRESENT = Metric(
+    key="classes_present", title="classes", image_key="classes_present", kind="total", note="those in the ground truth"
+)
 TOTALS = (
     Metric(key="classes", kind="total"),
     *(

@@ -468,8 +468,9 @@ def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: 
         among = labels if valid is None else labels[np.broadcast_to(valid, labels.shape)]
         values = np.unique(among)
         example = f"{values[-1]:g}" if values.size <= 2 else f"'>={values[values.size // 2]:g}'"
+        order = "labels come first, then scores; " if labels.dtype.kind == "f" and values.size > 2 else ""
         raise ArgumentError(
-            f"labels hold values other than 0 and 1: {describe(values)}; say which are positive, for instance "
+            f"labels hold values other than 0 and 1: {describe(values)}; {order}say which are positive, for instance "
             f"positive={example}, or leave pixels out with valid"
         )
     return ones

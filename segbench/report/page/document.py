@@ -20,7 +20,7 @@ from markupsafe import Markup
 from segbench._version import __version__
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.aggregator.writing import refuse_results_file, write_file
-from segbench.core.arguments import as_whole
+from segbench.core.arguments import as_path, as_whole
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.metric import Metric, footnotes
@@ -119,7 +119,7 @@ def export_report(
     The page runs its own scripts only, which its content-security policy names by their digests, and loads nothing. The
     same results and files give the same page, byte for byte.
     """
-    target = Path(path)
+    target = Path(as_path(path, "path"))
     if target.suffix.lower() not in (".html", ".htm"):
         raise ArgumentError(f"{shown(target)}: a report is an HTML page; give a name that ends in .html")
     refuse_results_file(target)

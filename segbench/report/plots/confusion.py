@@ -68,7 +68,8 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
 
 
 def _draw(results: Sequence[Result], *, ax: Axes) -> Axes:
-    if len(results) != 1:
+    labelled = [result for result in results if issubclass(result.rules.counts, LabelCounts)]
+    if labelled and len(results) != 1:
         raise ArgumentError(
             f"a confusion matrix shows one method, found {len(results)}; "
             f"{setting('choose one with --only', 'give one result')}"
