@@ -125,10 +125,11 @@ class Pairing:
     problem: DataError | None = None  # why nothing can be paired
 
     def signature_fields(self) -> dict[str, str]:
-        """Say which part of the images is counted; empty where all are."""
+        """Say which part of the images is counted, and whether of their pixels; empty where all are."""
         chosen = len(self.files) + len(self.left_out)
+        field = {"field": "yes"} if any(one.field for one in self.files) else {}
         subset = {"subset": f"{chosen} of {self.total}"} if self.total > chosen else {}
-        return subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
+        return field | subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
 
     def require_complete(self) -> Self:
         """Insist that every image has a partner; a `DataError` names those that have none."""

@@ -96,6 +96,8 @@ class TestResult:
         field[0] = 0
         masks = write_folder(tmp_path / "masks", {"first.png": field, "second.png": field})
         result = evaluate(*papers, field=masks)
+        assert "|field:yes|" in result.signature
+        assert "field" not in evaluate(*papers).signature
         assert result.summary["ignored"] == 8
         assert result.summary["positives"] == 7
 

@@ -99,7 +99,7 @@ def _prediction(result: Result) -> str:
 
 def _options(result: Result) -> tuple[list[str], list[str]]:
     """Give the options that a run was counted with, and remarks on settings that no option gives."""
-    words, left = typed_options(type(result.rules), without_selection(result.settings, *SELECTION, *_REPAIRS))
+    words, left = typed_options(type(result.rules), without_selection(result.settings, *SELECTION, *_REPAIRS, "field"))
     for name, option in _REPAIRS.items():
         words += option(result.settings[name]) if name in result.settings else []
     return words, [f"not in the command: {name} {result.settings[name]}" for name in left]
