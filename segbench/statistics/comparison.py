@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
+from segbench.core.integers import FloatArray
 from segbench.core.interface import named
 from segbench.core.metric import Metric
 from segbench.core.names import first_names, latex_name
@@ -34,7 +34,6 @@ from segbench.statistics.permutation import SwapTest, holm, swap_test
 from segbench.statistics.replicates import MOST_REPLICATES, as_draws, as_level
 from segbench.statistics.same_images import refuse_different
 
-FloatArray = NDArray[np.float64]
 Interval = tuple[float, float]
 
 _TIED = 1e-12

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arrays import as_floats
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
+from segbench.core.integers import FloatArray
 from segbench.core.numbers import number
 from segbench.core.series import Line, Series, Space
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -40,7 +41,6 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FloatArray = NDArray[np.float64]
 
 SHARES = np.linspace(0, 1, 100)
 """Where between two thresholds F is measured (rule 2)."""

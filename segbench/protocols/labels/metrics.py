@@ -33,11 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import MEAN_UNITS, IntArray
+from segbench.core.integers import MEAN_UNITS, FloatArray, IntArray
 from segbench.core.interface import given
 from segbench.core.metric import Metric, shares
 from segbench.core.names import first_names
-from segbench.core.series import FloatArray
 from segbench.core.table import CountsTable
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of

@@ -10,14 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import as_array
 from segbench.core.errors import DataError
-from segbench.core.integers import MEAN_UNITS
+from segbench.core.integers import MEAN_UNITS, FloatArray, IntArray
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.hierarchy import Hierarchy, dense, hierarchies_of
 from segbench.protocols.regions.inputs import as_label_maps, as_void, check_size, is_ucm2, without_masks
 from segbench.protocols.regions.kernels import LOG_UNITS, sweep_up
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 _DENSE_CELLS = 2**22
 

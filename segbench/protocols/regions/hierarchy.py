@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.errors import ArgumentError
+from segbench.core.integers import FloatArray, IntArray
 from segbench.protocols.regions.inputs import as_label_maps, is_ucm2, ucm2_levels
 from segbench.protocols.regions.kernels import merge_upward
 from segbench.protocols.states import State
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 _DENSE_LABELS = 2**16
 

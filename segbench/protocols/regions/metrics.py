@@ -27,9 +27,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import MEAN_UNITS
+from segbench.core.integers import MEAN_UNITS, FloatArray
 from segbench.core.metric import Metric, shares
-from segbench.core.series import FloatArray
 from segbench.core.table import CountsTable
 from segbench.protocols.common_thresholds import in_order
 from segbench.protocols.regions.counts import COVERED_UNITS, SUMS, RegionCounts

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup, escape
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from segbench.core.integers import FloatArray
 from segbench.core.names import shortened
-
-FloatArray = NDArray[np.float64]
 
 WIDTH = 480
 _MOST_TICKS = 6
