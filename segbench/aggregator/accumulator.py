@@ -38,7 +38,6 @@ Arrays = Mapping[Any, Any] | Iterable[Any]
 """Images as ``(labels, scores)`` or ``(labels, scores, valid)``, by name or one after the other."""
 
 _EXPECTED = "expected (labels, scores) or (labels, scores, valid) for each image"
-_PIXELS = Pixels()
 _WITHOUT_NAME = "pixels without the name of an image"
 
 
@@ -92,7 +91,7 @@ class Accumulator:
 
     def __init__(
         self,
-        protocol: Protocol | str = _PIXELS,
+        protocol: Protocol | str = Pixels(),
         *,
         method: str = "accumulated",
         repeated: Repeated = "refuse",

@@ -49,14 +49,12 @@ SAMPLE = 32
 """Images decoded by `check`: what one image in ten shows is then found with 97 %."""
 QUICK_SAMPLE = 3
 """Images decoded before a run; where none of them can be counted, `SAMPLE`."""
-_PIXELS = Pixels()
-_NO_REPAIRS = Repairs()
 
 
 def check(
     ground_truth: str | PathLike[str] | None = None,
     prediction: str | PathLike[str] | None = None,
-    protocol: Protocol | str = _PIXELS,
+    protocol: Protocol | str = Pixels(),
     *,
     pairs: str | PathLike[str] | None = None,
     field: str | PathLike[str] | None = None,
@@ -67,7 +65,7 @@ def check(
     images: Images = None,
     allow_missing: bool = False,
     method: str | None = None,
-    repairs: Repairs = _NO_REPAIRS,
+    repairs: Repairs = Repairs(),
     sample: int | None = SAMPLE,
 ) -> Report:
     """Find what does not match between two folders, before anything is counted.
@@ -124,7 +122,7 @@ def check(
     return report
 
 
-def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs = _NO_REPAIRS) -> list[Report]:
+def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs = Repairs()) -> list[Report]:
     """Check as `check_methods` does, but decode a handful of images only, compare no files, and leave archives shut."""
     return check_methods(pairings, protocol, repairs, sample=QUICK_SAMPLE, quick=True)
 
@@ -132,7 +130,7 @@ def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Re
 def check_methods(
     pairings: Mapping[str, Pairing],
     protocol: Protocol,
-    repairs: Repairs = _NO_REPAIRS,
+    repairs: Repairs = Repairs(),
     *,
     sample: int | None = SAMPLE,
     quick: bool = False,
