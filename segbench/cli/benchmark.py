@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from segbench.cli.choices import Form, print_run
+from segbench.cli.choices import FORM, Form, print_run
 from segbench.cli.command import Command, stopping
 from segbench.cli.counting import count_methods
 from segbench.cli.data import Data, without_meaning
@@ -59,7 +59,7 @@ class Run:
     per_class: Annotated[bool, typer.Option("--per-class", help="Print one row per class, however many there are.")] = (
         False
     )
-    form: Annotated[Form, typer.Option("--format", help="Choose how metrics are printed.")] = Form.TABLE
+    form: Annotated[Form, FORM] = Form.TABLE
 
 
 @cache

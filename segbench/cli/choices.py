@@ -36,6 +36,8 @@ class Lines(StrEnum):
 
 _FEW_CLASSES = 20  # rows of classes that a run prints without --per-class
 
+FORM = typer.Option("--format", help="Choose how metrics are printed.")
+
 DIGITS = typer.Option(
     min=1, max=12, help="Set the number of decimal places in table, markdown and latex.", show_default="4"
 )

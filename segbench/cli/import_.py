@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from segbench.cli.benchmark import print_saved
-from segbench.cli.choices import Form, print_results
+from segbench.cli.choices import FORM, Form, print_results
 
 
 def import_(
@@ -30,7 +30,7 @@ def import_(
         ),
     ],
     name: Annotated[str | None, typer.Option(help="Name the method.", show_default="the name of its folder")] = None,
-    form: Annotated[Form, typer.Option("--format", help="Choose how metrics are printed.")] = Form.TABLE,
+    form: Annotated[Form, FORM] = Form.TABLE,
 ) -> None:
     """Read results of the official benchmarks.
 

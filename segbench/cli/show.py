@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from segbench.cli.choices import DIGITS, ZEROS, Form, Lines, print_results
+from segbench.cli.choices import DIGITS, FORM, ZEROS, Form, Lines, print_results
 from segbench.cli.resampling import BCA, INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, ResultsFiles, results_files, results_of_sets
 from segbench.core.errors import ArgumentError
@@ -15,7 +15,7 @@ from segbench.core.errors import ArgumentError
 def show(
     context: typer.Context,
     results: ResultsFiles,
-    form: Annotated[Form, typer.Option("--format", help="Choose how metrics are printed.")] = Form.TABLE,
+    form: Annotated[Form, FORM] = Form.TABLE,
     per_image: Annotated[bool, typer.Option("--per-image", help="Print one row per image and method.")] = False,
     per_class: Annotated[bool, typer.Option("--per-class", help="Print one row per class and method.")] = False,
     per_threshold: Annotated[
