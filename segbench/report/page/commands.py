@@ -9,7 +9,7 @@ from pathlib import Path
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result
-from segbench.aggregator.signature import SELECTION, without_selection
+from segbench.aggregator.signature import SELECTION, version_of, without_selection
 from segbench.core.options import typed_options
 from segbench.report.page.places import Places
 
@@ -88,7 +88,9 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     words += ["--no-check"] if inputs.unchecked else []
     if inputs.merged:
         remarks.append(f"counted in {1 + len(inputs.merged)} parts, of which this is the first; then segbench merge")
-    remarks.append(f"counted by segbench {__version__}" if _version(first) == __version__ else _other_version(first))
+    version = version_of(first.signature)
+    made = "" if version == __version__ else f", this page was made by {__version__}"
+    remarks.append(f"counted by segbench {version}{made}")
     return Repetition(methods, shlex.join([*words, "-o", "results.segbench"]), tuple(remarks))
 
 
@@ -103,11 +105,3 @@ def _options(result: Result) -> tuple[list[str], list[str]]:
     for name, option in _REPAIRS.items():
         words += option(result.settings[name]) if name in result.settings else []
     return words, [f"not in the command: {name} {result.settings[name]}" for name in left]
-
-
-def _version(result: Result) -> str:
-    return result.signature.rpartition("|segbench:")[2]
-
-
-def _other_version(result: Result) -> str:
-    return f"counted by segbench {_version(result)}, this page was made by {__version__}"
