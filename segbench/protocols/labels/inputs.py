@@ -110,7 +110,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     if len(sample.ground_truths) > 1:
         what = f"{len(sample.ground_truths)} annotators, labels are counted against one label map"
         raise DataError(sample.name, what, take_one())
-    file = sample.prediction_file or sample.name
+    file = sample.predicted_file
     if len(sample.predictions) > 1:
         what = f"{len(sample.predictions)} predictions of one image, expected one label map"
         raise DataError(file, what, f"correct {given('pred_pattern')}, or the columns of the list")
