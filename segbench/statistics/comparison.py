@@ -23,7 +23,7 @@ from segbench.core.integers import FloatArray
 from segbench.core.interface import named
 from segbench.core.metric import Metric
 from segbench.core.names import first_names, latex_name
-from segbench.core.numbers import DIGITS, many, number, signed
+from segbench.core.numbers import DIGITS, many, number, point_first, signed
 from segbench.core.protocol import Protocol
 from segbench.core.summary import Summary
 from segbench.core.table import Table
@@ -258,8 +258,7 @@ def _placed(value: float, digits: int) -> str:
     """Write a signed number with this many decimal places, whatever its size."""
     if math.isnan(value):
         return "-"
-    text = f"{value:.{digits}f}"
-    return ("+" if value > 0 else "") + (text.replace("0.", ".", 1) if abs(value) < 1 else text)
+    return ("+" if value > 0 else "") + point_first(f"{value:.{digits}f}")
 
 
 def _short_row(row: Difference, digits: int) -> list[str]:
