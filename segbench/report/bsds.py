@@ -173,7 +173,7 @@ def _printed(counts: BoundaryCounts) -> BoundaryCounts:
     thresholds = np.array([float(f"{value:g}") for value in counts.thresholds])
     if np.any(np.diff(thresholds) <= 0):
         raise DataError("thresholds", "some are the same in six digits, all that the official files hold")
-    return BoundaryCounts(thresholds, counts.matched_gt, counts.total_gt, counts.matched_pred, counts.total_pred)
+    return BoundaryCounts(thresholds, *counts.rows)
 
 
 def _best(summary: Mapping[str, float]) -> list[float]:
@@ -181,7 +181,7 @@ def _best(summary: Mapping[str, float]) -> list[float]:
 
 
 def _count_rows(counts: BoundaryCounts) -> list[list[float]]:
-    return _rows(counts.thresholds, counts.matched_gt, counts.total_gt, counts.matched_pred, counts.total_pred)
+    return _rows(counts.thresholds, *counts.rows)
 
 
 def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:

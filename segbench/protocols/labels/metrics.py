@@ -257,10 +257,7 @@ class LabelTable(CountsTable[LabelCounts]):
                 "iou_images": units[:, -1] / held[:, -1] / MEAN_UNITS,
                 "dice_images": dice[:, 0] / held[:, -1] / MEAN_UNITS,
             }
-        scored = np.empty((len(sums), len(self.metrics)))
-        for column, metric in zip(scored.T, self.metrics, strict=True):
-            column[:] = values[metric.key]
-        return scored
+        return np.column_stack([values[metric.key] for metric in self.metrics])
 
     def _over_images(self, units: FloatArray, held: FloatArray, histogram: FloatArray) -> dict[str, FloatArray]:
         """Compute means over images, and over the worst of them."""

@@ -130,9 +130,7 @@ class RegionTable(CountsTable[RegionCounts]):
                 "are_precision": precision[by_f] / means,
                 "are_recall": recall[by_f] / means,
             }
-        scored = np.empty((len(sums), len(self.metrics)))
-        for column, metric in zip(scored.T, self.metrics, strict=True):
-            column[:] = values[metric.key]
+        scored = np.column_stack([values[metric.key] for metric in self.metrics])
         scored[images == 0] = np.nan
         return scored
 
