@@ -25,7 +25,7 @@ from segbench.core.metric import Metric
 from segbench.core.names import first_names, latex_name
 from segbench.core.numbers import DIGITS, many, number, point_first, signed
 from segbench.core.protocol import Protocol
-from segbench.core.summary import Summary
+from segbench.core.summary import Summary, order_is_open
 from segbench.core.table import Table
 from segbench.core.text_table import Heading, TextTable, aligned
 from segbench.statistics.bootstrap import bootstrap, protocol_measuring
@@ -409,13 +409,8 @@ def _bin_notes(
 
 def _is_open(one: _Measured, other: _Measured, key: str) -> bool:
     """Return whether the bounds of a metric leave open which of two methods has the higher value."""
-    if key not in one.bounds and key not in other.bounds:
-        return False
     values = one.intervals.estimates[key], other.intervals.estimates[key]
-    (low, high), (other_low, other_high) = (
-        measured.bounds.get(key, (value, value)) for measured, value in zip((one, other), values, strict=True)
-    )
-    return low <= other_high and other_low <= high
+    return order_is_open(values, (one.bounds.get(key), other.bounds.get(key)))
 
 
 def _undefined(key: str, intervals: Mapping[str, Intervals]) -> str:
