@@ -10,7 +10,7 @@ from typing import cast
 from segbench.checks.classes import class_findings, unfit_maps
 from segbench.checks.countable import label_map_findings
 from segbench.checks.duplicates import duplicate_findings, same_file_findings
-from segbench.checks.findings import Finding, Place, Report, in_order, look, verb
+from segbench.checks.findings import Finding, Place, Report, in_order, look
 from segbench.checks.labels import REPLACED, predicted_label_findings, region_findings
 from segbench.checks.names import name_findings, problem_finding
 from segbench.checks.probes import Probe, UncountedError
@@ -29,7 +29,7 @@ from segbench.checks.sizes import (
 from segbench.checks.truths import exchange_findings, truth_findings
 from segbench.core.arguments import as_whole
 from segbench.core.errors import DataError
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected, Protocol
 from segbench.loaders.decoded import Header, Role, shown
 from segbench.loaders.headers import read_header

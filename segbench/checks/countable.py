@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, look, stops, verb
+from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import Probe, UncountedError
 from segbench.checks.truths import listed
 from segbench.core.errors import DataError
 from segbench.core.interface import given
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read

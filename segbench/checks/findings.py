@@ -156,8 +156,3 @@ def stops(
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sort findings: what stops first, else as found."""
     return tuple(sorted(findings, key=lambda finding: finding.severity != "stops"))
-
-
-def verb(count: int, plural: str) -> str:
-    """Give the verb of so many."""
-    return {"are": "is", "have": "has"}.get(plural, f"{plural}s") if count == 1 else plural

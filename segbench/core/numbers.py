@@ -40,6 +40,11 @@ def many(count: int, what: str) -> str:
     return f"{count} {what}{'s'[: count != 1]}"
 
 
+def verb(count: int, plural: str) -> str:
+    """Give the verb of so many."""
+    return {"are": "is", "have": "has"}.get(plural, f"{plural}s") if count == 1 else plural
+
+
 def _short(value: float, digits: int) -> str:
     if value != 0 and abs(value) < 0.5 * 10**-digits:
         # What would be written as zero gets the digits it takes, in the same style as long as they can be counted.
