@@ -130,9 +130,9 @@ def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Re
 def check_methods(
     pairings: Mapping[str, Pairing],
     protocol: Protocol,
-    repairs: Repairs = Repairs(),
+    repairs: Repairs,
     *,
-    sample: int | None = SAMPLE,
+    sample: int | None,
     quick: bool = False,
 ) -> list[Report]:
     """Check several methods; each file's header is read once, whatever number of methods it serves."""

@@ -62,7 +62,7 @@ def remarks(
     return found
 
 
-def undefined_metrics(summary: Summary, keys: Iterable[str] | None = None) -> list[str]:
+def undefined_metrics(summary: Summary, keys: Iterable[str] | None) -> list[str]:
     """Say which metrics are undefined, and why; all metrics, or those of some keys."""
     reasons = grouped((summary.undefined[key], key) for key in keys or summary if key in summary.undefined)
     return [f"undefined ({reason}): {', '.join(without)}" for reason, without in reasons.items()]
