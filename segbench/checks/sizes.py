@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, look, stops
+from segbench.checks.findings import Finding, Place, failing, look, stops
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
@@ -165,11 +165,8 @@ def unreadable(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     """List the files that cannot be read."""
     if not failures:
         return []
-    hints = dict.fromkeys(error.hint for error in failures.values() if error.hint)
     what = f"{many(len(failures), 'image')} of {total} cannot be read"
-    fix = "; ".join(list(hints)[:3]) or "write the files again"
-    places = (Place(error.path, error.what) for error in failures.values())
-    return [stops("unreadable", "prediction", what, fix, places, images=failures)]
+    return [failing("unreadable", "prediction", what, failures, "write the files again")]
 
 
 def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
