@@ -39,7 +39,6 @@ Arrays = Mapping[Any, Any] | Iterable[Any]
 """Images as ``(labels, scores)`` or ``(labels, scores, valid)``, by name or one after the other."""
 
 _EXPECTED = "expected (labels, scores) or (labels, scores, valid) for each image"
-_PIXELS = Pixels()
 _WITHOUT_NAME = "pixels without the name of an image"
 
 
@@ -93,7 +92,7 @@ class Accumulator:
 
     def __init__(
         self,
-        protocol: Protocol | str = _PIXELS,
+        protocol: Protocol | str = Pixels(),
         *,
         method: str = "accumulated",
         repeated: Repeated = "refuse",

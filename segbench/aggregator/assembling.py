@@ -17,7 +17,7 @@ import numpy as np
 from segbench.aggregator.codec import EncodedCounts, count_afresh, decode, decode_summary, encode, encode_summary
 from segbench.aggregator.records import Column, Outcome, Run, StoredPool
 from segbench.aggregator.result import Result, partial_text
-from segbench.aggregator.signature import data_digest, signature
+from segbench.aggregator.signature import data_digest, signature, with_version
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.bins import bin_floor
@@ -184,8 +184,7 @@ def _partial_result(run: Run, outcomes: Sequence[Outcome], path: str) -> Result:
     notes = (*run.notes, f"the run stopped after {said} images; repeat it to count the rest")
     so_far = replace(run, settings={**run.settings, "partial": said}, notes=notes)
     result = assemble(so_far, protocol_of(run.protocol, run.settings), outcomes, file=path)
-    signed = f"{result.signature.rpartition('|segbench:')[0]}|segbench:{run.version}"
-    return replace(result, signature=signed, partial=partial)
+    return replace(result, signature=with_version(result.signature, run.version), partial=partial)
 
 
 def stored_result(run: Run, outcomes: Sequence[Outcome], path: str, pool: StoredPool | None = None) -> Result:

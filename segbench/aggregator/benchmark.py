@@ -32,9 +32,6 @@ from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 
-_PIXELS = Pixels()
-_NO_REPAIRS = Repairs()
-
 
 class FailedImages(UserWarning):
     """Some images could not be counted and are missing from every metric."""
@@ -43,7 +40,7 @@ class FailedImages(UserWarning):
 def evaluate(
     ground_truth: str | PathLike[str] | Arrays | None = None,
     prediction: str | PathLike[str] | None = None,
-    protocol: Protocol | str = _PIXELS,
+    protocol: Protocol | str = Pixels(),
     *,
     pairs: str | PathLike[str] | None = None,
     field: str | PathLike[str] | None = None,
@@ -54,7 +51,7 @@ def evaluate(
     images: Images = None,
     allow_missing: bool = False,
     method: str | None = None,
-    repairs: Repairs = _NO_REPAIRS,
+    repairs: Repairs = Repairs(),
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
     fresh: bool = False,
@@ -149,7 +146,7 @@ def evaluate(
             "field": field,
             **{name: None if pattern == "*" else pattern for name, pattern in patterns.items()},
             "negatives": negatives or None,
-            "repairs": None if repairs == _NO_REPAIRS else repairs,
+            "repairs": None if repairs == Repairs() else repairs,
             "thresholds": thresholds,
             "results": results,
             "executor": executor,
@@ -191,7 +188,7 @@ def evaluate_pairing(
     protocol: Protocol,
     *,
     method: str,
-    repairs: Repairs = _NO_REPAIRS,
+    repairs: Repairs = Repairs(),
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
     fresh: bool = False,

@@ -27,7 +27,7 @@ from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import LISTED, ArgumentError, DataError
 from segbench.core.names import first_names
 from segbench.core.summary import Summary
-from segbench.loaders.bsds_text import Evaluation, find_evaluations, read_rows
+from segbench.loaders.bsds_text import BEST_KEYS, PRINT_ROUNDING, Evaluation, find_evaluations, read_rows
 from segbench.loaders.decoded import listed
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, f_of
@@ -38,8 +38,6 @@ from segbench.protocols.boundaries.settings import Boundaries
 _HUMAN = re.compile(r"human(-\d+)?")
 _F_ROUNDING = 1e-4
 _MOST_PIXELS = 2**53
-_PRINT_ROUNDING = 2e-6
-_PRINTED = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 _TAKEN = ("ois_recall", "ois_precision", "ois_f")
 
 
@@ -112,7 +110,7 @@ def _counted(method: str, evaluation: Evaluation) -> tuple[Result, list[Outcome]
     settings, said = _settings(next(iter(counts.values())).thresholds, method)
     run = Run(method=method, protocol=Boundaries.name, settings=settings)
     result = assemble(run, Boundaries.from_fields(settings), outcomes)
-    notes = (*said, *result.notes, *_disagreements(result.summary, evaluation.best, _PRINTED))
+    notes = (*said, *result.notes, *_disagreements(result.summary, evaluation.best, BEST_KEYS))
     return replace(result, notes=notes), outcomes
 
 
@@ -160,7 +158,7 @@ def _published(method: str, evaluation: Evaluation) -> tuple[Result, list[Outcom
         if curve.thresholds.size == 1 and not math.isnan(printed.get("area_pr", math.nan)):
             taken["area_pr"] = printed["area_pr"]
         published = PublishedCurve(curve, taken)
-        notes = _disagreements(published.summary, evaluation.best, (*_PRINTED[:3], "area_pr"))
+        notes = _disagreements(published.summary, evaluation.best, (*BEST_KEYS[:3], "area_pr"))
     elif evaluation.best:
         point = [np.array([printed[key]]) for key in ("ods_threshold", "ods_recall", "ods_precision")]
         published = PublishedCurve(
@@ -204,7 +202,7 @@ def _best(path: Path | None) -> dict[str, float]:
     if path is None:
         return {}
     row = read_rows(path, (7, 8))[0].tolist()
-    best = dict(zip(_PRINTED, row[-7:], strict=True)) | {"ods_threshold": row[0] if len(row) == 8 else math.nan}
+    best = dict(zip(BEST_KEYS, row[-7:], strict=True)) | {"ods_threshold": row[0] if len(row) == 8 else math.nan}
     for prefix in ("ods", "ois"):
         recall, precision, f = (best[f"{prefix}_{part}"] for part in ("recall", "precision", "f"))
         if not math.isnan(f) and not abs(f - float(f_of(recall, precision))) <= _F_ROUNDING:
@@ -230,7 +228,7 @@ def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -
     return tuple(
         f"{path.name if path else ''} prints {key} {printed[key]:g}, its rows give {summary[key]:g}"
         for key in keys
-        if key in printed and not math.isnan(printed[key]) and abs(printed[key] - summary[key]) > _PRINT_ROUNDING
+        if key in printed and not math.isnan(printed[key]) and abs(printed[key] - summary[key]) > PRINT_ROUNDING
     )
 
 

@@ -16,17 +16,19 @@ from numpy.typing import NDArray
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
 from segbench.core.errors import DataError
-from segbench.loaders.bsds_text import from_file_name, read_rows
+from segbench.loaders.bsds_text import (
+    COVER_IMAGES,
+    COVER_ROWS,
+    MEANS_ROWS,
+    PRINT_ROUNDING,
+    REGION_FILES,
+    REGION_KEYS,
+    from_file_name,
+    read_rows,
+)
 from segbench.loaders.decoded import shown
 from segbench.protocols.regions.published import PublishedRegions
 from segbench.protocols.regions.settings import Regions
-
-COVER, MEANS = "eval_cover.txt", "eval_RI_VOI.txt"
-COVER_ROWS, MEANS_ROWS, IMAGES = "eval_cover_th.txt", "eval_RI_VOI_thr.txt", "eval_cover_img.txt"
-
-_COVER_KEYS = ("covering_ods_threshold", "covering_ods", "covering_ois", "covering_best")
-_MEANS_KEYS = ("pri_ods_threshold", "pri_ods", "pri_ois", "voi_ods_threshold", "voi_ods", "voi_ois")
-_PRINT_ROUNDING = 2e-6
 
 
 def region_folders(folder: Path) -> list[Path]:
@@ -48,7 +50,7 @@ def method_of(folder: Path) -> str:
 def import_regions(folder: Path, method: str) -> Result:
     """Read the region results in a folder."""
     printed: dict[str, float] = {}
-    for name, keys in ((COVER, _COVER_KEYS), (MEANS, _MEANS_KEYS)):
+    for name, keys in REGION_KEYS.items():
         if (folder / name).is_file():
             row = read_rows(folder / name, (len(keys),))
             printed |= dict(zip(keys, row[0].tolist(), strict=True))
@@ -66,8 +68,8 @@ def import_regions(folder: Path, method: str) -> Result:
     _, covering = unknown[:2] if cover is None else cover
     _, rand_index, voi = unknown if means is None else means
     published = PublishedRegions(printed, thresholds, covering, rand_index, voi)
-    images = read_rows(folder / IMAGES, (4,)) if (folder / IMAGES).is_file() else None
-    files = [folder / name for name in (COVER, MEANS, COVER_ROWS, MEANS_ROWS, IMAGES) if (folder / name).is_file()]
+    files = [folder / name for name in REGION_FILES if (folder / name).is_file()]
+    images = read_rows(folder / COVER_IMAGES, (4,)) if folder / COVER_IMAGES in files else None
     settings = {"source": "imported", "thresholds": ",".join(f"{t:g}" for t in thresholds) or "unknown", "counts": "no"}
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     signed = signature(Regions.name, settings, digests, images="unknown" if images is None else str(len(images)))
@@ -75,7 +77,7 @@ def import_regions(folder: Path, method: str) -> Result:
 
 
 def _holds_regions(folder: Path) -> bool:
-    return any(os.path.isfile(folder / name) for name in (COVER, MEANS))  # noqa: PTH113  which raises nothing
+    return any(os.path.isfile(folder / name) for name in REGION_KEYS)  # noqa: PTH113  which raises nothing
 
 
 def _rows(path: Path, width: int) -> NDArray[np.float64] | None:
@@ -94,6 +96,6 @@ def _disagreements(published: PublishedRegions) -> tuple[str, ...]:
     for key, values in best.items():
         if key in published.printed and values.size and not np.isnan(values).any():
             of_rows = abs(float(values.max()))
-            if abs(of_rows - published.printed[key]) > _PRINT_ROUNDING * max(1.0, of_rows):
+            if abs(of_rows - published.printed[key]) > PRINT_ROUNDING * max(1.0, of_rows):
                 notes.append(f"{key} is printed as {published.printed[key]:g}, the best of its rows is {of_rows:g}")
     return tuple(notes)

@@ -14,7 +14,7 @@ from pathlib import Path
 from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
 from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result, names_of
-from segbench.aggregator.signature import without_selection
+from segbench.aggregator.signature import version_of, with_version, without_selection
 from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
@@ -141,7 +141,7 @@ def _named_runs(path: Path, *, leave_out_unfinished: bool) -> list[tuple[str, Ru
 def _add(merged: dict[tuple[str, str, str], _Merged], path: str, run: Run, outcomes: list[Outcome]) -> None:
     alike = without_selection(run.settings) | {"set": _set_size(run)}
     whole = merged.setdefault((run.method, run.protocol, json.dumps(alike)), _Merged(run, path))
-    if run.published != whole.first.published or _version(run) != _version(whole.first):
+    if run.published != whole.first.published or version_of(run.signature) != version_of(whole.first.signature):
         what = f"the run of {run.method!r} does not fit that in {whole.source}: {run.signature}"
         raise DataError(path, what, "count both with one version of segbench")
     whole.notes |= dict.fromkeys(run.notes)
@@ -164,10 +164,6 @@ def _set_size(run: Run) -> str:
     return run.settings.get("subset", "").partition(" of ")[2]
 
 
-def _version(run: Run) -> str:
-    return run.signature.rpartition("|segbench:")[2]
-
-
 def _write(store: ResultsFile, merged: _Merged) -> None:
     run, outcomes = merged.run(), list(merged.outcomes.values())
     key = store.begin(run)
@@ -176,5 +172,5 @@ def _write(store: ResultsFile, merged: _Merged) -> None:
         store.finish(key, run, outcomes)
         return
     result = assemble(run, protocol_of(run.protocol, run.settings), outcomes)
-    signature = result.signature.rpartition("|segbench:")[0] + f"|segbench:{_version(run)}"
+    signature = with_version(result.signature, version_of(run.signature))
     keep_pooled(store, store.finish(key, replace(run, signature=signature), outcomes), result)

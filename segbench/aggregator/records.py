@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from segbench.aggregator.signature import parts_of
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
@@ -144,7 +145,7 @@ def _run(row: Sequence[Any]) -> Run:
     _require_texts(method, protocol, signature, inputs, protocol_json, published, version)
     found = json.loads(settings)
     _require(isinstance(found, dict) and _are(found.values(), str), "settings that are not texts")
-    signed = dict(part.split(":", 1) for part in signature.split("|")) if signature else {}
+    signed = parts_of(signature) if signature else {}
     _require(not complete or "data" in signed, "a signature without data")
     for part in ("subset", "missing"):
         in_numbers = part not in found or re.fullmatch(r"\d{1,9} of \d{1,9}", found[part])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from segbench.aggregator.signature import resigned
+from segbench.aggregator.signature import parts_of, resigned
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
@@ -138,7 +138,7 @@ class Result:
     @property
     def data(self) -> str:
         """The part of the signature that names the ground truth's content."""
-        return dict(part.split(":", 1) for part in self.signature.split("|"))["data"]
+        return parts_of(self.signature)["data"]
 
     def digest_of(self, summary: str, counts: bytes) -> str:
         """Give one digest for the names and content of all images and what was derived from them, as stored."""

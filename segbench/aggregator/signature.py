@@ -10,6 +10,8 @@ from segbench._version import __version__
 SELECTION = ("subset", "missing", "partial")
 """Fields that say which part of a set was counted; images and their digest say which images these are."""
 
+_VERSION = "|segbench:"
+
 
 def without_selection(fields: Mapping[str, str], *names: str) -> dict[str, str]:
     """Give fields without those that say which part of a set was counted; by default all of `SELECTION`."""
@@ -40,9 +42,24 @@ def signature(
 
 def resigned(whole: str, protocol: str, fields: Mapping[str, str]) -> str:
     """Write the signature of what was drawn from the same counts by another protocol's rules."""
-    known: dict[str, str] = dict(part.split(":", 1) for part in whole.split("|"))
+    known = parts_of(whole)
     kept: dict[str, str] = {key: known[key] for key in ("images", "data", "segbench") if key in known}
     return _written({"protocol": protocol, **fields, **kept})
+
+
+def parts_of(whole: str) -> dict[str, str]:
+    """Take a signature apart."""
+    return dict(part.split(":", 1) for part in whole.split("|"))
+
+
+def version_of(whole: str) -> str:
+    """Give the version of segbench that counted, which a signature ends with."""
+    return whole.rpartition(_VERSION)[2]
+
+
+def with_version(whole: str, version: str) -> str:
+    """Give a signature with another version of segbench."""
+    return whole.rpartition(_VERSION)[0] + _VERSION + version
 
 
 def _written(parts: Mapping[str, str]) -> str:

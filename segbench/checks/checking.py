@@ -10,7 +10,7 @@ from typing import cast
 from segbench.checks.classes import class_findings, unfit_maps
 from segbench.checks.countable import label_map_findings
 from segbench.checks.duplicates import duplicate_findings, same_file_findings
-from segbench.checks.findings import Finding, Place, Report, in_order, look, verb
+from segbench.checks.findings import Finding, Place, Report, in_order, look
 from segbench.checks.labels import REPLACED, predicted_label_findings, region_findings
 from segbench.checks.names import name_findings, problem_finding
 from segbench.checks.probes import Probe, UncountedError
@@ -29,7 +29,7 @@ from segbench.checks.sizes import (
 from segbench.checks.truths import exchange_findings, truth_findings
 from segbench.core.arguments import as_whole
 from segbench.core.errors import DataError
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected, Protocol
 from segbench.loaders.decoded import Header, Role, shown
 from segbench.loaders.headers import read_header
@@ -49,14 +49,12 @@ SAMPLE = 32
 """Images decoded by `check`: what one image in ten shows is then found with 97 %."""
 QUICK_SAMPLE = 3
 """Images decoded before a run; where none of them can be counted, `SAMPLE`."""
-_PIXELS = Pixels()
-_NO_REPAIRS = Repairs()
 
 
 def check(
     ground_truth: str | PathLike[str] | None = None,
     prediction: str | PathLike[str] | None = None,
-    protocol: Protocol | str = _PIXELS,
+    protocol: Protocol | str = Pixels(),
     *,
     pairs: str | PathLike[str] | None = None,
     field: str | PathLike[str] | None = None,
@@ -67,7 +65,7 @@ def check(
     images: Images = None,
     allow_missing: bool = False,
     method: str | None = None,
-    repairs: Repairs = _NO_REPAIRS,
+    repairs: Repairs = Repairs(),
     sample: int | None = SAMPLE,
 ) -> Report:
     """Find what does not match between two folders, before anything is counted.
@@ -124,7 +122,7 @@ def check(
     return report
 
 
-def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs = _NO_REPAIRS) -> list[Report]:
+def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs = Repairs()) -> list[Report]:
     """Check as `check_methods` does, but decode a handful of images only, compare no files, and leave archives shut."""
     return check_methods(pairings, protocol, repairs, sample=QUICK_SAMPLE, quick=True)
 
@@ -132,9 +130,9 @@ def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Re
 def check_methods(
     pairings: Mapping[str, Pairing],
     protocol: Protocol,
-    repairs: Repairs = _NO_REPAIRS,
+    repairs: Repairs,
     *,
-    sample: int | None = SAMPLE,
+    sample: int | None,
     quick: bool = False,
 ) -> list[Report]:
     """Check several methods; each file's header is read once, whatever number of methods it serves."""

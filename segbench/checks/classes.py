@@ -8,14 +8,14 @@ from math import isnan
 from statistics import median
 from typing import TypeAlias
 
-from segbench.checks.findings import Finding, Place, look, stops, verb
+from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import Probe, ScoreProbe, TruthProbe, coloured_files, few_distinct, score_probe
 from segbench.checks.scores import INVERTED_BELOW, WRITTEN_WHOLE, score_findings
 from segbench.checks.truths import listed
 from segbench.core.errors import DataError
 from segbench.core.interface import given, setting
 from segbench.core.names import first_names
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read

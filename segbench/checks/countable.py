@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, look, stops, verb
+from segbench.checks.findings import Finding, Place, failing, look
 from segbench.checks.probes import Probe, UncountedError
 from segbench.checks.truths import listed
 from segbench.core.errors import DataError
 from segbench.core.interface import given
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
@@ -65,10 +65,8 @@ def label_map_findings(
     from_one = not any(probe.counts.matrix[0].any() for probe in counted) and all(e.remap for e in foreign.values())
     uncounted |= {image: error.judged(from_one=from_one) for image, error in foreign.items()}
     if uncounted:
-        hints = dict.fromkeys(error.hint for error in uncounted.values() if error.hint)
         what = f"{many(len(uncounted), 'image')} of {inspected} inspected cannot be counted with these settings"
-        places = (Place(error.path, error.what) for error in uncounted.values())
-        found.append(stops("not-countable", "ground truth", what, "; ".join(list(hints)[:3]), places, images=uncounted))
+        found.append(failing("not-countable", "ground truth", what, uncounted))
     void = [probe for probe in counted if not probe.counts.pixels]
     if void:
         what = f"{many(len(void), 'ground truth')} of {len(counted)} inspected {verb(len(void), 'are')} void everywhere"

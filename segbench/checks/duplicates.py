@@ -7,9 +7,9 @@ import io
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from segbench.checks.findings import Finding, Place, look, verb
+from segbench.checks.findings import Finding, Place, look
 from segbench.core.errors import DataError
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.loaders.decoded import shown
 from segbench.loaders.headers import opened
 from segbench.loaders.images import decode, read_bytes

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
-from segbench.core.errors import few
+from segbench.core.errors import DataError, few
 from segbench.core.numbers import many
 
 Severity: TypeAlias = Literal["stops", "look"]
@@ -155,11 +155,13 @@ def stops(
     return replace(found, severity="stops", images=tuple(dict.fromkeys(images)), whole=whole)
 
 
+def failing(key: str, about: About, what: str, failures: Mapping[str, DataError], fix: str = "") -> Finding:
+    """Make a finding that stops from images with what is wrong with each, which says how to fix it, or else `fix`."""
+    hints = dict.fromkeys(error.hint for error in failures.values() if error.hint)
+    places = (Place(error.path, error.what) for error in failures.values())
+    return stops(key, about, what, "; ".join(list(hints)[:3]) or fix, places, images=failures)
+
+
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sort findings: what stops first, else as found."""
     return tuple(sorted(findings, key=lambda finding: finding.severity != "stops"))
-
-
-def verb(count: int, plural: str) -> str:
-    """Give the verb of so many."""
-    return {"are": "is", "have": "has"}.get(plural, f"{plural}s") if count == 1 else plural

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from segbench.checks.findings import Finding, Place, look, stops, verb
+from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import LabelProbe, Probe
 from segbench.core.interface import setting
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps

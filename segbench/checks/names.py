@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from segbench.checks.duplicates import is_same_file
-from segbench.checks.findings import Finding, Place, stops, verb
+from segbench.checks.findings import Finding, Place, stops
 from segbench.core.interface import given, setting
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest

@@ -165,7 +165,7 @@ def _label_map(sample: Sample, expected: Expected) -> LabelProbe | None:
 
 
 def _named(sample: Sample, category: int | None) -> Iterable[tuple[str, NDArray[Any]]]:
-    names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
+    names = sample.truth_files
     drawn = list(zip(names, sample.ground_truths, strict=True))
     return drawn[(category or 1) - 1 :][:1] if sample.categories_drawn else drawn
 

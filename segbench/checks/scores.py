@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from math import isnan
 from statistics import median
 
-from segbench.checks.findings import Finding, Place, look, stops, verb
+from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import Probe, ScoreProbe
 from segbench.core.interface import given, setting
 from segbench.core.levels import ROUNDING, like_levels
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 
 INVERTED_BELOW = 0.4

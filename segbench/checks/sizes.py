@@ -8,12 +8,12 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, look, stops, verb
+from segbench.checks.findings import Finding, Place, failing, look, stops
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.levels import are_wide
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import Header, Role, shown, size
 from segbench.loaders.images import STACKS
@@ -165,11 +165,8 @@ def unreadable(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     """List the files that cannot be read."""
     if not failures:
         return []
-    hints = dict.fromkeys(error.hint for error in failures.values() if error.hint)
     what = f"{many(len(failures), 'image')} of {total} cannot be read"
-    fix = "; ".join(list(hints)[:3]) or "write the files again"
-    places = (Place(error.path, error.what) for error in failures.values())
-    return [stops("unreadable", "prediction", what, fix, places, images=failures)]
+    return [failing("unreadable", "prediction", what, failures, "write the files again")]
 
 
 def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:

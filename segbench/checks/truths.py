@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from segbench.checks.findings import Finding, Place, look, stops, verb
+from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
 from segbench.core.grouping import grouped
 from segbench.core.interface import given, setting
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 from segbench.protocols.annotators import take_one
 from segbench.protocols.predicted_labels import VOIDS, are_grey_levels

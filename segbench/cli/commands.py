@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 
 from segbench._version import __version__
 from segbench.cli.command import Command, LaterCommand, epilog, stopping, without_types
+from segbench.cli.parameters import as_command
 from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -101,11 +102,7 @@ def _fixed(name: str) -> Command:
     """Make the command of a fixed verb."""
     identifier = "import_" if name == "import" else name
     function = getattr(import_module(f"segbench.cli.{identifier}"), identifier)
-    made = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    made.command(name, cls=Command, rich_help_panel=_VERBS[name].panel, epilog=epilog(_VERBS[name].examples))(function)
-    command = typer.main.get_command(made)
-    assert isinstance(command, Command)  # noqa: S101  for types alone
-    return command
+    return as_command(function, name, _VERBS[name].examples, rich_help_panel=_VERBS[name].panel)
 
 
 def _made_by(module: str, function: str) -> Callable[[str], Command]:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
 
-_HERE = Workers()
 _WORTH_TELLING = 1.0  # seconds
 
 
@@ -34,7 +33,7 @@ def count_methods(
     *,
     output: Path | None = None,
     fresh: bool = False,
-    workers: Workers = _HERE,
+    workers: Workers = Workers(),
     human: bool = False,
     repairs: Repairs | None = None,
     tuning: Mapping[str, Thresholds] | None = None,

@@ -12,6 +12,7 @@ import typer
 from segbench.cli.parameters import is_typed
 from segbench.cli.presets import defaults_of, placed
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import option_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -206,10 +207,10 @@ class Data:
 
         beside = Inputs(field=self.field, **self._patterns).beside_list()
         if beside:
-            message = f"--pairs names all files; leave out {', '.join(map(_option, beside))}"
+            message = f"--pairs names all files; leave out {', '.join(map(option_of, beside))}"
             theirs = [name for name in beside if self.preset and name in load_preset(self.preset).options]
             if theirs:
-                message += f" (the preset {self.preset} gives {', '.join(map(_option, theirs))}; leave out --preset)"
+                message += f" (the preset {self.preset} gives {', '.join(map(option_of, theirs))}; leave out --preset)"
             raise ArgumentError(message)
         return method_columns(self.pairs)
 
@@ -259,7 +260,3 @@ def _require_new(methods: Mapping[str, object], method: str, place: str) -> None
 
     if method in methods:
         raise ArgumentError(f"two methods are called {method!r}; give one another name: other={shown(masked(place))}")
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")

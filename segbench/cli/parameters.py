@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.models import OptionInfo
@@ -49,11 +50,8 @@ def group(kind: type, panel: str, *, without: Collection[str] = (), **fixed: Any
     """
     assert is_dataclass(kind)  # noqa: S101  for types alone
     hints = get_type_hints(kind, include_extras=True)
-    for hint in hints.values():
-        for info in getattr(hint, "__metadata__", ()):
-            info.rich_help_panel = info.rich_help_panel or (panel if isinstance(info, OptionInfo) else None)
     chosen = [each for each in fields(kind) if each.name not in {*without, *fixed}]
-    parameters = [_parameter(each.name, hints[each.name], each.default) for each in chosen]
+    parameters = [_parameter(each.name, _in_panel(hints[each.name], panel), each.default) for each in chosen]
     return Group(parameters, lambda _, values: kind(**values, **fixed))
 
 
@@ -113,9 +111,14 @@ def command(
     parameters += [parameter for each in groups.values() for parameter in each.parameters]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
     run.__annotations__ = {each.name: each.annotation for each in parameters}
+    settings = {"obj": option_names, "default_map": dict(defaults or {})}
+    return as_command(run, name, examples, help=help, context_settings=settings)
+
+
+def as_command(function: Callable[..., None], name: str, examples: Sequence[str], **others: Any) -> Command:  # noqa: ANN401  of Typer's command
+    """Make a command of a function with the parameters that Typer reads."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    settings: dict[str, Any] = {"obj": option_names, "default_map": dict(defaults or {})}
-    app.command(name, cls=Command, help=help, epilog=epilog(examples), context_settings=settings)(run)
+    app.command(name, cls=Command, epilog=epilog(examples), **others)(function)
     made = typer.main.get_command(app)
     assert isinstance(made, Command)  # noqa: S101  for types alone
     return made
@@ -131,6 +134,16 @@ def is_typed(context: typer.Context, name: str) -> bool:
     """Return whether an option was typed, and does not come from a preset or the defaults."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def _in_panel(hint: Any, panel: str) -> Any:  # noqa: ANN401  annotations
+    """Give the annotation of an option that is in a panel; an argument, and an option that names one, stay."""
+    kind, info = get_args(hint)
+    if not isinstance(info, OptionInfo) or info.rich_help_panel:
+        return hint
+    info = copy(info)  # other commands may have it in another panel
+    info.rich_help_panel = panel
+    return Annotated[kind, info]
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:  # noqa: ANN401  of any type

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import option_of
 
 if TYPE_CHECKING:
     from segbench.loaders.presets import Preset
@@ -50,8 +51,7 @@ def _described(preset: Preset) -> str:
 def _flags(preset: Preset) -> str:
     words = [f"--field ROOT/{preset.layout['field'][0]}"] if "field" in preset.layout else []
     for option, value in preset.options.items():
-        flag = f"--{option.replace('_', '-')}"
-        words.append(flag if value is True else f"{flag} {shlex.quote(str(value))}")
+        words.append(option_of(option) + ("" if value is True else f" {shlex.quote(str(value))}"))
     return "".join(f" {word}" for word in words)
 
 

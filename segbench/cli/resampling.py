@@ -8,6 +8,7 @@ import typer
 
 from segbench.cli.parameters import is_typed
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import verb
 
 if TYPE_CHECKING:
     from segbench.statistics.intervals import IntervalMethod
@@ -47,5 +48,4 @@ def refuse_idle(context: typer.Context, where: str) -> None:
     """Refuse options that say how intervals are drawn where none are."""
     idle = [f"--{name}" for name in ("bca", "replicates", "seed") if is_typed(context, name)]
     if idle:
-        says = "says" if len(idle) == 1 else "say"
-        raise ArgumentError(f"{' and '.join(idle)} {says} how images are resampled; {where}")
+        raise ArgumentError(f"{' and '.join(idle)} {verb(len(idle), 'say')} how images are resampled; {where}")

@@ -58,6 +58,11 @@ def where_counted(
     if counted is not None and (counted.shape not in shapes or counted.dtype != np.bool_):
         found = f"valid has shape {counted.shape} and dtype {counted.dtype}"
         raise ArgumentError(f"{found}, expected {shapes[0]} and bool")
+    return without_hidden(counted, *hidden)
+
+
+def without_hidden(counted: NDArray[np.bool_] | None, *hidden: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Leave out masked pixels, too; None where all pixels count."""
     for mask in hidden:
         if mask is not None:
             counted = ~mask if counted is None else counted & ~mask

@@ -21,9 +21,14 @@ def setting(option: str, argument: str) -> str:
     return option if _options.get() else argument
 
 
+def option_of(field: str, *, no: bool = False) -> str:
+    """Write the option of a setting: ``--max-dist``, or ``--no-check``."""
+    return f"--{'no-' * no}{field.replace('_', '-')}"
+
+
 def named(field: str) -> str:
     """Name a setting: ``max_dist``, or ``--max-dist``."""
-    return setting(f"--{field.replace('_', '-')}", field)
+    return setting(option_of(field), field)
 
 
 def given(field: str, value: object = ..., *, of: str = "") -> str:
@@ -34,8 +39,8 @@ def given(field: str, value: object = ..., *, of: str = "") -> str:
     value = tuple(map(_plain, value)) if isinstance(value, (tuple, list)) else _plain(value)
     argument = f"{field}={'...' if value is ... else repr(value)}"
     words = "" if value is ... or isinstance(value, bool) else f" {_typed(value)}"
-    option = f"--{'no-' * (value is False)}{field.replace('_', '-')}{words}"
-    return setting(option, f"{of.lower()}={of}({argument})" if of else argument)
+    option = option_of(field, no=value is False)
+    return setting(option + words, f"{of.lower()}={of}({argument})" if of else argument)
 
 
 def _plain(value: object) -> object:

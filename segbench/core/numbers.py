@@ -17,7 +17,7 @@ def number(value: float, bounds: tuple[float, float] | None = None, *, digits: i
     if bounds is None or not math.isfinite(value):
         return _short(value, digits)
     wide = max(bounds[1] - value, value - bounds[0]) > abs(value)  # digits of a smaller value say nothing
-    text = _point_first(f"{value:.{digits}f}") if wide else _short(value, digits)
+    text = point_first(f"{value:.{digits}f}") if wide else _short(value, digits)
     # Of what is shown, not of the value behind it, so that the exact value lies within what is printed.
     spread = max(bounds[1] - float(text), float(text) - bounds[0])
     rounded_up = math.ceil(round(spread * 10**digits, 6)) / 10**digits
@@ -40,6 +40,11 @@ def many(count: int, what: str) -> str:
     return f"{count} {what}{'s'[: count != 1]}"
 
 
+def verb(count: int, plural: str) -> str:
+    """Give the verb of so many."""
+    return {"are": "is", "have": "has"}.get(plural, f"{plural}s") if count == 1 else plural
+
+
 def _short(value: float, digits: int) -> str:
     if value != 0 and abs(value) < 0.5 * 10**-digits:
         # What would be written as zero gets the digits it takes, in the same style as long as they can be counted.
@@ -48,8 +53,9 @@ def _short(value: float, digits: int) -> str:
         text = f"{value:.{1 - math.floor(math.log10(abs(value)))}f}".rstrip("0")
     else:
         text = f"{value:.{digits}f}"
-    return _point_first(text)
+    return point_first(text)
 
 
-def _point_first(text: str) -> str:
-    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+def point_first(text: str) -> str:
+    """Leave out the zero before the point."""
+    return text.replace("0.", ".", 1) if text.lstrip("+-").startswith("0.") else text

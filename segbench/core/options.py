@@ -17,6 +17,7 @@ from types import SimpleNamespace, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from segbench.core.errors import ArgumentError, SegbenchError
+from segbench.core.interface import option_of
 
 Panel = Literal["Ground truth", "Protocol"]
 Read = Callable[[str], Any]
@@ -108,7 +109,7 @@ def _option(protocol: type, name: str, hint: Any, default: Any, metadata: Mappin
         raise ArgumentError(
             f"the option {name!r} of {protocol.__name__} has the type {hint}; add read=..., which makes it from text"
         )
-    flag = metadata.get("flag") or f"--{'no-' if default is True else ''}{name.replace('_', '-')}"
+    flag = metadata.get("flag") or option_of(name, no=default is True)
     shown = metadata.get("default", "")
     if not shown and default not in (MISSING, None, (), "") and kind is not bool:
         shown = str(default)

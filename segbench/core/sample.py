@@ -56,9 +56,19 @@ class Sample:
     without_truth: bool = False
 
     @property
+    def truth_files(self) -> tuple[str, ...]:
+        """Each ground truth, as errors name it."""
+        return self.ground_truth_files or (self.name,) * len(self.ground_truths)
+
+    @property
     def truth_file(self) -> str:
         """The first ground truth, as errors name it."""
         return self.ground_truth_files[0] if self.ground_truth_files else self.name
+
+    @property
+    def predicted_file(self) -> str:
+        """The prediction, as errors name it."""
+        return self.prediction_file or self.name
 
 
 def without_detail(note: str) -> str:

@@ -11,6 +11,8 @@ from segbench.core.html import table_html
 from segbench.core.numbers import number
 from segbench.core.text_table import TextTable, aligned
 
+Bounds = tuple[float, float]
+
 
 def finite(value: float) -> float | None:
     """Give None for what JSON has no number for."""
@@ -20,6 +22,14 @@ def finite(value: float) -> float | None:
 def finite_values(metrics: Mapping[str, float]) -> dict[str, float | None]:
     """Give metrics as JSON holds them: None where undefined."""
     return {key: finite(value) for key, value in metrics.items()}
+
+
+def order_is_open(values: tuple[float, float], bounds: tuple[Bounds | None, Bounds | None]) -> bool:
+    """Return whether the bounds of two values leave open which is higher; what has no bounds is exact."""
+    if bounds == (None, None):
+        return False
+    one, other = (ends or (value, value) for value, ends in zip(values, bounds, strict=True))
+    return one[0] <= other[1] and other[0] <= one[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +61,7 @@ class Summary(Mapping[str, float | int]):
     """
 
     metrics: Mapping[str, float | int]
-    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
     undefined: Mapping[str, str] = field(default_factory=dict)
     optimistic: tuple[str, ...] = ()
     threshold_source: str = ""

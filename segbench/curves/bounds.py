@@ -23,8 +23,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.integers import FloatArray
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import Envelope, FloatArray, Space
+from segbench.core.series import Envelope, Space
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.imagewise import BestFs
 from segbench.curves.points import Points, best_point, cumulate, first_reaching, hull_points, inexact, running

@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.counts import Pooled, as_pooled
+from segbench.core.integers import FloatArray
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import Envelope, FloatArray, Line, Series, Space
+from segbench.core.series import Envelope, Line, Series, Space
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.bounds import envelope, score_bounds
 from segbench.curves.points import cumulate, hull_vertices

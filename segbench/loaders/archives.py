@@ -322,6 +322,7 @@ def _remove_left_behind() -> None:
 def _remove(path: str, descriptor: int, process: int) -> None:
     """Remove an unpacked file, unless this is a fork of the process that uses it."""
     if process == os.getpid():
-        os.close(descriptor)
+        with suppress(OSError):  # closed by the program already, as one that becomes a daemon does
+            os.close(descriptor)
         with suppress(OSError):
             os.unlink(path)  # noqa: PTH108  as it was made

@@ -1,4 +1,4 @@
-"""The text files that the boundary benchmark of BSDS500 leaves behind, read into rows of numbers.
+"""The text files that the benchmarks of BSDS500 leave behind, read into rows of numbers.
 
 Files
 -----
@@ -13,6 +13,19 @@ Files
     Rows ``number threshold R P F``, one per image.
 
 Where the files of several methods lie in one folder they are called ``<method>_bdry_thr.txt`` and so on.
+
+Files of regions
+----------------
+``eval_cover.txt``
+    One row ``threshold covering_ods covering_ois covering_best``.
+``eval_cover_img.txt``
+    Rows ``number threshold covering covering_of_prediction``: each image at its own best threshold, the first.
+``eval_cover_th.txt``
+    Rows ``threshold covering`` of the pool.
+``eval_RI_VOI.txt``
+    One row ``threshold pri_ods pri_ois threshold voi_ods voi_ois``.
+``eval_RI_VOI_thr.txt``
+    Rows ``threshold pri voi``.
 """
 
 from __future__ import annotations
@@ -29,6 +42,18 @@ from segbench.loaders.decoded import shown
 
 COUNTS = "_ev1.txt"
 ROWS, BEST, IMAGES = "_bdry_thr.txt", "_bdry.txt", "_bdry_img.txt"
+BEST_KEYS = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
+"""The metrics in ``eval_bdry.txt``, after the threshold."""
+COVER, MEANS = "eval_cover.txt", "eval_RI_VOI.txt"
+COVER_ROWS, MEANS_ROWS, COVER_IMAGES = "eval_cover_th.txt", "eval_RI_VOI_thr.txt", "eval_cover_img.txt"
+REGION_KEYS = {
+    COVER: ("covering_ods_threshold", "covering_ods", "covering_ois", "covering_best"),
+    MEANS: ("pri_ods_threshold", "pri_ods", "pri_ois", "voi_ods_threshold", "voi_ods", "voi_ois"),
+}
+"""The metrics in the rows of best values of regions."""
+REGION_FILES = (*REGION_KEYS, COVER_IMAGES, COVER_ROWS, MEANS_ROWS)
+PRINT_ROUNDING = 2e-6
+"""How far six digits take a metric."""
 _OFFICIAL = "eval"
 _LARGEST_BYTES = 64 * 2**20
 

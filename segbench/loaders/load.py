@@ -23,8 +23,6 @@ from segbench.loaders.repairs import ImageMaps, Kind, Repairs, repaired
 from segbench.loaders.sizes import require_doubled_size, require_same_size
 from segbench.loaders.source import Source
 
-_NO_REPAIRS = Repairs()
-
 
 @dataclass(frozen=True, repr=False)
 class RawFiles:
@@ -57,7 +55,7 @@ def read(files: SampleFiles) -> RawFiles:
     return RawFiles(files, {source: read_bytes(source) for source in files.sources})
 
 
-def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = _NO_REPAIRS) -> Sample:
+def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = Repairs()) -> Sample:
     """Decode what `read` gave, and make the requested repairs."""
     files, contents = raw.files, raw.contents
     notes: dict[str, None] = {}

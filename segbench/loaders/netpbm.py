@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import Decoded, Format, Header, Role
 from segbench.loaders.maps import one_channel
-from segbench.loaders.raster import open_image
+from segbench.loaders.raster import decoded_as, open_image
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
@@ -60,12 +60,12 @@ def _levels(data: bytes, image: ImageFile, path: str) -> NDArray[Any]:
     if image.tile[0].codec_name == "ppm_plain":
         if wide and colour:
             raise DataError(path, "16-bit colour in plain text", "save it as PNG")
-        pixels = _decoded_as(data, "ppm_plain", (image.mode, _FULL[wide]))
+        pixels = decoded_as(data, "PPM", codec_name="ppm_plain", args=(image.mode, _FULL[wide]))
     elif wide and colour:
-        upper, lower = (_decoded_as(data, "raw", rawmode) for rawmode in ("RGB;16B", "RGB;16L"))
+        upper, lower = (decoded_as(data, "PPM", codec_name="raw", args=rawmode) for rawmode in ("RGB;16B", "RGB;16L"))
         pixels = upper.astype(np.uint16) << 8 | lower
     else:
-        pixels = _decoded_as(data, "raw", "I;16B" if wide else image.mode)
+        pixels = decoded_as(data, "PPM", codec_name="raw", args="I;16B" if wide else image.mode)
     return pixels.astype(np.uint16, copy=False) if wide else pixels
 
 
@@ -82,15 +82,6 @@ def _maximum(image: ImageFile) -> int:
         return 1
     arguments: Any = image.tile[0].args
     return int(arguments[1]) if isinstance(arguments, tuple) else _FULL[image.mode == "I"]
-
-
-def _decoded_as(data: bytes, codec: str, arguments: str | tuple[str, int]) -> NDArray[Any]:
-    """Decode with a raw mode, or a maximum, of our choice."""
-    from PIL import Image
-
-    image = Image.open(io.BytesIO(data), formats=("PPM",))
-    image.tile = [tile._replace(codec_name=codec, args=arguments) for tile in image.tile]
-    return np.asarray(image)
 
 
 FORMAT = Format(

@@ -20,7 +20,7 @@ from typing import Self
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
 from segbench.core.names import first_names
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
 from segbench.loaders.file_list import leave_out_missing, read_list
@@ -315,9 +315,9 @@ def _unpaired(pairing: Pairing) -> DataError:
     close = _with_nearest(pairing.missing, pairing.extra)
     lacking = {
         unmatched(pairing.unknown): pairing.unknown,
-        f"{len(close)} of {total} ground truths {_have(close)} no prediction": close,
-        f"{many(len(pairing.extra), 'prediction')} {_have(pairing.extra)} no ground truth": pairing.extra,
-        f"{many(len(without_field), 'image')} {_have(without_field)} no mask in {folder}": without_field,
+        f"{len(close)} of {total} ground truths {verb(len(close), 'have')} no prediction": close,
+        f"{many(len(pairing.extra), 'prediction')} {verb(len(pairing.extra), 'have')} no ground truth": pairing.extra,
+        f"{many(len(without_field), 'image')} {verb(len(without_field), 'have')} no mask in {folder}": without_field,
     }
     where = f"{_shown(inputs.prediction)} against {_shown(inputs.ground_truth)}"
     if inputs.pairs or inputs.prediction is None:
@@ -362,10 +362,6 @@ def pairing_hint(pairing: Pairing) -> str:
         f"{given('gt_pattern')} and {given('pred_pattern')}"
     )
     return "; ".join([hint, *leave_out])
-
-
-def _have(names: tuple[str, ...]) -> str:
-    return "has" if len(names) == 1 else "have"
 
 
 def _shown(place: object) -> str:

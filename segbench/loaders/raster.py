@@ -181,20 +181,21 @@ def _sixteen_bits(data: bytes, colour_type: int) -> NDArray[np.uint16]:
     the lower bytes ("16L"). Grey with alpha has no such pair but the layout of 8-bit RGBA, and is read as that.
     """
     if colour_type == 4:
-        raw = _unpacked(data, "RGBA")
+        raw = decoded_as(data, "PNG", args="RGBA")
         return np.ascontiguousarray(raw).view(">u2").astype(np.uint16, order="C")
     mode = "RGBA" if colour_type == 6 else "RGB"
-    pixels = _unpacked(data, f"{mode};16B").astype(np.uint16)
+    pixels = decoded_as(data, "PNG", args=f"{mode};16B").astype(np.uint16)
     pixels <<= 8
-    pixels |= _unpacked(data, f"{mode};16L")
+    pixels |= decoded_as(data, "PNG", args=f"{mode};16L")
     return pixels
 
 
-def _unpacked(data: bytes, rawmode: str) -> NDArray[np.uint8]:
+def decoded_as(data: bytes, form: str, **tile: Any) -> NDArray[Any]:  # noqa: ANN401  fields of Pillow's
+    """Decode with a raw mode, a codec or a maximum of our choice."""
     from PIL import Image
 
-    image = Image.open(io.BytesIO(data), formats=("PNG",))
-    image.tile = [tile._replace(args=rawmode) for tile in image.tile]
+    image = Image.open(io.BytesIO(data), formats=(form,))
+    image.tile = [each._replace(**tile) for each in image.tile]
     return np.asarray(image)
 
 

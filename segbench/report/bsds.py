@@ -10,19 +10,6 @@ Conventions
    and written once more are the same, byte for byte.
 3. A name becomes one part of a path whatever it holds: ``train/8049`` is written to ``train%2F8049_ev1.txt``.
 
-Files of regions
-----------------
-``eval_cover.txt``
-    One row ``threshold covering_ods covering_ois covering_best``.
-``eval_cover_img.txt``
-    Rows ``number threshold covering covering_of_prediction``: each image at its own best threshold, the first.
-``eval_cover_th.txt``
-    Rows ``threshold covering`` of the pool.
-``eval_RI_VOI.txt``
-    One row ``threshold pri_ods pri_ois threshold voi_ods voi_ois``.
-``eval_RI_VOI_thr.txt``
-    Rows ``threshold pri voi``.
-
 Differences from the official code
 ----------------------------------
 1. Counts from a million on keep all their digits, which ``%10g`` would cut to six.
@@ -47,7 +34,7 @@ from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.integers import MEAN_UNITS
-from segbench.loaders.bsds_text import COUNTS, as_file_name
+from segbench.loaders.bsds_text import BEST_KEYS, COUNTS, REGION_KEYS, as_file_name
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
 from segbench.protocols.boundaries.published import PublishedCurve
@@ -55,7 +42,6 @@ from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 
 _OFFICIAL = (BoundaryCounts, RegionCounts)  # the official files hold these counts
 _NO_BEST = (math.nan,) * 4
-_BEST = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 
 
 def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str]) -> list[Path]:
@@ -187,15 +173,15 @@ def _printed(counts: BoundaryCounts) -> BoundaryCounts:
     thresholds = np.array([float(f"{value:g}") for value in counts.thresholds])
     if np.any(np.diff(thresholds) <= 0):
         raise DataError("thresholds", "some are the same in six digits, all that the official files hold")
-    return BoundaryCounts(thresholds, counts.matched_gt, counts.total_gt, counts.matched_pred, counts.total_pred)
+    return BoundaryCounts(thresholds, *counts.rows)
 
 
 def _best(summary: Mapping[str, float]) -> list[float]:
-    return [float(summary[key]) for key in _BEST]
+    return [float(summary[key]) for key in BEST_KEYS]
 
 
 def _count_rows(counts: BoundaryCounts) -> list[list[float]]:
-    return _rows(counts.thresholds, counts.matched_gt, counts.total_gt, counts.matched_pred, counts.total_pred)
+    return _rows(counts.thresholds, *counts.rows)
 
 
 def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
@@ -246,10 +232,7 @@ def _of_regions(result: Result) -> dict[str, str]:
 
 def _of_published_regions(result: Result) -> dict[str, str]:
     summary, curve = result.summary, result.curve
-    cover = [summary[key] for key in ("covering_ods_threshold", "covering_ods", "covering_ois", "covering_best")]
-    keys = ("pri_ods_threshold", "pri_ods", "pri_ois", "voi_ods_threshold", "voi_ods", "voi_ois")
-    means = [summary[key] for key in keys]
-    files = {"eval_cover.txt": _text([cover]), "eval_RI_VOI.txt": _text([means])}
+    files = {name: _text([[summary[key] for key in keys]]) for name, keys in REGION_KEYS.items()}
     files["eval_cover_th.txt"] = _text(_rows(curve.thresholds, curve.covering))
     files["eval_RI_VOI_thr.txt"] = _text(_rows(curve.thresholds, curve.rand_index, curve.voi))
     return {name: text for name, text in files.items() if "nan" not in text}

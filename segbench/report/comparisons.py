@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from segbench.core.numbers import DIGITS, exact, many
+from segbench.core.numbers import exact, many
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.terminal import say, show_table
@@ -29,7 +29,7 @@ from segbench.statistics.comparison import (
 _BOUNDED = ("estimate_a", "estimate_b", "difference")
 
 
-def comparison_json(comparison: Comparison, *, signature: str, metrics: Sequence[str] | None = None) -> str:
+def comparison_json(comparison: Comparison, *, signature: str, metrics: Sequence[str] | None) -> str:
     """Write a comparison as JSON: ``differences``, one object per metric and pair, ``rank_shares``, how it was drawn.
 
     What is not defined is null, with the reason under ``undefined``. ``bounds``, ``bounds_a`` and ``bounds_b`` of the
@@ -56,7 +56,7 @@ def comparison_json(comparison: Comparison, *, signature: str, metrics: Sequence
     return json.dumps(document, indent=2) + "\n"
 
 
-def exact_comparison(comparison: Comparison, *, metrics: Sequence[str] | None = None) -> TextTable:
+def exact_comparison(comparison: Comparison, *, metrics: Sequence[str] | None) -> TextTable:
     """Give one row per metric and pair, every field with all its digits, for other programs; None means all metrics.
 
     Bounds have columns only where some value has bounds.
@@ -76,8 +76,8 @@ def show_comparison(
     *,
     metrics: Sequence[str],
     signature: str,
-    digits: int = DIGITS,
-    zeros: bool = False,
+    digits: int,
+    zeros: bool,
 ) -> None:
     """Print a comparison: differences with intervals and p-values, then how often each method is first."""
     table = comparison_table(comparison, metrics=metrics, digits=digits)
@@ -103,7 +103,7 @@ def show_comparison(
 
 
 def comparison_tables(
-    comparison: Comparison, *, metrics: Sequence[str], signature: str, digits: int = DIGITS, zeros: bool = False
+    comparison: Comparison, *, metrics: Sequence[str], signature: str, digits: int, zeros: bool
 ) -> list[TextTable]:
     """Give the tables of a comparison for papers, with every warning and the signature below the first."""
     table = comparison_table(comparison, metrics=metrics, digits=digits)

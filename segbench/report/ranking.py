@@ -68,11 +68,6 @@ def best_first(results: Sequence[Result], key: str) -> list[int]:
     return sorted(range(len(results)), key=rank)
 
 
-def by_headline(results: Sequence[Result]) -> list[Result]:
-    """Sort results of one protocol as tables have them, see `headline_order`."""
-    return [results[place] for place in headline_order(results)]
-
-
 def headline_order(results: Sequence[Result]) -> list[int]:
     """Give the order of results of one protocol: those on the same images together, the best first, undefined last."""
     rank = {place: k for k, place in enumerate(best_first(results, results[0].rules.headline.key))}

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array
 from segbench.core.errors import ArgumentError
+from segbench.core.pictures import outline
 from segbench.drawing.palette import GUIDE
 from segbench.protocols.regions.counting import count_regions
 from segbench.protocols.regions.counts import COVERED_UNITS
@@ -88,7 +89,7 @@ def plot_regions(
     axes[2].set_title(f"predicted at {counts.thresholds[best]:g}: {dense(predicted)[1]}")
     drawn = axes[3].imshow(np.where(kept, overlap, np.nan), vmin=0, vmax=1, cmap="viridis", interpolation="nearest")
     axes[3].set_facecolor(GUIDE)
-    axes[3].contour(_edges(labels), levels=[0.5], colors="white", linewidths=0.4)
+    axes[3].contour(outline(labels) > 0, levels=[0.5], colors="white", linewidths=0.4)
     axes[3].set_title(f"best overlap (covering{of_all} {covering:.4f})")
     axes[3].figure.colorbar(drawn, ax=axes[3], shrink=0.8, label="intersection over union")
     return axes
@@ -120,15 +121,8 @@ def _mean_colours(photograph: NDArray[np.float64], labels: NDArray[Any]) -> NDAr
     areas = np.bincount(flat)
     means = np.stack([np.bincount(flat, photograph[..., c].ravel()) / areas for c in range(3)], axis=-1)
     painted: NDArray[np.float64] = _WASH * means[labels] + (1 - _WASH) * (0.5 + 0.5 * means[labels])
-    painted[_edges(labels)] = 0
+    painted[outline(labels) > 0] = 0
     return painted
-
-
-def _edges(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    marked = np.zeros(labels.shape, np.bool_)
-    marked[:-1] |= labels[:-1] != labels[1:]
-    marked[:, :-1] |= labels[:, :-1] != labels[:, 1:]
-    return marked
 
 
 def _new_axes(shape: tuple[int, ...]) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many
-from segbench.core.summary import Summary
+from segbench.core.summary import Summary, order_is_open
 from segbench.report.ranking import image_sets
 from segbench.statistics.intervals import Intervals
 
@@ -62,7 +62,7 @@ def remarks(
     return found
 
 
-def undefined_metrics(summary: Summary, keys: Iterable[str] | None = None) -> list[str]:
+def undefined_metrics(summary: Summary, keys: Iterable[str] | None) -> list[str]:
     """Say which metrics are undefined, and why; all metrics, or those of some keys."""
     reasons = grouped((summary.undefined[key], key) for key in keys or summary if key in summary.undefined)
     return [f"undefined ({reason}): {', '.join(without)}" for reason, without in reasons.items()]
@@ -135,18 +135,10 @@ def _on_bins(results: Sequence[Result], names: Sequence[str]) -> Iterable[Remark
     undecided: set[int] = set()
     for places in image_sets(results):
         known = [place for place in places if not math.isnan(results[place].summary[key])]
-        for one, other in itertools.combinations(known, 2):
-            if _overlap(results[one].summary, results[other].summary, key):
-                undecided |= {one, other}
+        for pair in itertools.combinations(known, 2):
+            one, other = (results[place].summary for place in pair)
+            if order_is_open((one[key], other[key]), (one.bounds.get(key), other.bounds.get(key))):
+                undecided |= set(pair)
     if undecided:
         order = few_names(sorted(names[place] for place in undecided), len(names))
         yield Remark(f"bins leave the order by {key} open: {order}; count without bins", "table")
-
-
-def _overlap(one: Summary, other: Summary, key: str) -> bool:
-    if key not in one.bounds and key not in other.bounds:
-        return False
-    (low, high), (other_low, other_high) = (
-        summary.bounds.get(key, (summary[key], summary[key])) for summary in (one, other)
-    )
-    return low <= other_high and other_low <= high

@@ -155,9 +155,9 @@ def tables_of(
     results: Sequence[Result],
     rows: RowKind,
     *,
-    intervals: Sequence[Intervals] = (),
-    digits: int = DIGITS,
-    keys: Sequence[str] | None = None,
+    intervals: Sequence[Intervals],
+    digits: int,
+    keys: Sequence[str] | None,
     every: bool = False,
     names: Sequence[str] = (),
 ) -> list[Table]:
@@ -204,12 +204,12 @@ def text_tables(
     results: Sequence[Result],
     rows: RowKind,
     *,
-    sets: Sequence[str] = (),
-    intervals: Sequence[Intervals] = (),
-    digits: int = DIGITS,
-    zeros: bool = False,
-    keys: Sequence[str] | None = None,
-    every: bool = False,
+    sets: Sequence[str],
+    intervals: Sequence[Intervals],
+    digits: int,
+    zeros: bool,
+    keys: Sequence[str] | None,
+    every: bool,
 ) -> list[TextTable]:
     """Give `tables_of` as text; where `sets` names the data set of each result, those of sets side by side."""
     if not sets:
@@ -304,9 +304,7 @@ def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
     return [metric.key for metric in _method_columns(results, None, every=True)]
 
 
-def _method_columns(
-    results: Sequence[Result], keys: Sequence[str] | None, *, every: bool = False
-) -> tuple[Metric, ...]:
+def _method_columns(results: Sequence[Result], keys: Sequence[str] | None, *, every: bool) -> tuple[Metric, ...]:
     """Choose the metrics of a table of methods."""
     known = {metric.key: metric for result in results for metric in result.rules.metrics() if metric.key}
     if keys is not None:
@@ -410,7 +408,7 @@ def how_to_get_classes(results: Sequence[Result]) -> str:
     )
 
 
-def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None = None, every: bool = False) -> Table:
+def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None, every: bool) -> Table:
     """Give one row per class and method, the methods of a class one below the other; with `every` as `method_table`."""
     names = dict.fromkeys(one.name for one in classes)
     groups = [list(classes)] if every else [[one for one in classes if one.name == name] for name in names]

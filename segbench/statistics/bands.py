@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
+from segbench.core.integers import FloatArray
 from segbench.core.table import Table, Tabled
 from segbench.statistics.bootstrap import table_of
 from segbench.statistics.replicates import as_draws, as_level, weights_of_draws
-
-FloatArray = NDArray[np.float64]
 
 _MOST_POINTS = 100_000
 

@@ -14,18 +14,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
+from segbench.core.integers import FloatArray
 from segbench.core.interface import named
 from segbench.core.metric import Metric
 from segbench.core.names import first_names, latex_name
-from segbench.core.numbers import DIGITS, many, number, signed
+from segbench.core.numbers import DIGITS, many, number, point_first, signed
 from segbench.core.protocol import Protocol
-from segbench.core.summary import Summary
+from segbench.core.summary import Summary, order_is_open
 from segbench.core.table import Table
 from segbench.core.text_table import Heading, TextTable, aligned
 from segbench.statistics.bootstrap import bootstrap, protocol_measuring
@@ -34,7 +34,6 @@ from segbench.statistics.permutation import SwapTest, holm, swap_test
 from segbench.statistics.replicates import MOST_REPLICATES, as_draws, as_level
 from segbench.statistics.same_images import refuse_different
 
-FloatArray = NDArray[np.float64]
 Interval = tuple[float, float]
 
 _TIED = 1e-12
@@ -269,8 +268,7 @@ def _placed(value: float, digits: int) -> str:
     """Write a signed number with this many decimal places, whatever its size."""
     if math.isnan(value):
         return "-"
-    text = f"{value:.{digits}f}"
-    return ("+" if value > 0 else "") + (text.replace("0.", ".", 1) if abs(value) < 1 else text)
+    return ("+" if value > 0 else "") + point_first(f"{value:.{digits}f}")
 
 
 def _short_row(row: Difference, digits: int) -> list[str]:
@@ -420,13 +418,8 @@ def _bin_notes(
 
 def _is_open(one: _Measured, other: _Measured, key: str) -> bool:
     """Return whether the bounds of a metric leave open which of two methods has the higher value."""
-    if key not in one.bounds and key not in other.bounds:
-        return False
     values = one.intervals.estimates[key], other.intervals.estimates[key]
-    (low, high), (other_low, other_high) = (
-        measured.bounds.get(key, (value, value)) for measured, value in zip((one, other), values, strict=True)
-    )
-    return low <= other_high and other_low <= high
+    return order_is_open(values, (one.bounds.get(key), other.bounds.get(key)))
 
 
 def _undefined(key: str, intervals: Mapping[str, Intervals]) -> str:

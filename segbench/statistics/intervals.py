@@ -21,14 +21,13 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.html import remarks_html, table_html
+from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric
 from segbench.core.numbers import number
 from segbench.core.text_table import TextTable, aligned
 
-FloatArray = NDArray[np.float64]
 IntervalMethod = Literal["bca", "percentile"]
 
 _TIED = 1e-12

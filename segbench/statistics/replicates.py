@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.arguments import as_real, as_whole
+from segbench.core.integers import FloatArray
 from segbench.core.interface import named
 from segbench.core.table import CELLS_AT_ONCE, Table, as_dense
-
-FloatArray = NDArray[np.float64]
 
 MOST_REPLICATES = 10_000_000
 """Of a bootstrap or a permutation test: every metric of every replicate is kept, 8 bytes each."""

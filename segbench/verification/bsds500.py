@@ -19,7 +19,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
-from segbench.loaders.bsds_text import read_rows
+from segbench.loaders.bsds_text import BEST_KEYS, REGION_FILES, REGION_KEYS, read_rows
 from segbench.loaders.decoded import shown
 from segbench.protocols.boundaries.settings import Boundaries
 from segbench.protocols.regions.settings import Regions
@@ -27,14 +27,7 @@ from segbench.report.bsds import files_of
 from segbench.verification.checks import Check, Group, Part, Progress, counted, expected, metric_name, read_expectation
 from segbench.verification.official_counts import compare_counts, images_with_counts
 
-BOUNDARY_METRICS = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
-"""The columns of ``eval_bdry.txt`` after the threshold."""
 _BEST = "eval_bdry.txt"
-_REGION_METRICS = {
-    "eval_cover.txt": ("", "covering_ods", "covering_ois", "covering_best"),
-    "eval_RI_VOI.txt": ("", "pri_ods", "pri_ois", "", "voi_ods", "voi_ois"),
-}  # columns of thresholds are empty
-_REGION_FILES = (*_REGION_METRICS, "eval_cover_img.txt", "eval_cover_th.txt", "eval_RI_VOI_thr.txt")
 _PROTOCOLS: Mapping[str, Callable[..., Boundaries | Regions]] = {"boundaries": Boundaries, "regions": Regions}
 
 Compare = Callable[[Result | None], Iterator[Check]]
@@ -173,12 +166,12 @@ def _compare_boundaries(folder: Path, missing: str, result: Result | None) -> It
 
 def _compare_regions(folder: Path, missing: str, result: Result | None) -> Iterator[Check]:
     """Compare the metrics, as written with six digits, and the lines of all five files."""
-    yield from _not_checked(folder, _REGION_FILES, missing)
+    yield from _not_checked(folder, REGION_FILES, missing)
     if result is None:
         return
     yield from _region_metrics(folder, result, {"regions": 0})
     ours = files_of(result)
-    for name in _REGION_FILES:
+    for name in REGION_FILES:
         if (folder / name).is_file():
             lines = _lines_that_differ(ours[name], folder / name)
             yield Check(what="lines that differ", expected=0, got=lines, allowed=0, source=name)
@@ -188,7 +181,7 @@ def _boundary_metrics(folder: Path, result: Result, allowed: Mapping[str, float]
     """Compare the metrics with ``eval_bdry.txt``, where it is there."""
     if (folder / _BEST).is_file():
         row = read_rows(folder / _BEST, (8,))[0].tolist()
-        for key, value in zip(BOUNDARY_METRICS, row[1:], strict=True):
+        for key, value in zip(BEST_KEYS, row[1:], strict=True):
             got = result.summary[key]
             yield Check(what=metric_name(key), expected=value, got=got, allowed=allowed[key], source=_BEST)
 
@@ -196,11 +189,11 @@ def _boundary_metrics(folder: Path, result: Result, allowed: Mapping[str, float]
 def _region_metrics(folder: Path, result: Result, allowed: Mapping[str, float]) -> Iterator[Check]:
     """Compare the metrics, as written with six digits, with ``eval_cover.txt`` and ``eval_RI_VOI.txt``."""
     ours = files_of(result)
-    for name, keys in _REGION_METRICS.items():
+    for name, keys in REGION_KEYS.items():
         if (folder / name).is_file():
             theirs = read_rows(folder / name, (len(keys),))[0].tolist()
             for key, value, got in zip(keys, theirs, map(float, ours[name].split()), strict=True):
-                if key:
+                if not key.endswith("_threshold"):
                     yield Check(what=metric_name(key), expected=value, got=got, allowed=allowed["regions"], source=name)
 
 

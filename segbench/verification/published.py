@@ -11,10 +11,9 @@ from pathlib import Path
 from segbench.aggregator.importing import import_bsds
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
-from segbench.loaders.bsds_text import BEST, COUNTS, ROWS, Evaluation, find_evaluations, read_rows
+from segbench.loaders.bsds_text import BEST, BEST_KEYS, COUNTS, ROWS, Evaluation, find_evaluations, read_rows
 from segbench.loaders.decoded import shown
 from segbench.protocols.boundaries.published import PublishedCurve
-from segbench.verification.bsds500 import BOUNDARY_METRICS
 from segbench.verification.checks import Check, Group, Part, Progress, metric_name
 
 _ALLOWED = 1e-6  # what six printed digits leave open
@@ -43,7 +42,7 @@ def _compare(
         kind = f"*{BEST}" if evaluation.best is None else f"*{ROWS}"
         yield Check(what="its metrics", source=kind, missing=f"there is no {kind} of {evaluation.name}")
         return
-    printed = dict(zip(BOUNDARY_METRICS, read_rows(evaluation.best, (7, 8))[0][-7:].tolist(), strict=True))
+    printed = dict(zip(BEST_KEYS, read_rows(evaluation.best, (7, 8))[0][-7:].tolist(), strict=True))
     source = shown(evaluation.best.name)
     for key in _derivable(result):
         if not math.isnan(printed[key]):
@@ -54,6 +53,6 @@ def _compare(
 def _derivable(result: Result) -> Sequence[str]:
     """Name the metrics that follow from what lies there, so that none is compared with itself."""
     if not isinstance(result.published, PublishedCurve):
-        return BOUNDARY_METRICS
+        return BEST_KEYS
     one_row = result.published.curve.thresholds.size == 1
     return _FROM_ROWS[:-1] if one_row else _FROM_ROWS

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from segbench.core.grouping import grouped
+from segbench.core.numbers import point_first
 from segbench.core.summary import finite
 from segbench.report.terminal import say
 from segbench.verification.checks import Check, verdict
@@ -135,6 +136,4 @@ def _small(value: float, *, sign: str = "") -> str:
 
 def _bare(text: str) -> str:
     """Leave out the zero before the point, as the field does; what is undefined is a dash."""
-    if text in {"nan", "+nan"}:
-        return "-"
-    return text.replace("0.", ".", 1) if text.lstrip("+-").startswith("0.") else text
+    return "-" if text in {"nan", "+nan"} else point_first(text)

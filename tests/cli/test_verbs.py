@@ -14,6 +14,7 @@ import typer
 from cases import write_papers
 
 from segbench.cli.commands import app
+from segbench.cli.resampling import INTERVALS
 from segbench.core.options import options_of
 from segbench.protocols.registry import protocols, protocols_of, verbs
 
@@ -312,3 +313,8 @@ def test_the_list_of_commands_shows_the_first_line_of_their_help(verb):
 def test_what_belongs_to_another_command_names_it(segbench, line, hint):
     answer = segbench(*line)
     assert (answer.code, hint in " ".join(answer.err.split())) == (2, True)
+
+
+def test_a_command_leaves_options_of_others_in_their_panels():
+    command_of(["pixels"])
+    assert INTERVALS.rich_help_panel is None

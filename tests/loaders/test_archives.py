@@ -314,6 +314,26 @@ print(sum(len(source.read_bytes()) for source in reversed(entries)))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="such locks are none there")
+def test_what_was_unpacked_is_removed_where_the_program_has_closed_all_files(tmp_path):
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(tarred(tmp_path / "plain.tar", {"a.png": b"a"}).read_bytes()))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    script = """
+import os, sys
+from segbench.loaders.archives import list_archive
+list_archive(sys.argv[1])
+os.closerange(3, 100)
+print(len(os.listdir(sys.argv[2])))
+"""
+    command = [sys.executable, "-c", script, path, temporary]
+    found = subprocess.run(
+        command, env=os.environ | {"TMPDIR": str(temporary)}, capture_output=True, text=True, check=True
+    )
+    assert (found.stdout, found.stderr) == ("1\n", "")
+    assert not list(temporary.iterdir())
+
+
 def test_what_a_killed_process_had_unpacked_is_removed_and_nothing_else(tmp_path, monkeypatch):
     import fcntl
 

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arrays import as_floats
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
+from segbench.core.integers import FloatArray
 from segbench.core.numbers import number
 from segbench.core.series import Line, Series, Space
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -40,7 +41,6 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FloatArray = NDArray[np.float64]
 
 SHARES = np.linspace(0, 1, 100)
 """Where between two thresholds F is measured (rule 2)."""
@@ -48,7 +48,6 @@ SHARES = np.linspace(0, 1, 100)
 POOLED = ("ods_f", "ods_precision", "ods_recall", "ods_threshold", "area_pr", "area_pr_extended", "r50")
 """The metrics of one curve, as `measured` gives them."""
 
-_COUNTED = ("matched_gt", "total_gt", "matched_pred", "total_pred")
 _LEAST_RECALL_DRAWN = 0.01
 
 
@@ -101,7 +100,7 @@ class BoundaryCurve(Series):
         rates = {"recall": self.recall, "precision": self.precision, "f": self.f}
         if self.counts is None:
             return {"threshold": self.thresholds, **rates}
-        counts = {name: getattr(self.counts, name) for name in _COUNTED}
+        counts = dict(zip(BoundaryCounts.per_threshold, self.counts.rows, strict=True))
         if not (counts["total_gt"].any() or counts["total_pred"].any()):
             rates = dict.fromkeys(rates, np.full(self.thresholds.shape, np.nan))
         return {"threshold": self.thresholds, **counts, **rates}

@@ -6,11 +6,9 @@ The conventions are those of `segbench.protocols.boundaries.curve`.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.compiling import compiled
-
-FloatArray = NDArray[np.float64]
+from segbench.core.integers import FloatArray
 
 _compiled = compiled(error_model="numpy")
 

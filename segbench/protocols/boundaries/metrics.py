@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
+from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, shares
-from segbench.core.series import FloatArray, Space
+from segbench.core.series import Space
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, SHARES, BoundaryCurve, boundary_curve, f_of, ratio

@@ -244,7 +244,7 @@ class Boundaries(_OfBoundaries):
             soft = self.soft_map(sample)
             counts = count_boundaries(soft, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
         except DataError as error:
-            raise DataError(sample.prediction_file or sample.name, error.what, error.hint) from error
+            raise DataError(sample.predicted_file, error.what, error.hint) from error
         return Counted(counts, notes=(INVERTED,) * self.invert)
 
     def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: NDArray[np.float64]) -> Pictures:
@@ -308,10 +308,9 @@ class Boundaries(_OfBoundaries):
             import numpy as np
 
             return [np.zeros(sample.ground_truths[0].shape, np.bool_)]
-        names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
         if sample.categories_drawn or self.category is not None:
             return [self._of_category(sample)]
-        return [self._boundary_map(name, truth) for name, truth in zip(names, sample.ground_truths, strict=True)]
+        return [self._boundary_map(*named) for named in zip(sample.truth_files, sample.ground_truths, strict=True)]
 
     def _of_category(self, sample: Sample) -> NDArray[np.bool_]:
         name = sample.truth_file

@@ -22,7 +22,6 @@ from segbench.protocols.stacks import class_axis
 _MOST_CODES = 1 << 16
 _MOST_CLASSES = 150
 """Of a map with more values, which may be a soft map, the classes are not guessed."""
-_AS_IT_IS = Remapping()
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,7 @@ class LabelMap:
     file: str
     role: str
     labels: NDArray[Any]
-    mapping: Remapping = _AS_IT_IS
+    mapping: Remapping = Remapping()
 
     @property
     def coded(self) -> Coded:
@@ -76,7 +75,7 @@ class LabelMap:
 
     def remapped(self) -> LabelMap:
         """Give the map with its values replaced by the labels that they represent."""
-        if self.mapping == _AS_IT_IS:
+        if self.mapping == Remapping():
             return self
         found = self.coded
         table = found.values if self.mapping.others is None else np.full(found.values.size, self.mapping.others)
@@ -111,7 +110,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     if len(sample.ground_truths) > 1:
         what = f"{len(sample.ground_truths)} annotators, labels are counted against one label map"
         raise DataError(sample.name, what, take_one())
-    file = sample.prediction_file or sample.name
+    file = sample.predicted_file
     if len(sample.predictions) > 1:
         what = f"{len(sample.predictions)} predictions of one image, expected one label map"
         raise DataError(file, what, f"correct {given('pred_pattern')}, or the columns of the list")
@@ -125,7 +124,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
         raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
     return LabelMaps(
         LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map)),
-        LabelMap(file, "the prediction", predicted, _AS_IT_IS if by_place else Remapping.parse(pred_map)),
+        LabelMap(file, "the prediction", predicted, Remapping() if by_place else Remapping.parse(pred_map)),
     )
 
 

@@ -33,11 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import MEAN_UNITS, IntArray
+from segbench.core.integers import MEAN_UNITS, FloatArray, IntArray
 from segbench.core.interface import given
 from segbench.core.metric import Metric, shares
 from segbench.core.names import first_names
-from segbench.core.series import FloatArray
 from segbench.core.table import CountsTable
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of
@@ -264,10 +263,7 @@ class LabelTable(CountsTable[LabelCounts]):
                 "iou_images": units[:, -1] / held[:, -1] / MEAN_UNITS,
                 "dice_images": dice[:, 0] / held[:, -1] / MEAN_UNITS,
             }
-        scored = np.empty((len(sums), len(self.metrics)))
-        for column, metric in zip(scored.T, self.metrics, strict=True):
-            column[:] = values[metric.key]
-        return scored
+        return np.column_stack([values[metric.key] for metric in self.metrics])
 
     def _over_images(self, units: FloatArray, held: FloatArray, histogram: FloatArray) -> dict[str, FloatArray]:
         """Compute means over images, and over the worst of them."""

@@ -173,7 +173,7 @@ class Labels(Protocol):
     def _settle_masks(self) -> None:
         if self.names is not None:
             raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
-        object.__setattr__(self, "void", _whole_numbers(self.void or (), "void"))
+        object.__setattr__(self, "void", _void_labels(self.void or ()))
 
     def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
         if self.positive is not None:
@@ -189,8 +189,7 @@ class Labels(Protocol):
         else:
             labels = tuple(as_whole(label, "classes") for label in listed(classes, "classes", "(0, 1)"))
         names = tuple(map(str, labels if names is None else names))
-        void = tuple(label for label in _VOID if label not in labels) if self.void is None else self.void
-        void = _whole_numbers(void, "void")
+        void = _void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
         refuse_unfit(labels, names, void, "Labels")
         for name, values in (("classes", labels), ("names", names), ("void", void)):
             object.__setattr__(self, name, values)
@@ -421,8 +420,8 @@ def _swapped(counts: LabelCounts) -> LabelCounts:
     return replace(counts, matrix=counts.matrix[::-1])
 
 
-def _whole_numbers(values: Any, name: str) -> tuple[int, ...]:  # noqa: ANN401  checked here
-    return tuple(sorted({as_whole(value, named(name), least=None) for value in listed(values, name, "(255,)")}))
+def _void_labels(values: Any) -> tuple[int, ...]:  # noqa: ANN401  checked here
+    return tuple(sorted({as_whole(value, named("void"), least=None) for value in listed(values, "void", "(255,)")}))
 
 
 def count_labels(

@@ -31,10 +31,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from segbench.core.integers import FloatArray
 from segbench.core.levels import ROUNDING
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import FloatArray
 from segbench.core.table import Columns
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.fixed_thresholds import FixedThresholdTable

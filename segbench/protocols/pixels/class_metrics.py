@@ -19,9 +19,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from segbench.core.grouping import grouped
+from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import FloatArray
 from segbench.core.table import Columns, CountsTable, Interval
 from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED

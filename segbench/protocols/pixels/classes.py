@@ -234,7 +234,7 @@ class Classes(Protocol):
                 take_one(),
             )
         truth = _labels(sample.truth_file, sample.ground_truths[0])
-        file = sample.prediction_file or sample.name
+        file = sample.predicted_file
         known = (*self.labels, *self.void)
         from segbench.protocols.predicted_labels import is_coloured
 
@@ -244,8 +244,8 @@ class Classes(Protocol):
 
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
         pixels = replace(self._one, positive=str(label))
-        file = sample.prediction_file or sample.name
-        counts: ScoreCounts = pixels.count(replace(sample, prediction_file=f"{file} (class {name})")).counts
+        of_class = replace(sample, prediction_file=f"{sample.predicted_file} (class {name})")
+        counts: ScoreCounts = pixels.count(of_class).counts
         return counts
 
     def _notes(self, truth: NDArray[Any], valid: NDArray[np.bool_]) -> tuple[str, ...]:

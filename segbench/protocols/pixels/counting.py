@@ -60,7 +60,7 @@ def counts_of_levels(negatives: NDArray[np.int64], positives: NDArray[np.int64],
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any]) -> ScoreCounts:
     try:
-        values, positives, negatives = distinct_by_class(classes, scores, first=POSITIVE, second=NEGATIVE)
+        values, positives, negatives = distinct_by_class(classes, scores)
     except BeyondLimitError:
         broken = scores[classes != IGNORED]
         refuse_not_finite(name, int(np.isnan(broken).sum()), int(np.isinf(broken).sum()))
@@ -77,9 +77,9 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any]) 
 
 
 def distinct_by_class(
-    classes: NDArray[np.uint8], scores: NDArray[Any], *, first: int, second: int
+    classes: NDArray[np.uint8], scores: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Count the distinct scores of two classes of pixels, by sorting each class and merging.
+    """Count the distinct scores of positives and negatives, by sorting each and merging.
 
     Scores are sorted negated, so that the rising order of `numpy.sort` is falling score. No index is sorted along, and
     the scores of the result replace the sorted ones in memory: float32 takes 16 bytes per pixel at most, the result
@@ -89,7 +89,7 @@ def distinct_by_class(
 
     kept = np.float32 if scores.dtype == np.float32 else np.float64
     limit = float(np.finfo(kept).max) if scores.dtype.kind == "f" else INTEGER_LIMIT
-    wanted = first, second
+    wanted = POSITIVE, NEGATIVE
     size_first, size_second = count_two(classes, wanted)
     negated_first = np.empty(size_first + 1, kept)
     values: NDArray[Any] = np.empty(size_first + size_second + 1, kept)

@@ -12,10 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from segbench.core.integers import MEAN_UNITS
+from segbench.core.integers import MEAN_UNITS, FloatArray
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import FloatArray
 from segbench.core.table import Columns
 from segbench.protocols.pixels.metrics import METRICS, OVER_IMAGES, PixelTable
 

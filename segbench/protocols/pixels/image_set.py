@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.integers import FloatArray
 from segbench.core.pooling import Ranged
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import FloatArray
 from segbench.core.summary import Summary
 from segbench.curves.imagewise import BestFs
 from segbench.curves.points import inexact

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.compiling import compiled
+from segbench.core.integers import FloatArray, IntArray
 from segbench.curves.kernels import (
     area_share,
     best_point,
@@ -20,8 +21,6 @@ from segbench.curves.kernels import (
     unless_long,
 )
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Counts = NDArray[Any]
 
 _compiled = compiled(error_model="numpy")

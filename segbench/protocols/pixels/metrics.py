@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import within_total
+from segbench.core.integers import FloatArray, within_total
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import FloatArray, Space
+from segbench.core.series import Space
 from segbench.core.table import Columns, CountsTable, Interval, column_sums
 from segbench.curves.bounds import image_bounds, score_bounds
 from segbench.curves.curve import Curve

@@ -240,7 +240,7 @@ class Pixels(Protocol):
             raise DataError(sample.name, what, hint)
         prediction = self.soft_map(sample)
         drawn, values = self.labelled(sample)
-        file = sample.prediction_file or sample.name
+        file = sample.predicted_file
         counts = [
             count_labelled(file, labels, prediction, valid, bins=self.bins)
             for labels, valid in brought_together(drawn, self.annotators)
@@ -330,7 +330,7 @@ class Pixels(Protocol):
             import numpy as np
 
             return [(np.zeros(sample.ground_truths[0].shape, np.bool_), sample.field)], ()
-        names = sample.ground_truth_files or (sample.name,) * len(sample.ground_truths)
+        names = sample.truth_files
         valids = [
             self._valid(name, truth, sample.field) for name, truth in zip(names, sample.ground_truths, strict=True)
         ]

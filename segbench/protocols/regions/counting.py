@@ -8,16 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arrays import as_array
+from segbench.core.arrays import as_array, without_hidden
 from segbench.core.errors import DataError
-from segbench.core.integers import MEAN_UNITS
+from segbench.core.integers import MEAN_UNITS, FloatArray, IntArray
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.hierarchy import Hierarchy, dense, hierarchies_of
 from segbench.protocols.regions.inputs import as_label_maps, as_void, check_size, is_ucm2, without_masks
 from segbench.protocols.regions.kernels import LOG_UNITS, sweep_up
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 _DENSE_CELLS = 2**22
 
@@ -78,11 +75,11 @@ def count_regions(
     inside = None if valid is None else as_array(valid, "valid") != 0
     if inside is not None:
         check_size(inside, truths[0], "valid pixels")
-    inside = _also_inside(inside, *unsegmented)
+    inside = without_hidden(inside, *unsegmented)
     # Best overlap of every predicted region, of all thresholds, with one of any annotator.
     overlaps = [np.zeros(int(hierarchy.offsets[-1] + hierarchy.number[-1])) for hierarchy in hierarchies]
     counted = [
-        _annotator(hierarchies, truth, _kept(truth, void, _also_inside(inside, hidden)), overlaps)
+        _annotator(hierarchies, truth, _kept(truth, void, without_hidden(inside, hidden)), overlaps)
         for truth, hidden in zip(truths, unlabelled, strict=True)
     ]
     some = [one for one in counted if one is not None]
@@ -151,14 +148,6 @@ def _annotator(
     covered, *sums = np.concatenate(parts).T
     covered_best = int(np.floor(areas * best * COVERED_UNITS + 0.5).astype(np.int64).sum())
     return _Annotator(labels.size, covered_best, covered, _shares(sums, areas))
-
-
-def _also_inside(inside: NDArray[np.bool_] | None, *hidden: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-    """Leave masked pixels out, too; None where all pixels count."""
-    for mask in hidden:
-        if mask is not None:
-            inside = ~mask if inside is None else inside & ~mask
-    return inside
 
 
 def _kept(truth: NDArray[Any], void: Collection[int], inside: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.counts import Pooled, as_pooled
-from segbench.core.integers import MEAN_UNITS
+from segbench.core.integers import MEAN_UNITS, FloatArray
 from segbench.core.numbers import number
 from segbench.core.series import Series
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

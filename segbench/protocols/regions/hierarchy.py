@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.errors import ArgumentError
+from segbench.core.integers import FloatArray, IntArray
 from segbench.protocols.regions.inputs import as_label_maps, is_ucm2, ucm2_levels
 from segbench.protocols.regions.kernels import merge_upward
 from segbench.protocols.states import State
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 _DENSE_LABELS = 2**16
 
@@ -82,11 +80,8 @@ def dense(labels: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
     return renumbered, number
 
 
-def region_states(
-    predicted: NDArray[Any], truth: NDArray[Any], kept: NDArray[np.bool_] | None = None
-) -> NDArray[np.uint8]:
+def region_states(predicted: NDArray[Any], truth: NDArray[Any], valid: NDArray[np.bool_]) -> NDArray[np.uint8]:
     """Mark where the regions of one annotator were found."""
-    valid = np.ones(truth.shape, np.bool_) if kept is None else kept
     g, p = truth[valid].astype(np.int64), predicted[valid].astype(np.int64)
     states = np.full(truth.shape, State.IGNORED, np.uint8)
     if not g.size:

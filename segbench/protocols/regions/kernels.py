@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.integers import IntArray
 from segbench.protocols.boundaries.jit import helper, index, int64, kernel, part
 from segbench.protocols.regions.counts import COVERED_UNITS
-
-IntArray = NDArray[np.int64]
 
 LOG_UNITS = 2**26
 """Units in 1 of ``n log2 n``; they leave room for 2**30 pixels."""

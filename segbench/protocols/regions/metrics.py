@@ -27,9 +27,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import MEAN_UNITS
+from segbench.core.integers import MEAN_UNITS, FloatArray
 from segbench.core.metric import Metric, shares
-from segbench.core.series import FloatArray
 from segbench.core.table import CountsTable
 from segbench.protocols.common_thresholds import in_order
 from segbench.protocols.regions.counts import COVERED_UNITS, SUMS, RegionCounts
@@ -131,9 +130,7 @@ class RegionTable(CountsTable[RegionCounts]):
                 "are_precision": precision[by_f] / means,
                 "are_recall": recall[by_f] / means,
             }
-        scored = np.empty((len(sums), len(self.metrics)))
-        for column, metric in zip(scored.T, self.metrics, strict=True):
-            column[:] = values[metric.key]
+        scored = np.column_stack([values[metric.key] for metric in self.metrics])
         scored[images == 0] = np.nan
         return scored
 

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
+from segbench.core.integers import FloatArray
 from segbench.core.protocol import Published
 from segbench.core.summary import Summary
 from segbench.protocols.regions.curve import RegionCurve
 from segbench.protocols.regions.metrics import METRICS
-
-FloatArray = NDArray[np.float64]
 
 _ROWS = ("thresholds", "covering", "rand_index", "voi")
 _NO_COUNTS = "the official files do not hold it, and there are no counts of images"

@@ -187,10 +187,9 @@ class Regions(Protocol):
 def _file_of(sample: Sample, name: str) -> str:
     """Name the file in which the array lies."""
     if not name.startswith("ground truth"):
-        return sample.prediction_file or sample.name
+        return sample.predicted_file
     which = name.rpartition(" ")[2]
-    files = sample.ground_truth_files or (sample.name,)
-    return files[int(which)] if which.isdecimal() else files[0]
+    return sample.truth_files[int(which)] if which.isdecimal() else sample.truth_file
 
 
 def compile_kernels() -> None:

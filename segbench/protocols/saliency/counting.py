@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import as_array
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.integers import FloatArray
 from segbench.core.interface import given
 from segbench.core.levels import ROUNDING, as_shares, like_levels
 from segbench.protocols.annotators import zero_or_one
 from segbench.protocols.label_rules import Positive
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
 from segbench.protocols.saliency.masks import MaskRule
-
-FloatArray = NDArray[np.float64]
 
 _SIGMA = 5
 _REACH = 3

@@ -8,17 +8,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.counts import Pooled, as_pooled
+from segbench.core.integers import FloatArray
 from segbench.core.numbers import number
 from segbench.core.series import Series, Space
 from segbench.protocols.saliency.counts import LEVELS, UNITS, SaliencyCounts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

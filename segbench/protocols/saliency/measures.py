@@ -7,13 +7,10 @@ positives in turn: number, sum, and squares around the mean of the group, of sha
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.compiling import compiled
-from segbench.core.integers import IntArray
+from segbench.core.integers import FloatArray, IntArray
 from segbench.protocols.saliency.metrics import f_measure
-
-FloatArray = NDArray[np.float64]
 
 EPS = float(np.spacing(1.0))
 

@@ -9,8 +9,9 @@ from typing import TypeVar
 import numpy as np
 
 from segbench.core.errors import ArgumentError
+from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, shares
-from segbench.core.series import FloatArray, Space
+from segbench.core.series import Space
 from segbench.core.table import CountsTable
 from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
 from segbench.protocols.saliency.curve import SaliencyCurve, saliency_curve

@@ -154,7 +154,7 @@ class Saliency(Protocol):
 
         labels = self._labels(sample)
         counts = count_map(
-            sample.prediction_file or sample.name,
+            sample.predicted_file,
             labels,
             sample.predictions[0],
             stretch=self.stretch,
@@ -190,7 +190,7 @@ class Saliency(Protocol):
         from segbench.protocols.saliency.counting import stretched
 
         labels = self._labels(sample)
-        values = stretched(sample.prediction_file or sample.name, sample.predictions[0], stretch=self.stretch)
+        values = stretched(sample.predicted_file, sample.predictions[0], stretch=self.stretch)
         levels = (values * 255).astype(np.int64)
         return labels, [states_of_labels(labels, levels >= np.rint(cut * 255)) for cut in cuts]
 

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.integers import FloatArray
 from segbench.core.names import shortened
 from segbench.core.numbers import number
 from segbench.core.series import AXES, RATES, Series, Space
@@ -42,8 +43,6 @@ from segbench.report.plots.methods import classes_add_up
 from segbench.report.tables import Table, class_results
 from segbench.statistics.bands import curve_band
 from segbench.statistics.intervals import Intervals
-
-FloatArray = NDArray[np.float64]
 
 _PROBED = 600
 _MOST_DOTS = 2_000

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result
-from segbench.aggregator.signature import SELECTION, without_selection
+from segbench.aggregator.signature import SELECTION, version_of, without_selection
+from segbench.core.grouping import grouped
+from segbench.core.interface import option_of
 from segbench.core.options import typed_options
 from segbench.report.page.places import Places
 
@@ -43,17 +45,16 @@ class Repetition:
 def repetitions(results: Sequence[Result], places: Places) -> list[Repetition]:
     """Give one command for all methods that were counted alike, in the order of the results."""
     results = [replace(one, inputs=places.inputs(one.inputs)) if one.inputs else one for one in results]
-    alike: dict[object, list[Result]] = {}
-    human = [result for result in results if not result.rules.competes]
-    for result in results:
-        if result not in human:
-            where = result.inputs and replace(result.inputs, prediction=None, column=None, merged=())
-            alike.setdefault((result.protocol, tuple(result.settings.items()), where), []).append(result)
-    given = [_repetition(group) for group in alike.values()]
-    for result in human:
-        remark = "the annotators against each other: add --human to the command of a method"
-        given.append(Repetition((result.method,), "", (remark,)))
-    return given
+    alike = grouped((_counted_how(result), result) for result in results if result.rules.competes)
+    remark = "the annotators against each other: add --human to the command of a method"
+    human = [Repetition((result.method,), "", (remark,)) for result in results if not result.rules.competes]
+    return [*map(_repetition, alike.values()), *human]
+
+
+def _counted_how(result: Result) -> tuple[object, ...]:
+    """Give all that methods of one command have in common."""
+    where = result.inputs and replace(result.inputs, prediction=None, column=None, merged=())
+    return result.protocol, tuple(result.settings.items()), where
 
 
 def _repetition(group: Sequence[Result]) -> Repetition:
@@ -77,7 +78,7 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     words += ["--field", inputs.field] if inputs.field else []
     for name in ("gt_pattern", "pred_pattern", "field_pattern"):
         pattern = getattr(inputs, name)
-        words += [f"--{name.replace('_', '-')}", pattern] if pattern != "*" else []
+        words += [option_of(name), pattern] if pattern != "*" else []
     words += ["--negatives", inputs.negatives] if inputs.negatives else []
     images = ",".join(inputs.images)
     if len(images) > _LONGEST_LIST or images.count(",") >= max(1, len(inputs.images)):
@@ -88,7 +89,9 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     words += ["--no-check"] if inputs.unchecked else []
     if inputs.merged:
         remarks.append(f"counted in {1 + len(inputs.merged)} parts, of which this is the first; then segbench merge")
-    remarks.append(f"counted by segbench {__version__}" if _version(first) == __version__ else _other_version(first))
+    version = version_of(first.signature)
+    made = "" if version == __version__ else f", this page was made by {__version__}"
+    remarks.append(f"counted by segbench {version}{made}")
     return Repetition(methods, shlex.join([*words, "-o", "results.segbench"]), tuple(remarks))
 
 
@@ -103,11 +106,3 @@ def _options(result: Result) -> tuple[list[str], list[str]]:
     for name, option in _REPAIRS.items():
         words += option(result.settings[name]) if name in result.settings else []
     return words, [f"not in the command: {name} {result.settings[name]}" for name in left]
-
-
-def _version(result: Result) -> str:
-    return result.signature.rpartition("|segbench:")[2]
-
-
-def _other_version(result: Result) -> str:
-    return f"counted by segbench {_version(result)}, this page was made by {__version__}"

@@ -23,7 +23,6 @@ from segbench.protocols.states import State, states_of_labels
 from segbench.report.page.charts import rounded
 from segbench.report.page.pictures import block_side, photograph, picked, png, read_photograph, tint
 
-FloatArray = NDArray[np.float64]
 MOST_CUTS = 255
 
 THUMBNAIL = 300

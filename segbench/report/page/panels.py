@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.aggregator.executors import answers
 from segbench.aggregator.rereading import files_of, why_no_pictures
 from segbench.aggregator.result import Result
 from segbench.core.errors import SegbenchError
+from segbench.core.integers import FloatArray
 from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import AT_THE_MASK
 from segbench.loaders.pairing import SampleFiles
@@ -23,8 +23,6 @@ from segbench.loaders.source import Source
 from segbench.report.page.charts import Method
 from segbench.report.page.panel import MOST_CUTS, Seen, Task, draw, with_one_image
 from segbench.report.page.places import Places
-
-FloatArray = NDArray[np.float64]
 
 LONGEST_SIDES = (512, 340, 256, 170)
 """Longest sides of pictures, in pixels; the first that fits is taken."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup, escape
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from segbench.core.integers import FloatArray
 from segbench.core.names import shortened
-
-FloatArray = NDArray[np.float64]
+from segbench.core.numbers import point_first
 
 WIDTH = 480
 _MOST_TICKS = 6
@@ -132,8 +132,7 @@ def axes(x: Axis, y: Axis, x_title: str, y_title: str) -> Markup:
 
 def _label(value: float) -> str:
     """Write a number beside an axis, in the style of the tables."""
-    text = f"{value:.6g}"
-    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+    return point_first(f"{value:.6g}")
 
 
 def drawing(parts: list[Markup], height: float, named: str, **attributes: object) -> Markup:
