@@ -254,11 +254,29 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
         (lambda: RESULT.of_class("car"), "it has no classes"),
         (lambda: segbench.count_pixels(SOFT, TRUTH), "labels come first, then scores"),
         (lambda: segbench.count_boundaries(100 * SOFT, TRUTH), "of files with repairs="),
+        (lambda: segbench.count_boundaries(TRUTH, SOFT), "15 values besides 0, .* scores come before ground truths"),
     ],
 )
 def test_mistakes_of_other_kinds_are_named(call, words):
     with pytest.raises((ArgumentError, segbench.DataError), match=words):
         call()
+
+
+def test_rows_that_are_taken_for_images_are_noted():
+    rows, image = segbench.evaluate(zip(TRUTH, SOFT, strict=True)), segbench.evaluate([(TRUTH, SOFT)])
+    assert rows.notes == (
+        "4 images have one dimension; if they are the rows of one, give evaluate([(labels, scores)])",
+    )
+    assert image.notes == ()
+
+
+def test_long_arrays_are_printed_by_type_and_shape():
+    scores = np.arange(9.0)[::-1]
+    assert repr(ScoreCounts(scores, scores > 4, scores < 5)).startswith(
+        "ScoreCounts(scores=float64[9], positives=int64[9], negatives=int64[9], ignored=0, "
+    )
+    assert repr(ScoreCounts([2, 1], [3, 0], [1, 1])).startswith("ScoreCounts(scores=[2.0, 1.0], positives=[3, 0], ")
+    assert len(repr(segbench.pr_curve(COUNTS))) < 200
 
 
 def test_counts_of_two_types_do_not_add_up():

@@ -193,4 +193,4 @@ def _how_to_continue(output: Path | None) -> str:
     if output is None:
         return "nothing was saved, because no results file was named (-o)"
     line = shlex.join(["segbench", *(argument for argument in sys.argv[1:] if argument != "--fresh")])
-    return f"what was counted is saved in {output}; to continue:\n  {line}"
+    return f"{output} keeps every image counted so far; to continue:\n  {line}"

@@ -9,9 +9,10 @@ from importlib import import_module
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import Brief
 
 
-class Counts(ABC):
+class Counts(Brief, ABC):
     """Counts of an image, or of many; a frozen dataclass of integer arrays, numbers and texts.
 
     A protocol's counts derive from this class. Results files store their fields as they are, without further code.

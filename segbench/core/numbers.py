@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
+from typing import Any
 
 DIGITS = 4
 _TINY = 1e-6
+_PRINTED = 8  # entries of an array
 
 
 def number(value: float, bounds: tuple[float, float] | None = None, *, digits: int = DIGITS) -> str:
@@ -59,3 +62,19 @@ def _short(value: float, digits: int) -> str:
 def point_first(text: str) -> str:
     """Leave out the zero before the point."""
     return text.replace("0.", ".", 1) if text.lstrip("+-").startswith("0.") else text
+
+
+class Brief:
+    """A dataclass that prints long arrays by their type and shape."""
+
+    def __repr__(self) -> str:
+        """Print the fields in one line."""
+        kept: Any = self
+        parts = [f"{each.name}={_brief(getattr(self, each.name))}" for each in fields(kept)]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _brief(value: Any) -> str:  # noqa: ANN401  of any field
+    if not hasattr(value, "dtype"):
+        return repr(value)
+    return repr(value.tolist()) if value.size <= _PRINTED else f"{value.dtype}{list(value.shape)}"

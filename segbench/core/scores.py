@@ -24,7 +24,7 @@ _PARTS_AT_ONCE, _SCORES_AT_ONCE, _SUMS_AT_ONCE = 64, 2**20, 16
 _SORTED_ABOVE = 2**18
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoreCounts(Counts):
     """How many positive and negative pixels have each score, of an image or of many.
 

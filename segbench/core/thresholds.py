@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from segbench.core.arrays import as_floats
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray, frozen
+from segbench.core.numbers import Brief
 
 
-@dataclass(frozen=True, eq=False)
-class Thresholds:
+@dataclass(frozen=True, eq=False, repr=False)
+class Thresholds(Brief):
     """Thresholds chosen on one set of images, to be applied to another; usable wherever an array is.
 
     Parameters

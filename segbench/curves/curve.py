@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.integers import FloatArray
-from segbench.core.numbers import number
+from segbench.core.numbers import Brief, number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Envelope, Line, Series, Space
 from segbench.curves.areas import pr_area, roc_area
@@ -38,8 +38,8 @@ EMPTY_MASK_THRESHOLD = 1.0
 """The threshold that is reported where two-valued predictions hold a single value and nothing is predicted."""
 
 
-@dataclass(frozen=True, eq=False)
-class Curve(Series):
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(Brief, Series):
     """A ROC or PR curve, from no prediction at all to everything predicted.
 
     Point k holds the counts at ``score >= thresholds[k]``; the first is (0, 0) at threshold infinity, the last (P, N).

@@ -21,12 +21,13 @@ import numpy as np
 
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.integers import FloatArray
+from segbench.core.numbers import Brief
 from segbench.core.scores import ScoreCounts
 from segbench.curves.points import cumulate
 
 
-@dataclass(frozen=True, eq=False)
-class GainCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class GainCurve(Brief):
     """A precision-recall-gain curve, from recall gain 0 to 1.
 
     Parameters

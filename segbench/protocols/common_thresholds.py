@@ -14,7 +14,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray, IntArray, added, as_counts, frozen
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CountsAtThresholds(Counts):
     """Counts of an image, or of many, at rising thresholds: totals first, then arrays of one count per threshold."""
 

@@ -11,6 +11,7 @@ import numpy as np
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray
+from segbench.core.numbers import Brief
 from segbench.core.table import Table, Tabled
 from segbench.statistics.bootstrap import table_of
 from segbench.statistics.replicates import as_draws, as_level, weights_of_draws
@@ -18,8 +19,8 @@ from segbench.statistics.replicates import as_draws, as_level, weights_of_draws
 _MOST_POINTS = 100_000
 
 
-@dataclass(frozen=True, eq=False)
-class Band:
+@dataclass(frozen=True, eq=False, repr=False)
+class Band(Brief):
     """Where a curve lies in the middle share of the replicates, point by point.
 
     Parameters

@@ -314,7 +314,8 @@ class TestKills:
         assert process.returncode == 130
         assert out == ""
         said, again = err.strip().rsplit("\n", 1)
-        assert "of 900 images of 'pred' done; what was counted is saved in" in said
+        assert "of 900 images of 'pred' done; " in said
+        assert " keeps every image counted so far; to continue:" in said
         assert "Traceback" not in err
         assert shlex.split(again) == ["segbench", *(str(part) for part in command if part != "--fresh")]
         assert integrity(file) == "ok"

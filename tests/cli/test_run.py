@@ -109,7 +109,9 @@ class TestRun:
             "--invert", "--bins", "--format", "json",
         )  # fmt: skip
         (run,) = json.loads(answer.out)["runs"]
-        assert run["settings"] == {"positive": ">=128", "void": "7,9", "invert": "yes", "floats": "bins"}
+        assert run["settings"] == {
+            "positive": ">=128", "void": "7,9", "invert": "yes", "floats": "bins", "field": "yes",
+        }  # fmt: skip
         assert run["summary"]["ignored"] == 8
 
     def test_negatives_that_fit_nothing_are_said(self, segbench, papers):

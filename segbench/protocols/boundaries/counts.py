@@ -12,7 +12,7 @@ from segbench.core.integers import IntArray, within_total
 from segbench.protocols.common_thresholds import CountsAtThresholds
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoundaryCounts(CountsAtThresholds):
     """Matched and total boundary pixels of an image, or of many, threshold by threshold.
 

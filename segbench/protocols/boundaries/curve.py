@@ -34,7 +34,7 @@ from segbench.core.arrays import as_floats
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray
-from segbench.core.numbers import number
+from segbench.core.numbers import Brief, number
 from segbench.core.series import Line, Series, Space
 from segbench.protocols.boundaries.counts import BoundaryCounts
 
@@ -51,8 +51,8 @@ POOLED = ("ods_f", "ods_precision", "ods_recall", "ods_threshold", "area_pr", "a
 _LEAST_RECALL_DRAWN = 0.01
 
 
-@dataclass(frozen=True, eq=False)
-class BoundaryCurve(Series):
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundaryCurve(Brief, Series):
     """Recall and precision at rising thresholds.
 
     Parameters

@@ -113,7 +113,17 @@ def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) 
 
 def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDArray[np.bool_]]:
     """Read one mask, or one per annotator."""
-    return of_one_size(ground_truths, "ground truth of annotator", as_mask)
+    return of_one_size(ground_truths, "ground truth of annotator", _as_drawn)
+
+
+def _as_drawn(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
+    """Read a mask that holds 0 and one other value, so that scores are not taken for one."""
+    drawn = as_mask(mask, name)
+    values = np.unique(np.asarray(mask)[drawn])
+    if values.size > 1:
+        what = f"{values.size} values besides 0, expected at most one"
+        raise DataError(name, what, "scores come before ground truths; of grey levels say what is drawn: levels >= 128")
+    return drawn
 
 
 def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str = "prediction") -> None:

@@ -18,7 +18,7 @@ MASK_CLASSES = "negative=0,positive=1"
 """The two classes of masks."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelCounts(Counts):
     """Pixels by true and predicted class; counts of the same classes add with ``+``.
 

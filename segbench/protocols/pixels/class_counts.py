@@ -11,7 +11,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassCounts(Counts):
     """The pixel counts of each class of an image, or of many; counts of the same classes add with ``+``.
 

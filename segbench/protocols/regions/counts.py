@@ -31,7 +31,7 @@ SUMS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RegionCounts(CountsAtThresholds):
     """How well the segmentations of an image, or of many, agree with all annotators, threshold by threshold.
 

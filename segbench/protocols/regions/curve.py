@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.integers import MEAN_UNITS, FloatArray
-from segbench.core.numbers import number
+from segbench.core.numbers import Brief, number
 from segbench.core.series import Series
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, eq=False)
-class RegionCurve(Series):
+@dataclass(frozen=True, eq=False, repr=False)
+class RegionCurve(Brief, Series):
     """The region metrics at rising thresholds.
 
     Parameters

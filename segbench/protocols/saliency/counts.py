@@ -36,7 +36,7 @@ SCALARS = (
 CURVES = ("precision", "recall", "f", "e")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SaliencyCounts(Counts):
     """Metrics of an image, or their sums over many, in units of 2**-44.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.integers import FloatArray
-from segbench.core.numbers import number
+from segbench.core.numbers import Brief, number
 from segbench.core.series import Series, Space
 from segbench.protocols.saliency.counts import LEVELS, UNITS, SaliencyCounts
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, eq=False)
-class SaliencyCurve(Series):
+@dataclass(frozen=True, eq=False, repr=False)
+class SaliencyCurve(Brief, Series):
     """Precision, recall, F and E at rising thresholds, each the mean over images.
 
     Parameters
