@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from segbench.drawing.axes import CURVE_LAYER
 
@@ -24,8 +25,28 @@ _GAP = 0.4
 _STYLE: dict[str, Any] = {"handlelength": 1.5, "handletextpad": 0.6, "columnspacing": 1.2, "labelspacing": 0.35}
 
 
+_placed: WeakKeyDictionary[Axes, tuple[Sequence[str], Legend | None]] = WeakKeyDictionary()
+
+
 def place_legend(ax: Axes, corners: Sequence[str]) -> None:
-    """Draw the legend of all labelled artists."""
+    """Draw the legend of all labelled artists; of other axes of the figure, which may have become smaller, once more.
+
+    Legends that were removed or drawn anew since they were placed stay as they are.
+    """
+    figure: Any = ax.get_figure(root=True)
+    _place(ax, corners)
+    kept = {one: _placed[one] for one in figure.axes if one in _placed and one is not ax}
+    others = [(one, before) for one, (before, legend) in kept.items() if legend and one.get_legend() is legend]
+    for each, where in [*others, *([(ax, corners)] if others else [])]:
+        _place(each, where)
+
+
+def _place(ax: Axes, corners: Sequence[str]) -> None:
+    _choose_place(ax, corners)
+    _placed[ax] = corners, ax.get_legend()
+
+
+def _choose_place(ax: Axes, corners: Sequence[str]) -> None:
     entries = len(ax.get_legend_handles_labels()[1])
     if not entries:
         return
@@ -76,7 +97,7 @@ def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
     width, height = legend.get_window_extent().size
     legend.set_in_layout(False)
     frame, around = ax.get_window_extent(), ax.get_tightbbox() or ax.get_window_extent()
-    wide, high = figure.bbox.size - around.size + frame.size
+    wide, high = figure.bbox.size * _share_of_figure(ax) - around.size + frame.size
     room = min if ax.get_aspect() != "auto" else math.prod
     for size in _SIZES[:3] if entries <= _MANY else _SIZES[2:]:
         columns_beside = math.ceil(size * height / high)
@@ -94,3 +115,12 @@ def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
         ax.set_anchor("W")  # in the middle of its space a square would move the legend out of the figure
         return {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": columns_beside, **gap}
     return {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": columns_below, **gap}
+
+
+def _share_of_figure(ax: Axes) -> tuple[float, float]:
+    """Give the share of the figure's width and height that is for these axes, where they stand in a grid."""
+    spec = ax.get_subplotspec()
+    if spec is None:
+        return 1.0, 1.0
+    rows, columns = spec.get_gridspec().get_geometry()
+    return len(spec.colspan) / columns, len(spec.rowspan) / rows

@@ -205,6 +205,25 @@ class TestSpace:
             ax.figure.draw_without_rendering()
             assert ax.get_window_extent().height > 0.66 * ax.figure.bbox.height
 
+    @pytest.mark.parametrize("methods", [2, 4])
+    def test_legends_of_axes_side_by_side_are_alike(self, methods):
+        figure, axes = plt.subplots(1, 3, figsize=(7, 2.6), layout="constrained")
+        for ax in axes:
+            plot_pr(pixel_results(methods, images=3), ax=ax)
+        figure.draw_without_rendering()
+        boxes = [ax.get_legend().get_window_extent() for ax in axes]
+        assert len({round(box.height) for box in boxes}) == 1
+        assert all(ax.get_window_extent().width > figure.bbox.width / 9 for ax in axes)
+        for ax, box in zip(axes, boxes, strict=True):
+            texts = [ax.xaxis.label, *ax.get_xticklabels(), *(other.yaxis.label for other in axes)]
+            assert not any(box.overlaps(text.get_window_extent()) for text in texts)
+
+    def test_a_legend_that_was_removed_stays_away(self):
+        _, axes = plt.subplots(1, 2, layout="constrained")
+        plot_pr(pixel_results(2, images=3), ax=axes[0]).get_legend().remove()
+        plot_pr(pixel_results(2, images=3), ax=axes[1])
+        assert axes[0].get_legend() is None
+
     def test_images_that_are_all_perfect_end_the_axis_at_one(self):
         truth = np.eye(4, dtype=np.uint8)
         results = [evaluate({"a": (truth, truth), "b": (truth[::-1], truth[::-1])}, method=name) for name in "xy"]
