@@ -24,18 +24,17 @@ _LEAST_LEFT = 0.75
 _GAP = 0.4
 _STYLE: dict[str, Any] = {"handlelength": 1.5, "handletextpad": 0.6, "columnspacing": 1.2, "labelspacing": 0.35}
 
-
 _placed: WeakKeyDictionary[Axes, tuple[Sequence[str], Legend | None]] = WeakKeyDictionary()
 
 
 def place_legend(ax: Axes, corners: Sequence[str]) -> None:
-    """Draw the legend of all labelled artists; of other axes of the figure, which may have become smaller, once more.
+    """Draw the legend of all labelled artists, and once more those of axes beside these, which may have become smaller.
 
-    Legends that were removed or drawn anew since they were placed stay as they are.
+    A legend that was removed or replaced since stays as it is.
     """
-    figure: Any = ax.get_figure(root=True)
+    root: Any = ax.get_figure(root=True)
     _place(ax, corners)
-    kept = {one: _placed[one] for one in figure.axes if one in _placed and one is not ax}
+    kept = {one: _placed[one] for one in root.axes if one in _placed and one is not ax}
     others = [(one, before) for one, (before, legend) in kept.items() if legend and one.get_legend() is legend]
     for each, where in [*others, *([(ax, corners)] if others else [])]:
         _place(each, where)
@@ -97,7 +96,7 @@ def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
     width, height = legend.get_window_extent().size
     legend.set_in_layout(False)
     frame, around = ax.get_window_extent(), ax.get_tightbbox() or ax.get_window_extent()
-    wide, high = figure.bbox.size * _share_of_figure(ax) - around.size + frame.size
+    wide, high = figure.bbox.size * _share_of_whole(ax) - around.size + frame.size
     room = min if ax.get_aspect() != "auto" else math.prod
     for size in _SIZES[:3] if entries <= _MANY else _SIZES[2:]:
         columns_beside = math.ceil(size * height / high)
@@ -117,8 +116,8 @@ def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
     return {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": columns_below, **gap}
 
 
-def _share_of_figure(ax: Axes) -> tuple[float, float]:
-    """Give the share of the figure's width and height that is for these axes, where they stand in a grid."""
+def _share_of_whole(ax: Axes) -> tuple[float, float]:
+    """Give the share of the whole width and height that these axes have in a grid."""
     spec = ax.get_subplotspec()
     if spec is None:
         return 1.0, 1.0

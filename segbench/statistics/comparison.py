@@ -156,7 +156,7 @@ class Comparison:
 
     def _notes_on(self, table: TextTable) -> list[str]:
         others = [metric.key for metric in self.metrics if metric.key not in compared(self)]
-        left_out = [f"left out here, held by differences: {', '.join(others)}"] if others else []
+        left_out = [f"left out: {', '.join(others)}; `differences` holds all"] if others else []
         return [*table.notes, *disagreements(self, compared(self)), *self.notes, *left_out]
 
 

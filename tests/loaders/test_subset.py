@@ -65,7 +65,7 @@ class TestImages:
             "prediction": make(tmp_path / "pred", "a.png", "d.png"),
             "field": make(tmp_path / "field", "a.png"),
         }
-        assert chosen("a", **places) == (["a"], {"subset": "1 of 3"})
+        assert chosen("a", **places) == (["a"], {"field": "yes", "subset": "1 of 3"})
         with pytest.raises(DataError, match="1 of 2 ground truths has no prediction:\n  b"):
             chosen("a", "b", **places)
         with pytest.raises(DataError, match="1 prediction has no ground truth:\n  d"):

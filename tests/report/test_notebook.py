@@ -137,4 +137,4 @@ def test_intervals_and_comparisons_print_as_text():
     assert header.split() == ["metric", "value", "95", "%", "low", "95", "%", "high"]
     assert first.split()[0] == "ods_f"
     assert repr(intervals).endswith(intervals.signature)
-    assert "left out here, held by differences: ods_precision, " in str(compare_results(results, replicates=50))
+    assert "left out: ods_precision, " in str(compare_results(results, replicates=50))
