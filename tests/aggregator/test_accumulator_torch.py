@@ -132,7 +132,12 @@ def test_logits_are_reduced_where_they_lie(count_on, score_type):
     protocol = Labels(classes=3, pred_map="0=1,1=0")
     by_torch, by_numpy = Accumulator(protocol, count_on=count_on), Accumulator(protocol)
     by_torch.update(torch.from_numpy(truth), stack, torch.from_numpy(valid), names=["a", "b"])
-    by_torch.update(torch.from_numpy(truth[0]), stack[0].permute(1, 2, 0), name="c")
+    last = stack[0].permute(1, 2, 0)
+    if score_type == "uint8":
+        with pytest.raises(DataError, match="of uint8 may be a colour image"):
+            by_torch.update(torch.from_numpy(truth[0]), last, name="c")
+        last = last.to(torch.int16)
+    by_torch.update(torch.from_numpy(truth[0]), last, name="c")
     by_torch.update(torch.from_numpy(truth), stack[:, :1], names=["d", "e"])  # labels, with an axis of one channel
     by_numpy.update(truth, plain(stack), valid, names=["a", "b"])
     by_numpy.update(truth[0], plain(stack[0]), name="c")
