@@ -24,25 +24,23 @@ _LEAST_LEFT = 0.75
 _GAP = 0.4
 _STYLE: dict[str, Any] = {"handlelength": 1.5, "handletextpad": 0.6, "columnspacing": 1.2, "labelspacing": 0.35}
 
-_placed: WeakKeyDictionary[Axes, tuple[Sequence[str], Legend | None]] = WeakKeyDictionary()
+_corners: WeakKeyDictionary[Legend, Sequence[str]] = WeakKeyDictionary()
+"""Of the legends placed here; one that was removed or replaced is not drawn again."""
 
 
 def place_legend(ax: Axes, corners: Sequence[str]) -> None:
-    """Draw the legend of all labelled artists, and once more those of axes beside these, which may have become smaller.
-
-    A legend that was removed or replaced since stays as it is.
-    """
+    """Draw the legend of all labelled artists, and those of axes beside these again, which may have become smaller."""
     root: Any = ax.get_figure(root=True)
     _place(ax, corners)
-    kept = {one: _placed[one] for one in root.axes if one in _placed and one is not ax}
-    others = [(one, before) for one, (before, legend) in kept.items() if legend and one.get_legend() is legend]
-    for each, where in [*others, *([(ax, corners)] if others else [])]:
-        _place(each, where)
+    others = [one for one in root.axes if one is not ax and one.get_legend() in _corners]
+    for each in [*others, *([ax] if others else [])]:
+        _place(each, _corners.get(each.get_legend(), corners))
 
 
 def _place(ax: Axes, corners: Sequence[str]) -> None:
     _choose_place(ax, corners)
-    _placed[ax] = corners, ax.get_legend()
+    if legend := ax.get_legend():
+        _corners[legend] = corners
 
 
 def _choose_place(ax: Axes, corners: Sequence[str]) -> None:

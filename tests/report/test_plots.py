@@ -1,4 +1,6 @@
+import gc
 import re
+import weakref
 from dataclasses import replace
 
 import matplotlib as mpl
@@ -217,6 +219,12 @@ class TestSpace:
         for ax, box in zip(axes, boxes, strict=True):
             texts = [ax.xaxis.label, *ax.get_xticklabels(), *(other.yaxis.label for other in axes)]
             assert not any(box.overlaps(text.get_window_extent()) for text in texts)
+
+    def test_a_closed_plot_leaves_memory(self):
+        known = weakref.ref(plot_pr(pixel_results(2, images=3)))
+        plt.close("all")
+        gc.collect()
+        assert known() is None
 
     def test_a_legend_that_was_removed_stays_away(self):
         _, axes = plt.subplots(1, 2, layout="constrained")
