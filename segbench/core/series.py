@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.html import drawing_html
+from segbench.core.integers import FloatArray
 
-FloatArray = NDArray[np.float64]
 Space = Literal["roc", "pr"]
 Line = tuple[FloatArray, FloatArray]
 

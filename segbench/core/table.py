@@ -19,8 +19,9 @@ from threadpoolctl import ThreadpoolController
 
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
+from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, refuse_outside
-from segbench.core.series import FloatArray, Series, Space
+from segbench.core.series import Series, Space
 from segbench.core.summary import Summary
 
 Interval = tuple[float, float]

@@ -40,8 +40,8 @@ _TIED = 1e-12
 _MOST_DIGITS = 12
 _SIGNIFICANT = 0.05
 _NAMED_PAIRS = 4
-_HEADER = ("metric", "a", "b", "of a", "of b", "a - b", "p", "wins", "ties", "losses")
-_HOLM = "p (Holm)"
+_HOLM, _UNDECIDED = "p (Holm)", "undecided"
+_HEADER = ("metric", "a", "b", "of a", "of b", "a - b", "p", _HOLM, "wins", "ties", "losses", _UNDECIDED)
 
 
 @dataclass(frozen=True)
@@ -177,16 +177,11 @@ def comparison_table(comparison: Comparison, *, metrics: Sequence[str], digits: 
     for reason in dict.fromkeys(comparison.undefined.values()):
         without = [key for key in metrics if comparison.undefined.get(key) == reason]
         notes += [f"undefined ({reason}): {', '.join(without)}"] if without else []
-    header, cells = list(_HEADER), [_short_row(row, digits) for row in rows]
-    if len(comparison.intervals) > 2:  # of a single pair, the correction changes nothing
-        after = header.index("p") + 1
-        header.insert(after, _HOLM)
-        for line, row in zip(cells, rows, strict=True):
-            line.insert(after, number(row.p_holm))
-    if any(row.undecided for row in rows):
-        header.append("undecided")
-        for line, row in zip(cells, rows, strict=True):
-            line.append(str(row.undecided))
+    # Of a single pair, the correction changes nothing.
+    left_out = {_HOLM: len(comparison.intervals) < 3, _UNDECIDED: not any(row.undecided for row in rows)}
+    shown = [not left_out.get(title) for title in _HEADER]
+    lines = [_HEADER, *(_short_row(row, digits) for row in rows)]
+    header, *cells = (list(itertools.compress(line, shown)) for line in lines)
     titles = {metric.key: metric.latex(metric.name) for metric in comparison.metrics}
     return TextTable(header, cells, names=3, notes=tuple(notes), latex_names=titles)
 
@@ -272,6 +267,7 @@ def _placed(value: float, digits: int) -> str:
 
 
 def _short_row(row: Difference, digits: int) -> list[str]:
+    """Write a row under `_HEADER`."""
     return [
         row.metric,
         row.a,
@@ -280,9 +276,11 @@ def _short_row(row: Difference, digits: int) -> list[str]:
         number(row.estimate_b, row.bounds_b, digits=digits),
         _with_interval(row, digits),
         number(row.p_value),
+        number(row.p_holm),
         str(row.wins),
         str(row.ties),
         str(row.losses),
+        str(row.undecided),
     ]
 
 

@@ -22,11 +22,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.integers import FloatArray
 from segbench.core.table import CELLS_AT_ONCE, Table, multiplied, weighted_sums
-
-FloatArray = NDArray[np.float64]
 
 _ROUNDING = 1e-12
 

@@ -41,7 +41,6 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 SHARES = np.linspace(0, 1, 100)
 """Where between two thresholds F is measured (rule 2)."""
 

@@ -119,9 +119,9 @@ def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDA
 def _as_drawn(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
     """Read a mask that holds 0 and one other value, so that scores are not taken for one."""
     drawn = as_mask(mask, name)
-    values = np.unique(np.asarray(mask)[drawn])
-    if values.size > 1:
-        what = f"{values.size} values besides 0, expected at most one"
+    values = np.asarray(mask)[drawn]
+    if values.size and (values != values[0]).any():
+        what = f"{np.unique(values).size} values besides 0, expected at most one"
         raise DataError(name, what, "scores come before ground truths; of grey levels say what is drawn: levels >= 128")
     return drawn
 

@@ -123,8 +123,8 @@ class ImageSet(Mapping[str, ScoreCounts]):
         or negatives are less smooth: between two of c points, F moves by about 1 / sqrt(c P).
         """
         rarer = max(min(self.points.total_positives, self.points.total_negatives), 1)
-        cuts = min(max(_CUTS if sets == 1 else _CUTS_OF_PAIRS, _CUTS_OF_FEW // rarer), _MOST_CUTS)
-        return reduced_for_resamples(self.points, cuts if sets == 1 else cuts // 4)
+        least, part = (_CUTS, 1) if sets == 1 else (_CUTS_OF_PAIRS, 4)
+        return reduced_for_resamples(self.points, min(max(least, _CUTS_OF_FEW // rarer), _MOST_CUTS) // part)
 
     def several_at(self, scores: FloatArray) -> NDArray[np.bool_]:
         """Mark the thresholds that several of `points` are counted at, each at the highest that it reaches."""
