@@ -111,9 +111,8 @@ from .report.plots.significance import plot_significance as plot_significance
 from .report.regions import plot_regions as plot_regions
 from .statistics.bands import Band as Band
 from .statistics.bands import curve_band as curve_band
-from .statistics.bootstrap import bootstrap as bootstrap
 from .statistics.comparison import Comparison as Comparison
 from .statistics.comparison import Difference as Difference
-from .statistics.intervals import Intervals as Intervals
+from .statistics.intervals import Intervals as Intervals, intervals as intervals
 from .verification.checks import Check as Check
 from .verification.verifying import verify as verify

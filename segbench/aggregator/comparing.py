@@ -15,9 +15,9 @@ from segbench.core.protocol import Protocol
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
-from segbench.statistics.comparison import compare as compare_counts
-from segbench.statistics.intervals import IntervalMethod, Intervals
+from segbench.statistics.comparison import compare as compare_tables
 from segbench.statistics.same_images import refuse_different
+from segbench.statistics.tables import protocol_measuring
 
 _LISTED = 8
 _EXPECTED = "expected results, or counts by the names of methods and images: {'ours': {'1': counts}, 'theirs': ..}"
@@ -27,10 +27,8 @@ def compare(
     methods: Mapping[str, Mapping[str, Any] | Result] | Sequence[Result],
     *,
     protocol: Protocol | None = None,
-    method: IntervalMethod = "percentile",
     level: float = 0.95,
     replicates: int = 2000,
-    permutations: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
     """Compare methods, each pair of them, by every metric but totals and thresholds.
@@ -43,16 +41,17 @@ def compare(
     protocol : Protocol, optional
         What measures counts; by default the protocol that ships for counts of their type. Not for results, which have
         theirs.
-    method, level, replicates, seed
-        Of the intervals, see `bootstrap`.
-    permutations : int
-        Ways of swapping images that are measured, from 1 to 10 million; all ways where there are no more.
+    level : float
+        Confidence level of the intervals.
+    replicates, seed : int
+        Of the resamples behind ranks, and behind intervals of metrics that jump, see `intervals`.
 
     Returns
     -------
     Comparison
-        One `Difference` per pair and metric. Exact counts and counts in bins can be compared with each other: values in
-        bins carry bounds, and intervals, p-values and rank shares are those of the binned values, which a note says.
+        ``answer()`` says which methods are best, and which cannot be told apart; `differences` holds each pair and
+        metric. Exact counts and counts in bins can be compared with each other: values in bins carry bounds, and
+        intervals, p-values and rank shares are those of the binned values, which a note says.
 
     Raises
     ------
@@ -64,8 +63,10 @@ def compare(
     >>> from segbench import ScoreCounts
     >>> def images(hits):
     ...     return {str(k): ScoreCounts([2, 1], [hits, 10 - hits], [k % 4, 20 - k % 4]) for k in range(12)}
-    >>> result = compare({"good": images(8), "poor": images(6)}, replicates=200)
-    >>> row = next(row for row in result.differences if row.metric == "ods_f")
+    >>> result = compare({"good": images(8), "poor": images(6)})
+    >>> print(result.answer().verdict)
+    good leads poor by .1273 ODS F (p < .0001)
+    >>> (row,) = result.rows("ods_f")
     >>> row.wins, row.losses, row.p_value < 0.01, result.rank_shares["ods_f"]["good"]
     (12, 0, True, (1.0, 0.0))
     """
@@ -78,29 +79,28 @@ def compare(
         raise ArgumentError(f"methods holds {type(given[0] if odd is None else odd).__name__}, {_EXPECTED}")
     results = [one for one in given if isinstance(one, Result)]
     names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
-    settings = _Settings(method=method, level=level, replicates=replicates, permutations=permutations, seed=seed)
+    settings = _Settings(level=level, replicates=replicates, seed=seed)
     if given and len(results) == len(given):
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
         named_results = [replace(result, method=name) for name, result in zip(names, results, strict=True)]
         return compare_results(named_results, **settings)
-    counts = [one.counts if isinstance(one, Result) else one for one in given]
-    return compare_counts(dict(zip(names, counts, strict=True)), protocol=protocol, **settings)
+    counts = dict(zip(names, (one.counts if isinstance(one, Result) else one for one in given), strict=True))
+    if len(counts) > 1:
+        refuse_different(counts)
+    measuring = protocol or protocol_measuring(*counts.values())
+    return compare_tables({name: measuring.table(images) for name, images in counts.items()}, **settings)
 
 
 class _Settings(TypedDict, total=False):
-    """How differences are tested and ranks drawn."""
+    """How intervals are made and ranks drawn."""
 
-    method: IntervalMethod
     level: float
     replicates: int
-    permutations: int
     seed: int
 
 
-def compare_results(
-    results: Sequence[Result], *, drawn: Mapping[str, Intervals] | None = None, **settings: Unpack[_Settings]
-) -> Comparison:
+def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) -> Comparison:
     """Compare methods pair by pair on the same images.
 
     Parameters
@@ -109,10 +109,8 @@ def compare_results(
         At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
         is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
         (`scale`, `resize`, `invert`, bins, `pred_map`), and a note says so. Values counted in bins carry bounds.
-    drawn : mapping of str to Intervals, optional
-        What `Result.intervals` gave for some methods with the same settings, so that it is not drawn again.
     **settings
-        ``method``, ``level``, ``replicates``, ``permutations`` and ``seed`` as in `segbench.compare`.
+        ``level``, ``replicates`` and ``seed`` as in `segbench.compare`.
 
     Returns
     -------
@@ -142,14 +140,7 @@ def compare_results(
     if len(counts) > 1 and not same_truth:
         refuse_different(counts)
         _refuse_different_data(results)
-    comparison = compare_counts(
-        counts,
-        protocol=results[0].rules,
-        kept={result.method: result.kept for result in results if result.kept},
-        same_truth=same_truth,
-        drawn=drawn,
-        **settings,
-    )
+    comparison = compare_tables({result.method: result.measured for result in results}, **settings)
     undefined = {key: _why(key, results) for key in comparison.undefined}
     return replace(comparison, undefined=undefined, notes=(*differing_repairs(results), *comparison.notes))
 

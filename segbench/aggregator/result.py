@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from segbench.aggregator.signature import parts_of, resigned
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.frames import data_frame
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import columns, image_columns
@@ -25,8 +26,8 @@ from segbench.core.text_table import TextTable
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.registry import protocol_of
-from segbench.statistics.bootstrap import bootstrap
-from segbench.statistics.intervals import IntervalMethod, Intervals
+from segbench.statistics.intervals import Intervals, intervals_of
+from segbench.statistics.measured import Measured
 from segbench.statistics.replicates import as_draws, as_level
 
 if TYPE_CHECKING:
@@ -135,6 +136,11 @@ class Result:
         """The counts of all images laid out, from which every metric is measured."""
         return self.rules.table(self.counts, rest=self.unnamed)
 
+    @cached_property
+    def measured(self) -> Table:
+        """The table that intervals and comparisons take: it pools nothing again that a results file keeps."""
+        return self.rules.table(self.counts, rest=self.unnamed, kept=self.kept) if self.kept else self.table
+
     @property
     def data(self) -> str:
         """The part of the signature that names the ground truth's content."""
@@ -153,32 +159,26 @@ class Result:
         """Whether this is a method to be ranked: not how well annotators agree, and not a partial result."""
         return self.rules.competes and self.partial is None
 
-    def intervals(
-        self,
-        *,
-        level: float = 0.95,
-        method: IntervalMethod = "percentile",
-        replicates: int = 2000,
-        seed: int = 0,
-    ) -> Intervals:
-        """Draw bootstrap intervals over images of every metric; see `segbench.bootstrap`.
+    def intervals(self, *, level: float = 0.95, replicates: int = 2000, seed: int = 0) -> Intervals:
+        """Give intervals over images of every metric; see `segbench.intervals`.
 
         Of annotators compared with each other, images of one annotator are left out.
 
-        They are nan where there are no images to resample, or images are not distinguished: of a published curve,
-        where every image failed, where images have no names.
+        They are nan where there are no images, or images are not distinguished: of a published curve, where every image
+        failed, where images have no names.
         """
         level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
-        reason = self._nothing_to_draw_from()
+        reason = self._why_no_intervals()
         if reason:
-            nothing = dict.fromkeys(self.summary, (math.nan, math.nan))
+            nothing = dict.fromkeys(self.summary, math.nan)
+            ends = dict.fromkeys(self.summary, (math.nan, math.nan))
             undefined = dict.fromkeys(self.summary, reason)
             note = f"{reason}, so no intervals"
-            return Intervals(nothing, self.summary, {}, method, level, replicates, seed, 0, (note,), undefined)
-        drawn = bootstrap(self.table, level=level, method=method, replicates=replicates, seed=seed)
-        reasons = {key: self.summary.undefined.get(key, reason) for key, reason in drawn.undefined.items()}
-        notes = (*drawn.notes, "intervals are those of binned values") if self.summary.bounds else drawn.notes
-        return replace(drawn, undefined=reasons, notes=notes)
+            return Intervals(ends, self.summary, nothing, nothing, level, replicates, seed, 0, (note,), undefined)
+        found = intervals_of(Measured(self.measured, level, replicates, seed))
+        reasons = {key: self.summary.undefined.get(key, reason) for key, reason in found.undefined.items()}
+        notes = (*found.notes, "intervals are those of binned values") if self.summary.bounds else found.notes
+        return replace(found, undefined=reasons, notes=notes)
 
     def to_dict(self, *, intervals: Intervals | None = None) -> dict[str, Any]:
         """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
@@ -224,9 +224,10 @@ class Result:
         return run | {
             "signature": f"{self.signature}|{intervals.signature}",
             "intervals": {key: [finite(end) for end in ends] for key, ends in intervals.items()},
-            "resampling": {
-                "method": intervals.method,
+            "sampling": {
                 "level": intervals.level,
+                "standard_errors": finite_values(intervals.standard_errors),
+                "freedom": finite_values(intervals.freedom),
                 "replicates": intervals.replicates,
                 "seed": intervals.seed,
                 "undefined": dict(intervals.undefined),
@@ -268,13 +269,9 @@ class Result:
             keys = list(next(iter(rows.values())))
         else:
             raise ArgumentError(f"level is {level!r}, expected 'method', 'images' or 'classes'")
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ArgumentError("to_dataframe takes pandas, which is not installed: pip install pandas") from error
-        return pd.DataFrame([dict(row) for row in rows.values()], pd.Index(list(rows), name=name), keys)
+        return data_frame(list(rows.values()), name, list(rows), keys)
 
-    def _nothing_to_draw_from(self) -> str:
+    def _why_no_intervals(self) -> str:
         if self.published:
             return "a published curve has no images to resample"
         if self.unnamed:

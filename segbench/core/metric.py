@@ -12,6 +12,7 @@ from segbench.core.grouping import grouped
 from segbench.core.names import latex_name
 
 Better = Literal["higher", "lower"]
+Spread = Literal["smooth", "biased", "jumps", "erratic"]
 
 _LINE = 120
 _ROUNDING = 1e-9
@@ -47,8 +48,10 @@ class Metric:
         Whether it ranks methods. Each protocol has one headline, which images have, too.
     compared : bool
         Whether tables of comparisons show it; JSON and CSV hold all scores.
-    chosen : bool
-        Whether it is read at a threshold that was itself chosen, so that it jumps: its intervals are quantiles.
+    spread : {"smooth", "biased", "jumps", "erratic"}
+        How it moves with the images, which decides its intervals (`segbench.statistics.intervals`). Smooth metrics have
+        the jackknife; so have biased ones, which are too high in small sets, where they are clearly above 0. What is
+        read at a threshold that was itself chosen jumps: it has quantiles of resamples, or none where these are erratic.
     optimistic : bool
         Whether its thresholds were chosen on the images that it describes.
     priority : int
@@ -68,7 +71,7 @@ class Metric:
     kind: Literal["score", "total", "threshold"] = "score"
     headline: bool = False
     compared: bool = False
-    chosen: bool = False
+    spread: Spread = "smooth"
     optimistic: bool = False
     priority: int = 0
     note: str = ""

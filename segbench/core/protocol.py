@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 Facts = tuple[float, ...]
 """What an image contributes to a decision that only the whole set can make, for instance the label values found."""
 
+Kept = tuple[Summary, Any]
+"""The summary of a run and its reduced pool, as a results file keeps them where pooling takes long."""
+
 Settled = Mapping[Facts, Callable[[Any], Any]]
 """What the whole set decided: how the counts of images with certain facts change."""
 
@@ -157,28 +160,28 @@ class Protocol(ABC):
         """Count one image; a `DataError` says what is wrong with it."""
 
     @abstractmethod
-    def table(self, *sets: Mapping[str, Any], rest: Counts | None = None, of_set: Counts | None = None) -> Table:
-        """Lay out counts, so that metrics can be measured.
+    def table(
+        self,
+        per_image: Mapping[str, Any],
+        *,
+        rest: Counts | None = None,
+        of_set: Counts | None = None,
+        kept: Kept | None = None,
+    ) -> Table:
+        """Lay out the counts of one method, so that metrics can be measured.
 
         Parameters
         ----------
-        *sets : mapping of str to Counts
-            Counts by image name, one mapping per method; rows come set by set, in sorted order of the names.
+        per_image : mapping of str to Counts
+            Counts by image name; rows come in sorted order of the names.
         rest : Counts, optional
             Pixels that came without the name of an image.
         of_set : Counts, optional
-            Pooled counts of the whole set, where `sets` is a part of it and the set decides how images are measured.
+            Pooled counts of the whole set, where `per_image` is a part of it and the set decides how images are
+            measured.
+        kept : Summary and Counts, optional
+            The summary and the reduced pool of these images, which a results file may keep.
         """
-
-    def prepared(
-        self, methods: Mapping[str, Mapping[str, Any]], kept: Mapping[str, tuple[Summary, Any]]
-    ) -> Mapping[str, Mapping[str, Any]]:
-        """Give the counts of methods that are compared so that tables of one and of two of them share work.
-
-        `kept` holds, by method, the summary and the reduced pool that a results file may keep.
-        """
-        del kept
-        return methods
 
     @abstractmethod
     def signature_fields(self) -> dict[str, str]:

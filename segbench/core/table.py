@@ -35,7 +35,7 @@ _one_at_a_time = Lock()  # limits are of the process: of two at once, the last t
 
 
 class Table(ABC):
-    """Images of one method, or of several one after the other, with the formula of every metric.
+    """Images of one method, with the formula of every metric.
 
     A protocol's table derives from this class and gives `metrics`, `rows` and `score`; the rest has defaults.
     """
@@ -68,6 +68,16 @@ class Table(ABC):
         """Number of images."""
         return int(self.rows.shape[0])
 
+    @property
+    def names(self) -> Sequence[str]:
+        """The name of the image of each row; by default its number, from 1."""
+        return [str(place) for place in range(1, self.images + 1)]
+
+    @property
+    def images_of_classes(self) -> Mapping[str, int]:
+        """How many images hold each class of a metric that is a mean over classes, by the name of the class."""
+        return {}
+
     def sums(self, weights: FloatArray) -> Iterator[FloatArray]:
         """Add up rows by each row of weights, shape (R, images), some at a time."""
         return weighted_sums(weights, self.rows)
@@ -76,6 +86,14 @@ class Table(ABC):
         """Measure every metric for every row of weights, shape (R, images): how often each image counts."""
         parts = [self.score(sums) for sums in self.sums(weights)]
         return np.concatenate(parts) if parts else np.empty((0, len(self.metrics)))
+
+    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
+        """Measure all images, shape (metrics,), and all without each of them in turn, shape (images, metrics)."""
+        total = np.asarray(self.rows.sum(axis=0)).ravel()
+        step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
+        starts = range(0, self.images, step)
+        parts = [self.score(total - as_dense(self.rows[start : start + step])) for start in starts]
+        return self.score(total[np.newaxis])[0], np.concatenate(parts)
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -185,23 +203,28 @@ class Table(ABC):
 
 
 class CountsTable(Table, Generic[Kind]):
-    """A table of counts by image name, a mapping per method: rows come set by set, in sorted order of the names."""
+    """A table of counts by image name; rows come in sorted order of the names."""
 
     counts: type[Kind]
     """What it holds of an image."""
 
-    def __init__(self, sets: Sequence[Mapping[str, Kind]]) -> None:
-        self.sets = sets
+    def __init__(self, per_image: Mapping[str, Kind]) -> None:
+        self.per_image = per_image
 
     @property
     def images(self) -> int:
         """Number of images."""
-        return sum(map(len, self.sets))
+        return len(self.per_image)
+
+    @cached_property
+    def names(self) -> list[str]:  # type: ignore[override]  # kept once sorted
+        """The names of the images, sorted."""
+        return sorted(self.per_image)
 
     @property
     def ordered(self) -> Iterator[Kind]:
         """The counts of each image, in the order of the rows."""
-        return (images[name] for images in self.sets for name in sorted(images))
+        return (self.per_image[name] for name in self.names)
 
     @property
     def pooled(self) -> Kind:

@@ -66,17 +66,16 @@ class CountsAtThresholds(Counts):
 AtThresholds = TypeVar("AtThresholds", bound=CountsAtThresholds)
 
 
-def in_order(*sets: Mapping[str, AtThresholds]) -> Iterator[AtThresholds]:
-    """Give the counts of all images, of each set in sorted order of their names, if their thresholds are the same."""
+def in_order(per_image: Mapping[str, AtThresholds]) -> Iterator[AtThresholds]:
+    """Give the counts of all images in sorted order of their names, if their thresholds are the same."""
     first = ""
-    for per_image in sets:
-        for name in sorted(per_image):
-            counts = per_image[name]
-            if not first:
-                first, thresholds = name, counts.thresholds
-            if not np.array_equal(counts.thresholds, thresholds):
-                raise ArgumentError(
-                    f"{first} was counted at {thresholds.size} thresholds, {name} at "
-                    f"{counts.thresholds.size} others; count all images at the same thresholds"
-                )
-            yield counts
+    for name in sorted(per_image):
+        counts = per_image[name]
+        if not first:
+            first, thresholds = name, counts.thresholds
+        if not np.array_equal(counts.thresholds, thresholds):
+            raise ArgumentError(
+                f"{first} was counted at {thresholds.size} thresholds, {name} at "
+                f"{counts.thresholds.size} others; count all images at the same thresholds"
+            )
+        yield counts

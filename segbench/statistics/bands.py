@@ -13,8 +13,8 @@ from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray
 from segbench.core.numbers import Brief
 from segbench.core.table import Table, Tabled
-from segbench.statistics.bootstrap import table_of
 from segbench.statistics.replicates import as_draws, as_level, weights_of_draws
+from segbench.statistics.tables import table_of
 
 _MOST_POINTS = 100_000
 
@@ -67,7 +67,7 @@ def curve_band(
     points : int
         Evenly spaced from 0 to 1, from 2 to 100 000.
     level, replicates, seed
-        See `bootstrap`; the same seed draws the same images.
+        See `intervals`; the same seed draws the same images.
 
     Returns
     -------

@@ -1,41 +1,38 @@
-"""Intervals of metrics over images: from replicates to two ends.
-
-BCa corrects metrics that change smoothly with the images. Where a best threshold is chosen first, what is read at it
-jumps, and BCa's corrections mislead: over 50 simulated images a nominal 95 % interval of ods_recall held the
-population's in 82 % of cases, where plain quantiles did in 99 %. Such metrics always get plain quantiles.
-
-References
-----------
-Efron and Tibshirani, "An introduction to the bootstrap", 1993, chapters 13 (percentile) and 14 (BCa).
-
-Difference from ``scipy.stats.bootstrap``: where all replicates lie on one side of the estimate, BCa's bias is that of
-half a replicate on the other side, where SciPy gives nan.
-"""
+"""Intervals of metrics over images, and what must be known beside them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from statistics import NormalDist
-from typing import Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from segbench.core.frames import data_frame
+from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
-from segbench.core.integers import FloatArray
-from segbench.core.metric import Metric
-from segbench.core.numbers import number
+from segbench.core.metric import refuse_outside
+from segbench.core.names import first_names
+from segbench.core.numbers import many, number
+from segbench.core.table import Table, Tabled
 from segbench.core.text_table import TextTable, aligned
+from segbench.statistics.measured import Measured
+from segbench.statistics.replicates import as_draws, as_level
+from segbench.statistics.tables import table_of
 
-IntervalMethod = Literal["bca", "percentile"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-_TIED = 1e-12
+FEW_IMAGES = 10
+"""Below this many images, intervals say that they are unreliable."""
+_FEW_OF_A_CLASS = 5
+_NAMED_CLASSES = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Intervals(Mapping[str, tuple[float, float]]):
-    """Intervals of metrics over images, by the metric's name, and how they were made.
+    """Intervals of metrics over images, by the metric's key, and how they were made.
 
     Parameters
     ----------
@@ -43,13 +40,14 @@ class Intervals(Mapping[str, tuple[float, float]]):
         nan where there is none.
     estimates : mapping of str to float
         The metrics themselves.
-    draws : mapping of str to array of float64, shape (replicates,)
-        Every metric in every replicate; nan where undefined.
-    method : {"bca", "percentile"}
+    standard_errors, freedom : mapping of str to float
+        Standard error and degrees of freedom of the jackknife; nan for metrics whose interval does not come from it.
     level : float
         Share of repetitions in which such an interval would hold the metric of the population.
-    replicates, seed, images : int
-        What it takes to draw the same intervals again.
+    replicates, seed : int
+        Of the resamples, which metrics that jump between thresholds have quantiles of.
+    images : int
+        Number of images.
     notes : tuple of str
         What to say beside the intervals.
     undefined : mapping of str to str
@@ -58,8 +56,8 @@ class Intervals(Mapping[str, tuple[float, float]]):
 
     intervals: Mapping[str, tuple[float, float]]
     estimates: Mapping[str, float]
-    draws: Mapping[str, FloatArray]
-    method: IntervalMethod
+    standard_errors: Mapping[str, float]
+    freedom: Mapping[str, float]
     level: float
     replicates: int
     seed: int
@@ -68,11 +66,11 @@ class Intervals(Mapping[str, tuple[float, float]]):
     undefined: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, key: str) -> tuple[float, float]:
-        """Give the interval of the metric of that name."""
+        """Give the interval of the metric of that key."""
         return self.intervals[key]
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the names of the metrics."""
+        """Go through the keys of the metrics."""
         return iter(self.intervals)
 
     def __len__(self) -> int:
@@ -95,47 +93,144 @@ class Intervals(Mapping[str, tuple[float, float]]):
         level = f"{100 * self.level:g} %"
         return TextTable(["metric", "value", f"{level} low", f"{level} high"], rows)
 
+    def to_dataframe(self) -> pd.DataFrame:
+        """Give a row per metric: value, low, high, standard_error, freedom, undefined.
+
+        Takes pandas, which segbench does not install by itself.
+        """
+        rows = [
+            {
+                "value": self.estimates[key],
+                "low": low,
+                "high": high,
+                "standard_error": self.standard_errors[key],
+                "freedom": self.freedom[key],
+                "undefined": self.undefined.get(key, ""),
+            }
+            for key, (low, high) in self.items()
+        ]
+        return data_frame(rows, "metric", list(self))
+
     @property
     def signature(self) -> str:
-        """Method, level, replicates and seed in one word.
+        """Level, replicates and seed in one word.
 
         Examples
         --------
-        >>> Intervals({}, {}, {}, "bca", 0.95, 2000, 0, 50).signature
-        'intervals:bca-95-2000-0'
+        >>> Intervals({}, {}, {}, {}, 0.95, 2000, 0, 50).signature
+        'intervals:jackknife-95|resamples:2000-0'
         """
-        return f"intervals:{self.method}-{100 * self.level:g}-{self.replicates}-{self.seed}"
+        return f"intervals:jackknife-{100 * self.level:g}|resamples:{self.replicates}-{self.seed}"
 
 
-def method_for(metric: Metric, method: IntervalMethod) -> IntervalMethod:
-    """Give the method that suits a metric."""
-    return "percentile" if metric.chosen else method
+def intervals(
+    per_image: Mapping[str, Any] | Table | Tabled, *, level: float = 0.95, replicates: int = 2000, seed: int = 0
+) -> Intervals:
+    """Intervals over images of every metric of a benchmark, by the delete-one jackknife.
+
+    Parameters
+    ----------
+    per_image : mapping of str to counts, Result or Table
+        Counts by the image's name.
+    level : float
+        Between 0 and 1.
+    replicates : int
+        From 1 to 10 million: resamples of the images, for metrics that jump between thresholds, whose intervals are
+        quantiles.
+    seed : int
+        0 or more, of the resamples. The jackknife is not random.
+
+    Returns
+    -------
+    Intervals
+        Of all metrics of the summary but totals; nan where there is none, with the reason.
+
+    Raises
+    ------
+    ArgumentError
+        For a level outside (0, 1), no replicates, a negative seed, or no images.
+
+    Examples
+    --------
+    >>> from segbench.core.scores import ScoreCounts
+    >>> images = {str(k): ScoreCounts([2, 1], [8, 2 + k % 3], [k % 4, 10]) for k in range(20)}
+    >>> low, high = intervals(images)["ods_f"]
+    >>> 0.7 < low < high < 0.9
+    True
+    """
+    level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
+    return intervals_of(Measured(table_of(per_image), level, replicates, seed))
 
 
-def interval(
-    drawn: FloatArray, estimate: float, left_out: FloatArray, *, method: IntervalMethod, level: float
-) -> tuple[float, float]:
-    """Interval of one metric from its replicates."""
-    if drawn.size == 0:
-        return math.nan, math.nan
-    shares = (1 - level) / 2, (1 + level) / 2
-    if method == "bca":
-        normal = NormalDist()
-        # A replicate of exactly these images differs from the estimate by rounding, which depends on the processor.
-        equal = np.abs(drawn - estimate) <= _TIED
-        below = np.mean((drawn < estimate) & ~equal) + np.mean(equal) / 2
-        bias = normal.inv_cdf(float(np.clip(below, 0.5 / drawn.size, 1 - 0.5 / drawn.size)))
-        acceleration = _acceleration(left_out[~np.isnan(left_out)])
-        shifted = [bias + normal.inv_cdf(share) for share in shares]
-        low, high = (normal.cdf(bias + z / (1 - acceleration * z)) for z in shifted)
-        shares = low, high
-    low, high = np.quantile(drawn, shares).tolist()
-    return low, high
+def intervals_of(measured: Measured) -> Intervals:
+    """Give the intervals of a method that is measured already."""
+    table = measured.table
+    refuse_outside(table.metrics, table.estimates.tolist())
+    places = {metric.key: place for place, metric in enumerate(table.metrics) if metric.key}
+    found = {key: measured.interval(place) for key, place in places.items()}
+    smooth = {
+        key: place
+        for key, place in places.items()
+        if table.metrics[place].spread in ("smooth", "biased") and not found[key].reason
+    }
+    nothing = dict.fromkeys(places, math.nan)
+    errors, freedom = measured.jackknife.standard_errors, measured.jackknife.freedom
+    drawn = [key for key, one in found.items() if not one.reason and key not in smooth]
+    return Intervals(
+        {key: one.ends for key, one in found.items()},
+        {key: float(table.estimates[place]) for key, place in places.items()},
+        nothing | {key: float(errors[place]) for key, place in smooth.items()},
+        nothing | {key: float(freedom[place]) for key, place in smooth.items()},
+        measured.level,
+        measured.replicates,
+        measured.seed,
+        measured.images,
+        (*notes_on(measured.images), *_notes(measured, places, drawn)),
+        {key: one.reason for key, one in found.items() if one.reason},
+    )
 
 
-def _acceleration(left_out: FloatArray) -> float:
-    if left_out.size < 2:
-        return 0.0
-    off = left_out.mean() - left_out
-    spread = float(np.sum(off**2))
-    return float(np.sum(off**3)) / (6 * spread**1.5) if spread > 0 else 0.0
+def notes_on(images: int) -> tuple[str, ...]:
+    """Say what intervals over so few images are worth; nothing where there are enough."""
+    if images == 1:
+        return ("1 image: intervals need at least two images",)
+    if images < FEW_IMAGES:
+        return (f"{images} images: intervals over fewer than {FEW_IMAGES} are unreliable",)
+    return ()
+
+
+def _notes(measured: Measured, places: Mapping[str, int], drawn: list[str]) -> Iterator[str]:
+    """Say what makes intervals less sure than their level: unequal images, rare classes, few resamples."""
+    table = measured.table
+    if measured.images > 1:
+        yield from _on_weights(measured, places)
+    rare = {name: number for name, number in table.images_of_classes.items() if number < _FEW_OF_A_CLASS}
+    if rare:
+        listed = first_names([f"{name} ({many(number, 'image')})" for name, number in rare.items()], _NAMED_CLASSES)
+        yield f"intervals of means over classes are too narrow, since few images hold some classes: {listed}"
+    if drawn and table.resampled_at:
+        yield table.resampled_at
+    lost = {key: int(np.isnan(measured.draws[:, places[key]]).sum()) for key in drawn}
+    for key, number in lost.items():
+        if number:
+            yield f"{key}: undefined in {number} of {measured.replicates} resamples, which are left out"
+
+
+def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
+    """Name the image that carries the most weight, where images are as few as half of them of equal weight."""
+    weights, effective = measured.jackknife.weights, measured.jackknife.effective
+    uneven = {
+        key: place
+        for key, place in places.items()
+        if measured.table.metrics[place].kind == "score" and effective[place] < measured.images / 2
+    }
+    alike = grouped((weights[:, place].tobytes(), (key, place)) for key, place in uneven.items())
+    for found in alike.values():
+        place = found[0][1]
+        heaviest = int(weights[:, place].argmax())
+        share = weights[heaviest, place] / weights[:, place].sum()
+        of = "all pooled metrics" if len(alike) == 1 else first_names([key for key, _ in found], 3)
+        yield (
+            f"{of}: the {measured.images} images count as {effective[place]:.1f} of equal weight; "
+            f"{measured.table.names[heaviest]} has {share:.0%} of it"
+        )

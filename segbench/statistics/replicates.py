@@ -9,10 +9,10 @@ import numpy as np
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.integers import FloatArray
 from segbench.core.interface import named
-from segbench.core.table import CELLS_AT_ONCE, Table, as_dense
+from segbench.core.table import CELLS_AT_ONCE, Table
 
 MOST_REPLICATES = 10_000_000
-"""Of a bootstrap or a permutation test: every metric of every replicate is kept, 8 bytes each."""
+"""Every metric of every replicate is kept, 8 bytes each."""
 
 _HIGHEST_LEVEL = 1 - 1e-9  # quantiles closer to the ends than that are the ends
 
@@ -43,11 +43,3 @@ def weights_of_draws(images: int, replicates: int, seed: int) -> Iterator[FloatA
         drawn += np.arange(0, rows * images, images)[:, np.newaxis]
         counts = np.bincount(drawn.ravel(), minlength=rows * images)
         yield counts.reshape(rows, images).astype(np.float64)
-
-
-def leave_one_out(table: Table) -> FloatArray:
-    """Measure the benchmark without each of its images in turn: one row of metrics per image."""
-    total = np.asarray(table.rows.sum(axis=0)).ravel()
-    step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
-    starts = range(0, table.images, step)
-    return np.concatenate([table.score(total - as_dense(table.rows[start : start + step])) for start in starts])

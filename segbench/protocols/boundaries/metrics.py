@@ -29,16 +29,16 @@ METRICS = shares(
         key="ods_f", title="F", better="higher", headline=True, compared=True, group="ODS",
         note="best F with one threshold for all images",
     ),
-    Metric(key="ods_precision", title="P", chosen=True, priority=7, group="ODS"),
-    Metric(key="ods_recall", title="R", chosen=True, priority=6, group="ODS"),
-    Metric(key="ods_threshold", title="at", kind="threshold", chosen=True, group="ODS"),
+    Metric(key="ods_precision", title="P", spread="jumps", priority=7, group="ODS"),
+    Metric(key="ods_recall", title="R", spread="jumps", priority=6, group="ODS"),
+    Metric(key="ods_threshold", title="at", kind="threshold", spread="jumps", group="ODS"),
     Metric(
         key="ois_f", title="F", better="higher", image_key="f", image_title="F", compared=True, group="OIS",
         note="each image at its own, counts pooled",
     ),
     Metric(key="ois_precision", title="P", image_key="precision", priority=3, group="OIS"),
     Metric(key="ois_recall", title="R", image_key="recall", priority=2, group="OIS"),
-    Metric(key="", image_key="threshold", kind="threshold", chosen=True),
+    Metric(key="", image_key="threshold", kind="threshold", spread="jumps"),
     Metric(
         key="mean_image_f", title="mean F", better="higher", compared=True, priority=4,
         note="average of per-image best F",
@@ -51,7 +51,7 @@ METRICS = shares(
         key="area_pr_extended", title="AP ext*", better="higher", range=_AREA, priority=1,
         note="of the curve extended to recall 1, not comparable with AP",
     ),
-    Metric(key="r50", title="R50", better="higher", compared=True, chosen=True, priority=5),
+    Metric(key="r50", title="R50", better="higher", compared=True, priority=5),
 )  # fmt: skip
 
 _AREAS = ("area_pr", "area_pr_extended", "r50")
@@ -59,7 +59,7 @@ _IMAGES_AT_ONCE = 256
 
 
 class BoundaryTable(CountsTable[BoundaryCounts]):
-    """Boundary counts of many images in sorted order of their names, those of several methods one after the other.
+    """Boundary counts of many images in sorted order of their names.
 
     With `with_pixels_only`, images without a pixel to match are left out: of annotators, they compare no two.
     """
@@ -67,16 +67,16 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
     metrics = METRICS
     counts = BoundaryCounts
 
-    def __init__(self, sets: Sequence[Mapping[str, BoundaryCounts]], *, with_pixels_only: bool = False) -> None:
-        self._all = sets
+    def __init__(self, per_image: Mapping[str, BoundaryCounts], *, with_pixels_only: bool = False) -> None:
+        self._all = per_image
         if with_pixels_only:
-            sets = [{name: each for name, each in images.items() if each.has_pixels} for images in sets]
-        super().__init__(sets)
+            per_image = {name: each for name, each in per_image.items() if each.has_pixels}
+        super().__init__(per_image)
 
     @cached_property
     def rows(self) -> FloatArray:
         """The four counts of each threshold one after the other, what `_best` gives, and 1 for the image."""
-        counts = [np.concatenate(counts.rows) for counts in in_order(*self.sets)]
+        counts = [np.concatenate(counts.rows) for counts in in_order(self.per_image)]
         if not counts:
             return np.empty((0, 8))
         return np.column_stack([np.array(counts, dtype=np.float64), self._best, np.ones(len(counts))])
@@ -117,14 +117,14 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
     @property
     def shares(self) -> FloatArray:
         """Ground-truth pixels of each image, for means over images all alike; see `Table`."""
-        pixels = np.array([[counts.total_gt.max(initial=0)] for counts in in_order(*self.sets)], np.float64)
+        pixels = np.array([[counts.total_gt.max(initial=0)] for counts in in_order(self.per_image)], np.float64)
         return np.where([metric.key == "mean_image_f" for metric in self.metrics], 1.0, pixels)
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
         del metric  # the reason is the same for all
         if not self.images:
-            return "no boundaries of two annotators" if any(self._all) else "no image was counted"
+            return "no boundaries of two annotators" if self._all else "no image was counted"
         if not self._best[:, 5].any():
             return "no boundary pixel in the ground truth or the prediction"
         if self._thresholds.size == 1:
@@ -138,7 +138,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
     @property
     def pooled(self) -> BoundaryCounts:
         """The counts of all images added up."""
-        return BoundaryCounts.sum(images[name] for images in self._all for name in sorted(images))
+        return BoundaryCounts.sum(self._all[name] for name in sorted(self._all))
 
     @property
     def curve(self) -> BoundaryCurve:
@@ -160,12 +160,12 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
 
     @cached_property
     def _thresholds(self) -> NDArray[np.float64]:
-        return next(iter(self.sets[0].values())).thresholds
+        return next(iter(self.per_image.values())).thresholds
 
     @cached_property
     def _best(self) -> FloatArray:
         """Give the four counts at each image's first best threshold, F there, 1 if it has a pixel, threshold."""
-        waiting = iter(in_order(*self.sets))
+        waiting = iter(in_order(self.per_image))
         parts = [np.empty((0, 7))]
         while batch := list(islice(waiting, _IMAGES_AT_ONCE)):
             parts.append(_best_of(batch))

@@ -13,7 +13,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_thresholds
-from segbench.core.protocol import Counted, Expected, Protocol, Published
+from segbench.core.protocol import Counted, Expected, Kept, Protocol, Published
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_text
@@ -192,13 +192,18 @@ class Boundaries(_OfBoundaries):
         return fields if self.category is None else fields | {"category": str(self.category)}
 
     def table(
-        self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
+        self,
+        per_image: Mapping[str, BoundaryCounts],
+        *,
+        rest: Counts | None = None,
+        of_set: Counts | None = None,
+        kept: Kept | None = None,
     ) -> BoundaryTable:
         """Lay out counts, see `BoundaryTable`."""
         from segbench.protocols.boundaries.metrics import BoundaryTable
 
-        del rest, of_set  # boundaries are counted image by image, each for itself
-        return BoundaryTable(sets)
+        del rest, of_set, kept  # boundaries are counted image by image, each for itself
+        return BoundaryTable(per_image)
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Protocol:  # type: ignore[override]  # annotators are their own type
@@ -368,13 +373,18 @@ class Annotators(_OfBoundaries):
         return fields | {"thresholds": "annotators"}
 
     def table(
-        self, *sets: Mapping[str, BoundaryCounts], rest: Counts | None = None, of_set: Counts | None = None
+        self,
+        per_image: Mapping[str, BoundaryCounts],
+        *,
+        rest: Counts | None = None,
+        of_set: Counts | None = None,
+        kept: Kept | None = None,
     ) -> BoundaryTable:
         """Lay out the counts of the images that compare at least two annotators; the others add nothing."""
         from segbench.protocols.boundaries.metrics import BoundaryTable
 
-        del rest, of_set
-        return BoundaryTable(sets, with_pixels_only=True)
+        del rest, of_set, kept
+        return BoundaryTable(per_image, with_pixels_only=True)
 
     def count(self, sample: Sample) -> Counted:
         """Count every annotator of an image against the others; an image of one annotator counts nothing."""

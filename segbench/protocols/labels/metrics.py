@@ -62,11 +62,11 @@ CLASSES = shares(
         note="mean over classes of the mean over images",
     ),
     Metric(
-        key="miou_images_5", title="I 5 %", better="higher", chosen=True, priority=4,
+        key="miou_images_5", title="I 5 %", better="higher", spread="jumps", priority=4,
         note="mIoU I of the worst 5 % of images, at least one; with fewer than 40 images, intervals lie above it",
     ),
     Metric(
-        key="miou_classes_5", title="C 5 %", better="higher", chosen=True, priority=3,
+        key="miou_classes_5", title="C 5 %", better="higher", spread="jumps", priority=3,
         note="mIoU C of the worst 5 % of the images of a class",
     ),
     Metric(
@@ -150,7 +150,7 @@ class _ByClass:
 
 
 class LabelTable(CountsTable[LabelCounts]):
-    """Confusion matrices of the images of one method, or of several one after the other.
+    """Confusion matrices of the images of one method.
 
     Parameters
     ----------
@@ -158,8 +158,8 @@ class LabelTable(CountsTable[LabelCounts]):
         The classes, as in `LabelCounts`.
     metrics : sequence of Metric
         The scores to compute, of `CLASSES` and `POSITIVE`.
-    sets : sequence of mapping of str to LabelCounts
-        Counts by image name, of each method; rows come set by set, in sorted order of the names.
+    per_image : mapping of str to LabelCounts
+        Counts by image name; rows come in sorted order of the names.
 
     Raises
     ------
@@ -169,41 +169,38 @@ class LabelTable(CountsTable[LabelCounts]):
     Examples
     --------
     >>> image = LabelCounts("cat=0,dog=1", [[3, 1, 0], [0, 4, 0]])
-    >>> summary = LabelTable("cat=0,dog=1", CLASSES, [{"a": image}]).summary()
+    >>> summary = LabelTable("cat=0,dog=1", CLASSES, {"a": image}).summary()
     >>> summary["miou"], summary["pixel_accuracy"]
     (0.775, 0.875)
     """
 
     counts = LabelCounts
 
-    def __init__(self, classes: str, metrics: Sequence[Metric], sets: Sequence[Mapping[str, LabelCounts]]) -> None:
-        super().__init__(sets)
+    def __init__(self, classes: str, metrics: Sequence[Metric], per_image: Mapping[str, LabelCounts]) -> None:
+        super().__init__(per_image)
         self.classes = classes
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def class_names(self) -> tuple[str, ...]:
         """The names of the classes."""
         return names_of(self.classes)
 
     @cached_property
     def _by_image(self) -> tuple[_ByClass, IntArray]:
-        size = len(self.names)
+        size = len(self.class_names)
         parts = np.zeros((3, self.images, size))
         totals = np.zeros((3, self.images), np.int64)
-        place = 0
-        for images in self.sets:
-            for name in sorted(images):
-                counts = images[name]
-                if counts.classes != self.classes:
-                    what = f"{name} was counted by the classes {counts.classes}, expected {self.classes}"
-                    raise ArgumentError(f"{what}; count all images by the same classes")
-                matrix = counts.matrix
-                parts[0, place] = np.diagonal(matrix)
-                parts[1, place] = matrix.sum(axis=1)
-                parts[2, place] = matrix[:, :size].sum(axis=0)
-                totals[:, place] = counts.ignored, matrix[:, size].sum(), np.trace(matrix, offset=1)
-                place += 1
+        for place, name in enumerate(self.names):
+            counts = self.per_image[name]
+            if counts.classes != self.classes:
+                what = f"{name} was counted by the classes {counts.classes}, expected {self.classes}"
+                raise ArgumentError(f"{what}; count all images by the same classes")
+            matrix = counts.matrix
+            parts[0, place] = np.diagonal(matrix)
+            parts[1, place] = matrix.sum(axis=1)
+            parts[2, place] = matrix[:, :size].sum(axis=0)
+            totals[:, place] = counts.ignored, matrix[:, size].sum(), np.trace(matrix, offset=1)
         return _ByClass(*parts), totals
 
     @cached_property
@@ -251,7 +248,7 @@ class LabelTable(CountsTable[LabelCounts]):
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
-        size = len(self.names)
+        size = len(self.class_names)
         ends = np.cumsum([size, size, size, size + 1, size + 1, 1])
         tp, truth, predicted, units, held, dice, histogram = np.split(sums, ends, axis=1)
         by_class = _ByClass(tp, truth, predicted)
@@ -330,14 +327,14 @@ class LabelTable(CountsTable[LabelCounts]):
         counts, totals = self._by_image
         blank = int(np.count_nonzero(counts.truth.sum(axis=1) == 0))
         truth, predicted = counts.truth.sum(axis=0) > 0, counts.predicted.sum(axis=0) > 0
-        absent = [name for name, here in zip(self.names, truth | predicted, strict=True) if not here]
-        false = [name for name, here in zip(self.names, predicted & ~truth, strict=True) if here]
+        absent = [name for name, here in zip(self.class_names, truth | predicted, strict=True) if not here]
+        false = [name for name, here in zip(self.class_names, predicted & ~truth, strict=True) if here]
         notes = []
         if 0 < blank < self.images and any(metric.key == "miou" for metric in self.metrics):
             notes.append(f"left out of means over images, void everywhere: {blank} of {self.images} images")
         if absent and any(metric.key == "miou" and metric.title for metric in self.metrics):
             notes.append(f"left out of means, absent from both sides: {first_names(absent, _SHOWN)}")
-        if false and len(self.names) > 2:
+        if false and len(self.class_names) > 2:
             notes.append(f"IoU 0 in mIoU, predicted but absent from the ground truth: {first_names(false, _SHOWN)}")
         outside = int(totals[1].sum())
         if outside:

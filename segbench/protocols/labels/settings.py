@@ -15,7 +15,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named, setting
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_void
-from segbench.core.protocol import Counted, Expected, Facts, Part, Protocol, Settled
+from segbench.core.protocol import Counted, Expected, Facts, Kept, Part, Protocol, Settled
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_text, settled_positive
@@ -253,13 +253,18 @@ class Labels(Protocol):
         return (*metrics_of(len(self._labels), masks=self.masks), *TOTALS)
 
     def table(
-        self, *sets: Mapping[str, LabelCounts], rest: Counts | None = None, of_set: Counts | None = None
+        self,
+        per_image: Mapping[str, LabelCounts],
+        *,
+        rest: Counts | None = None,
+        of_set: Counts | None = None,
+        kept: Kept | None = None,
     ) -> LabelTable:
         """Lay out counts, see `LabelTable`."""
         from segbench.protocols.labels.metrics import LabelTable
 
-        del rest, of_set  # labels are counted image by image, each for itself
-        return LabelTable(self.classes_text, self.metrics(), sets)
+        del rest, of_set, kept  # labels are counted image by image, each for itself
+        return LabelTable(self.classes_text, self.metrics(), per_image)
 
     def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
         """Decide which value of masks is positive: images that hold it alone are counted the other way round."""

@@ -47,15 +47,15 @@ METRICS = shares(
         note="mean squared difference of label and score",
     ),
     Metric(
-        key="ece", title="ECE", better="lower", image_key="ece", compared=True,
+        key="ece", title="ECE", better="lower", image_key="ece", compared=True, spread="biased",
         note=f"mean and largest gap between score and share of positives in {BINS} bins",
     ),
     Metric(
-        key="mce", title="MCE", better="lower", image_key="mce", chosen=True, priority=5,
+        key="mce", title="MCE", better="lower", image_key="mce", spread="biased", priority=5,
         note=f"mean and largest gap between score and share of positives in {BINS} bins",
     ),
     Metric(
-        key="ace", title="ACE", better="lower", image_key="ace", priority=4,
+        key="ace", title="ACE", better="lower", image_key="ace", spread="biased", priority=4,
         note="as ECE, with bins of equal numbers of pixels",
     ),
 )  # fmt: skip
@@ -123,14 +123,9 @@ class CalibrationTable(FixedThresholdTable):
     """A table of pixels with the metrics of calibration behind all others."""
 
     def __init__(
-        self,
-        sets: Sequence[Mapping[str, ScoreCounts]],
-        rest: ScoreCounts | None = None,
-        of_set: ScoreCounts | None = None,
-        *,
-        at: Sequence[float],
+        self, per_image: Mapping[str, ScoreCounts], of_set: ScoreCounts | None = None, *, at: Sequence[float]
     ) -> None:
-        super().__init__(sets, rest, of_set, at=at)
+        super().__init__(per_image, of_set, at=at)
         self.metrics = (*self.metrics, *METRICS)
 
     @cached_property
@@ -157,8 +152,8 @@ class CalibrationTable(FixedThresholdTable):
         """Every metric of the benchmark itself."""
         pool = self._pool
         if pool.areas:  # the pool is a choice of very many scores
-            rest = () if self._rest is None else (_row(self._rest),)
-            sums = np.vstack([self._bins[: len(self.sets[0])], *rest]).sum(axis=0)
+            rest = () if self.image_set.rest is None else (_row(self.image_set.rest),)
+            sums = np.vstack([self._bins, *rest]).sum(axis=0)
         else:
             sums = _row(pool.counts)
         adaptive = np.array([pool.areas["ace"]]) if "ace" in pool.areas else _adaptive([pool.counts])
@@ -181,7 +176,7 @@ class CalibrationTable(FixedThresholdTable):
     @property
     def _hard(self) -> bool:
         """Whether predictions are masks."""
-        return any(are_masks(self._of_set or images.pool.counts) for images in self.image_sets)
+        return are_masks(self._of_set or self._pool.counts)
 
     def _calibrated(self, scored: FloatArray, sums: FloatArray, adaptive: FloatArray) -> FloatArray:
         """Fill in the metrics of calibration."""

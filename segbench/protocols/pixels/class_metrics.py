@@ -104,7 +104,7 @@ class ClassTable(CountsTable[ClassCounts]):
     Examples
     --------
     >>> one = ClassCounts(("cat", "dog"), (ScoreCounts([2, 1], [3, 1], [0, 2]), ScoreCounts([5], [2], [4])))
-    >>> summary = ClassTable([{"a": one}]).summary()
+    >>> summary = ClassTable({"a": one}).summary()
     >>> summary["macro_average_precision"], summary["micro_positives"]  # the mean of 11 / 12 and 1 / 3
     (0.625, 6)
     """
@@ -112,18 +112,16 @@ class ClassTable(CountsTable[ClassCounts]):
     counts = ClassCounts
 
     def __init__(
-        self, sets: Sequence[Mapping[str, ClassCounts]], of_set: ClassCounts | None = None, *, one: Pixels | None = None
+        self, per_image: Mapping[str, ClassCounts], of_set: ClassCounts | None = None, *, one: Pixels | None = None
     ) -> None:
-        super().__init__(sets)
+        super().__init__(per_image)
         one = one or Pixels()
-        names = names_in(sets[0])
         of_class_in_set = {} if of_set is None else dict(zip(of_set.names, of_set.counts, strict=True))
         self._classes = {
-            name: one.table(*(of_class(images, name) for images in sets), of_set=of_class_in_set.get(name))
-            for name in names
+            name: one.table(of_class(per_image, name), of_set=of_class_in_set.get(name)) for name in names_in(per_image)
         }
         in_set = None if of_set is None else of_set.micro
-        self._micro = one.table(*(micro_of(images) for images in sets), of_set=in_set)
+        self._micro = one.table(micro_of(per_image), of_set=in_set)
         self.metrics = metrics_of(self._micro.metrics)
         self._meant = {place: metric for place, metric in enumerate(self._micro.metrics) if metric.better}
 

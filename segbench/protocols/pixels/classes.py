@@ -27,7 +27,7 @@ from segbench.core.errors import DataError
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option
-from segbench.core.protocol import Counted, Expected, Part, Protocol
+from segbench.core.protocol import Counted, Expected, Kept, Part, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import take_one
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
@@ -160,13 +160,18 @@ class Classes(Protocol):
         return (PRESENT, *metrics_of(self._one.metrics()), *TOTALS)
 
     def table(
-        self, *sets: Mapping[str, ClassCounts], rest: Counts | None = None, of_set: Counts | None = None
+        self,
+        per_image: Mapping[str, ClassCounts],
+        *,
+        rest: Counts | None = None,
+        of_set: Counts | None = None,
+        kept: Kept | None = None,
     ) -> ClassTable:
         """Lay out counts, see `ClassTable`."""
         from segbench.protocols.pixels.class_metrics import ClassTable
 
-        del rest  # classes are counted image by image
-        return ClassTable(sets, cast("ClassCounts | None", of_set), one=self._one)
+        del rest, kept  # classes are counted image by image
+        return ClassTable(per_image, cast("ClassCounts | None", of_set), one=self._one)
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Classes:

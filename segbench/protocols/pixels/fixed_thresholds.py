@@ -49,19 +49,14 @@ class FixedThresholdTable(PixelTable):
     """A `PixelTable` with further metrics at thresholds `at`, of counts of exact scores."""
 
     def __init__(
-        self,
-        sets: Sequence[Mapping[str, ScoreCounts]],
-        rest: ScoreCounts | None = None,
-        of_set: ScoreCounts | None = None,
-        *,
-        at: Sequence[float],
+        self, per_image: Mapping[str, ScoreCounts], of_set: ScoreCounts | None = None, *, at: Sequence[float]
     ) -> None:
-        super().__init__(sets, rest, of_set)
+        super().__init__(per_image, of_set)
         self._at = tuple(at)
         self.metrics = (*METRICS, *metrics_at(at))
 
     def _alone(self, image: Mapping[str, ScoreCounts], of_set: ScoreCounts) -> PixelTable:
-        return type(self)([image], of_set=of_set, at=self._at)
+        return type(self)(image, of_set, at=self._at)
 
     @cached_property
     def _points(self) -> FloatArray:
@@ -89,11 +84,11 @@ class FixedThresholdTable(PixelTable):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself."""
-        points = self._points[: len(self.sets[0])].sum(axis=0)
-        if self._rest is not None:
-            points[: 2 * len(self._at) + 2] += self._point(self._rest)
+        points = self._points.sum(axis=0)
+        if self.image_set.rest is not None:
+            points[: 2 * len(self._at) + 2] += self._point(self.image_set.rest)
         row: FloatArray = self._filled(super().estimates[np.newaxis].copy(), points[np.newaxis])[0]
-        if self._rest is not None:
+        if self.image_set.rest is not None:
             row[[metric.key.startswith(OVER_IMAGES) for metric in self.metrics]] = np.nan
         return row
 
@@ -136,7 +131,7 @@ class FixedThresholdTable(PixelTable):
         """Say why an estimate is nan."""
         totals = self.totals
         both = bool(totals["positives"] and totals["negatives"])
-        if both and self._rest is None and metric.key.startswith("mean_image_") and "@" in metric.key:
+        if both and self.image_set.rest is None and metric.key.startswith("mean_image_") and "@" in metric.key:
             return "undefined in every image"
         if metric.key.startswith("mcc@") and both:
             return "all pixels are predicted alike"

@@ -1,8 +1,8 @@
-"""The images of one method, with what is measured of them once: tables of one method and of several share it."""
+"""The images of one method, with what is measured of them once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -21,8 +21,8 @@ from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, r
 
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 
-_CUTS, _CUTS_OF_PAIRS, _CUTS_OF_FEW, _MOST_CUTS = 2**9, 2**8, 2**24, 2**13
-_FEW_SCORES, _SCORES_HELD, _DENSE_CELLS = 2**10, 2**25, 2**24
+_CUTS, _CUTS_OF_FEW, _MOST_CUTS = 2**9, 2**24, 2**13
+_SCORES_HELD, _DENSE_CELLS = 2**25, 2**24
 _FITS_INT32 = 2**31
 
 
@@ -61,22 +61,11 @@ class ImageSet(Mapping[str, ScoreCounts]):
         rest: ScoreCounts | None = None,
         kept: tuple[Summary, ScoreCounts] | None = None,
     ) -> None:
-        self._counts, self._rest, self._kept = counts, rest, kept
-        self.compared_with: Sequence[ImageSet] = ()
-        """The other sets of a comparison: what they need of an image is held in memory, if it fits."""
-        self._exact: dict[str, ScoreCounts] = {}
-        self._room = 0
+        self._counts, self.rest, self._kept = counts, rest, kept
 
     def __getitem__(self, name: str) -> ScoreCounts:
-        """Give the counts of an image; in a comparison those of few scores are unpacked once."""
-        if name in self._exact:
-            return self._exact[name]
-        counts = self._counts[name]
-        if self.compared_with and counts.scores.size <= _FEW_SCORES:
-            self._room += counts.scores.size
-            if self._fits(self._room):
-                self._exact[name] = counts
-        return counts
+        """Give the counts of an image."""
+        return self._counts[name]
 
     def __iter__(self) -> Iterator[str]:
         """Give the names of the images."""
@@ -96,7 +85,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def pool(self) -> PooledPixels:
         """The images pooled; where a results file keeps the pool, without the best F of each image."""
         if self._kept is None:
-            return pool_pixels(self, () if self._rest is None else (self._rest,))
+            return pool_pixels(self, () if self.rest is None else (self.rest,))
         summary, counts = self._kept
         areas = {key: summary[key] for key in (*AREAS, "ace") if key in summary and key != "auc_pr_achievable"}
         return PooledPixels(counts, counts.scores.size, areas, None, frozenset({summary.threshold_source}))
@@ -116,15 +105,14 @@ class ImageSet(Mapping[str, ScoreCounts]):
         """Each image by itself, at all of its own scores, in sorted order of names; not for counts in bins."""
         return self._alone[1]
 
-    def for_resamples(self, sets: int) -> ScoreCounts:
-        """Give the pooled counts at the points that resamples of a table of one or several sets are measured at.
+    @cached_property
+    def for_resamples(self) -> ScoreCounts:
+        """The pooled counts at the points that resamples are measured at.
 
-        A comparison measures pairs some ten times as often as a single method, at fewer points. Curves of few positives
-        or negatives are less smooth: between two of c points, F moves by about 1 / sqrt(c P).
+        Curves of few positives or negatives are less smooth: between two of c points, F moves by about 1 / sqrt(c P).
         """
         rarer = max(min(self.points.total_positives, self.points.total_negatives), 1)
-        least, part = (_CUTS, 1) if sets == 1 else (_CUTS_OF_PAIRS, 4)
-        return reduced_for_resamples(self.points, min(max(least, _CUTS_OF_FEW // rarer), _MOST_CUTS) // part)
+        return reduced_for_resamples(self.points, min(max(_CUTS, _CUTS_OF_FEW // rarer), _MOST_CUTS))
 
     def several_at(self, scores: FloatArray) -> NDArray[np.bool_]:
         """Mark the thresholds that several of `points` are counted at, each at the highest that it reaches."""
@@ -135,21 +123,20 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def counted_at(self, scores: FloatArray) -> tuple[Any, Any]:
         """Give positives and negatives of each image at falling thresholds, see `for_resamples`, one row per image."""
         many = self.pool.scores > RESAMPLED_ABOVE and not self.pool.counts.binned
-        if many and np.isin(scores, self._thresholds).all() and self._alone[2] is not None:
-            starts = np.append(0, np.searchsorted(-self._thresholds, -scores[:-1]) + 1)
-            positives, negatives = np.add.reduceat(self._alone[2], starts, axis=2)
+        if many and self._alone[2] is not None:
+            positives, negatives = self._alone[2]
             return positives, negatives
         return count_images((self[name] for name in sorted(self)), len(self), scores)
 
     @cached_property
     def _alone(self) -> tuple[BestFs, AtOds, NDArray[np.int32] | None]:
-        """Measure each image in one pass, and count it at `_thresholds` if that fits in memory."""
+        """Measure each image in one pass, and count it at the thresholds of resamples if that fits in memory."""
         from segbench.protocols.pixels import metric_kernels
 
-        names, at = sorted(self), self._thresholds
+        names, at = sorted(self), self.for_resamples.scores.astype(np.float64)
         best, areas = np.empty((len(names), 5), np.int64), np.empty((len(names), len(AREAS) + 1))
         thresholds = np.empty(len(names))
-        held = np.zeros((2, len(names), at.size), np.int32) if self._fits(len(names) * at.size) else None
+        held = np.zeros((2, len(names), at.size), np.int32) if len(names) * at.size <= _SCORES_HELD else None
         for k, name in enumerate(names):
             counts = self[name]
             row = slice(k, k + 1)
@@ -166,16 +153,6 @@ class ImageSet(Mapping[str, ScoreCounts]):
             thresholds[k] = counts.scores[best[k, 0] - 1] if best[k, 0] else np.nan
         tp, fp, positives, negatives = best[:, 1:].T
         return BestFs(tp, fp, positives, negatives, thresholds), at_ods(thresholds, best, areas), held
-
-    @cached_property
-    def _thresholds(self) -> FloatArray:
-        """Every threshold at which resamples of this set are measured, alone and with each set compared, falling."""
-        kept = [self.for_resamples(1).scores, *(one.for_resamples(2).scores for one in (self, *self.compared_with))]
-        return np.unique(np.concatenate(kept).astype(np.float64))[::-1]
-
-    def _fits(self, cells: int) -> bool:
-        """Return whether counts at so many scores may be held in memory, for each of the sets compared."""
-        return cells * (1 + len(self.compared_with)) <= _SCORES_HELD
 
 
 def measured_curves(

@@ -183,23 +183,6 @@ def hull_into(chain: tuple[IntArray, IntArray], tp: IntArray, fp: IntArray) -> i
 
 
 @_compiled
-def best_beside(positives: FloatArray, negatives: FloatArray, beside: IntArray, best: IntArray) -> None:
-    """Find the best point of soft maps pooled with masks, one row per resample.
-
-    `beside` holds TP and FP of the masks, which are the same at every threshold, and P of all images; `best` is filled
-    with the place of the best F from 1 and TP and FP there.
-    """
-    tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
-    for r in range(positives.shape[0]):
-        running(positives[r], tp)
-        running(negatives[r], fp)
-        tp += beside[r, 0]
-        fp += beside[r, 1]
-        at = best_point(tp, fp, beside[r, 2])
-        best[r, 0], best[r, 1], best[r, 2] = at, tp[at], fp[at]
-
-
-@_compiled
 def precision_at(positives: FloatArray, negatives: FloatArray, recalls: FloatArray, precision: FloatArray) -> None:
     """Fill in precision at given recalls, read off the interpolated curve, one row per resample."""
     tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)

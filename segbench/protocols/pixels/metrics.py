@@ -18,7 +18,7 @@ Conventions
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -37,16 +37,16 @@ from segbench.curves.imagewise import BestFs
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import inexact
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
-from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, count_images, measured_curves
+from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, measured_curves
 
 METRICS = shares(
     Metric(
         key="ods_f", title="F", better="higher", image_key="f", image_title="F", headline=True, compared=True,
         group="ODS", note="best F with one threshold for all images",
     ),
-    Metric(key="ods_precision", title="P", image_key="precision", chosen=True, priority=7, group="ODS"),
-    Metric(key="ods_recall", title="R", image_key="recall", chosen=True, priority=6, group="ODS"),
-    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, group="ODS"),
+    Metric(key="ods_precision", title="P", image_key="precision", spread="jumps", priority=7, group="ODS"),
+    Metric(key="ods_recall", title="R", image_key="recall", spread="jumps", priority=6, group="ODS"),
+    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="ODS"),
     Metric(
         key="iou", title="IoU", better="higher", image_key="iou", image_title="IoU", priority=1, group="ODS"
     ),
@@ -66,7 +66,7 @@ METRICS = shares(
     ),
     Metric(key="average_precision", title="AP", better="higher", image_key="average_precision", priority=4),
     Metric(key="auc_roc", title="AUC-ROC", better="higher", image_key="auc_roc", compared=True, priority=5),
-    Metric(key="fpr_at_95_tpr", title="FPR95", better="lower", chosen=True, priority=2),
+    Metric(key="fpr_at_95_tpr", title="FPR95", better="lower", spread="jumps", priority=2),
 )  # fmt: skip
 TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positives", "negatives", "ignored"))
 
@@ -103,22 +103,19 @@ class OverImages:
 
 
 class PixelTable(CountsTable[ScoreCounts]):
-    """Pixel counts of the images of one method, or of several one after the other.
+    """Pixel counts of the images of one method.
 
     Parameters
     ----------
-    sets : sequence of mapping of str to ScoreCounts
-        Counts by image name, of each method; whether predictions are two-valued is decided for each. Rows come set by
-        set, in sorted order of the names.
-    rest : ScoreCounts, optional
-        Pixels of images that are not distinguished: they are pooled, and metrics over images are undefined.
+    per_image : ImageSet or mapping of str to ScoreCounts
+        Counts by image name; rows come in sorted order of the names.
     of_set : ScoreCounts, optional
-        The pooled counts that decide whether predictions are two-valued; by default those of each set.
+        The pooled counts that decide whether predictions are two-valued; by default those of the images.
 
     Examples
     --------
     >>> image = ScoreCounts([0.9, 0.1], [3, 1], [1, 5])
-    >>> summary = PixelTable([{"a": image, "b": image}]).summary()
+    >>> summary = PixelTable({"a": image, "b": image}).summary()
     >>> summary["positives"], summary["ods_f"], summary["ods_threshold"]
     (8, 0.75, 0.9)
     """
@@ -126,56 +123,50 @@ class PixelTable(CountsTable[ScoreCounts]):
     metrics: tuple[Metric, ...] = METRICS
     counts = ScoreCounts
 
-    def __init__(
-        self,
-        sets: Sequence[Mapping[str, ScoreCounts]],
-        rest: ScoreCounts | None = None,
-        of_set: ScoreCounts | None = None,
-    ) -> None:
-        self.image_sets = [images if isinstance(images, ImageSet) else ImageSet(images, rest) for images in sets]
-        super().__init__(self.image_sets)
-        self._rest = rest
+    def __init__(self, per_image: Mapping[str, ScoreCounts], of_set: ScoreCounts | None = None) -> None:
+        self.image_set = per_image if isinstance(per_image, ImageSet) else ImageSet(per_image)
+        super().__init__(self.image_set)
         self._of_set = of_set
 
     @cached_property
     def rows(self) -> Columns:
-        """Positives and negatives by score, TP and FP of masks, and the fields of `OverImages`."""
-        layout, chosen = self._layout, _of_images(BestFs.joined(self._chosen))
-        masks = np.where(layout.masks[:, np.newaxis], chosen[:, :2], 0)
-        return Columns(layout.positives, layout.negatives, np.hstack([masks, chosen]))
+        """Positives and negatives by score, none for masks, and the fields of `OverImages`."""
+        layout = self._layout
+        return Columns(layout.positives, layout.negatives, _of_images(self._chosen))
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
         layout = self._layout
         size = layout.scores.size
+        images = OverImages(*sums[:, 2 * size :].T)
+        if self._is_mask:
+            return self._scored(self._at_the_mask(images), images)
+        chosen = not (layout.whole or self._pool.counts.binned)
         positives, negatives = sums[:, :size], sums[:, size : 2 * size]
-        masks, images = sums[:, 2 * size : 2 * size + 2], OverImages(*sums[:, 2 * size + 2 :].T)
-        if layout.masks.any():
-            best = _mask_points(layout.scores, masks, positives, negatives, images.positives, images.negatives)
-        else:
-            chosen = not (layout.whole or self._pool.counts.binned)
-            measured, areas = measured_curves(layout.loose, positives, negatives, chosen=chosen)
-            best = at_ods(np.append(np.nan, layout.scores)[measured[:, 0]], measured, areas)
-        return self._scored(best, images)
+        measured, areas = measured_curves(layout.loose, positives, negatives, chosen=chosen)
+        return self._scored(at_ods(np.append(np.nan, layout.scores)[measured[:, 0]], measured, areas), images)
+
+    def _at_the_mask(self, images: OverImages) -> AtOds:
+        """Give the point of masks, which have no areas."""
+        undefined = np.full(images.tp.size, np.nan)
+        threshold, areas = np.full(images.tp.size, self._mask), dict.fromkeys(AREAS, undefined)
+        return AtOds(images.tp, images.fp, threshold, images.positives, images.negatives, areas, undefined)
 
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, from the exact pool: at every score, however many."""
-        row: FloatArray = self._scored(self._best_of_all, OverImages(*column_sums(_of_images(self._chosen[0])).T))[0]
-        if self._rest is not None:
+        row: FloatArray = self._scored(self._best_of_all, OverImages(*column_sums(_of_images(self._chosen)).T))[0]
+        if self.image_set.rest is not None:
             row[[metric.key.startswith(OVER_IMAGES) for metric in self.metrics]] = math.nan
         return row
 
     @cached_property
     def _best_of_all(self) -> AtOds:
         """The point of ODS and the areas of the benchmark itself."""
-        pool, (mask,) = self._pool, self._masks
+        pool = self._pool
         counts = pool.counts
-        if not math.isnan(mask):
-            point = counts.operating_point(mask)
-            none, sums = np.zeros((1, 1)), np.array([[point.tp, point.fp]], np.float64)
-            totals = (np.array([total], np.float64) for total in (point.positives, point.negatives))
-            return _mask_points(np.array([mask]), sums, none, none, *totals)
+        if self._is_mask:
+            return self._at_the_mask(OverImages(*column_sums(_of_images(mask_points([counts], self._mask))).T))
         measured, areas = measured_curves(inexact(counts), counts.positives[np.newaxis], counts.negatives[np.newaxis])
         best = at_ods(np.append(np.nan, counts.scores)[measured[:, 0]], measured, areas)
         # Where the pool holds a choice of scores, areas were added up over all of them.
@@ -201,7 +192,7 @@ class PixelTable(CountsTable[ScoreCounts]):
         """Compute every metric, shape (rows, metrics); nan for rows without positives, and for masks where it is."""
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
             values = self.formulas(best, images)
-        if not all(map(math.isnan, self._masks)):
+        if self._is_mask:
             values |= dict.fromkeys(_NEED_A_RANKING, np.full(best.tp.size, np.nan))
         scored = np.empty((best.tp.size, len(self.metrics)))
         for column, metric in zip(scored.T, self.metrics, strict=True):
@@ -216,7 +207,7 @@ class PixelTable(CountsTable[ScoreCounts]):
         kernel = metric_kernels.precision_at if space == "pr" else metric_kernels.tpr_at
         heights = np.full((len(sums), at.size), np.nan)
         size = self._layout.scores.size
-        if not self._layout.masks.any():
+        if not self._is_mask:
             positives, negatives = (np.ascontiguousarray(part) for part in (sums[:, :size], sums[:, size : 2 * size]))
             kernel(positives, negatives, at, heights)
         return heights
@@ -224,35 +215,32 @@ class PixelTable(CountsTable[ScoreCounts]):
     @property
     def shares(self) -> FloatArray:
         """Positives of each image, for means over images all alike; see `Table`."""
-        positives = _of_images(BestFs.joined(self._chosen))[:, 2:3]
+        positives = _of_images(self._chosen)[:, 2:3]
         alike = [metric.key.startswith("mean_image_") for metric in self.metrics]
         return np.where(alike, 1.0, positives)
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
         """Measure each image alone, at all of its own scores, see `Table`."""
-        if self._layout.whole:
+        if self._pool.counts.binned:
+            return self._one_by_one()
+        if self._layout.whole or self._is_mask:
             return super().measure_images()
-        parts = [
-            self._one_by_one(images)
-            if images.pool.counts.binned or not math.isnan(mask)
-            else np.repeat(self._scored(images.alone, OverImages(*_of_images(best).T))[np.newaxis], 2, axis=0)
-            for images, best, mask in zip(self.image_sets, self._chosen, self._masks, strict=True)
-        ]
-        lowest, highest = np.concatenate(parts, axis=1)
-        return lowest, highest
+        values = self._scored(self.image_set.alone, OverImages(*_of_images(self._chosen).T))
+        return values, values
 
     def _alone(self, image: Mapping[str, ScoreCounts], of_set: ScoreCounts) -> PixelTable:
         """Give the table of a single image."""
-        return type(self)([image], of_set=of_set)
+        return type(self)(image, of_set)
 
-    def _one_by_one(self, images: ImageSet) -> FloatArray:
-        """Give the lowest and the highest value of each metric of each image of a set, by tables of single images."""
+    def _one_by_one(self) -> tuple[FloatArray, FloatArray]:
+        """Give the lowest and the highest value of each metric of each image, by tables of single images."""
         ends = []
-        for name in sorted(images):
-            alone = self._alone({name: images[name]}, self._of_set or images.pool.counts)
+        for name in self.names:
+            alone = self._alone({name: self.per_image[name]}, self._of_set or self._pool.counts)
             values = dict(zip((metric.key for metric in self.metrics), alone.estimates.tolist(), strict=True))
             ends.append([alone.bounds.get(key, (value, value)) for key, value in values.items()])
-        return np.moveaxis(np.array(ends), 2, 0)
+        lowest, highest = np.moveaxis(np.array(ends), 2, 0)
+        return lowest, highest
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -268,12 +256,11 @@ class PixelTable(CountsTable[ScoreCounts]):
     def bounds(self) -> Mapping[str, Interval]:
         """Bounds of what bins leave open; none at the mask, and of images only where their pixels are distinguished."""
         counts = self._pool.counts
-        if not math.isnan(self._masks[0]) or not counts.binned:
+        if self._is_mask or not counts.binned:
             return {}
         bounds = {_AT_ODS.get(key, key): pair for key, pair in score_bounds(counts).items()}
-        if self._rest is None:
-            images = self.image_sets[0]
-            bounds |= image_bounds((images[name] for name in sorted(images)), self._chosen[0])
+        if self.image_set.rest is None:
+            bounds |= image_bounds(self.ordered, self._chosen)
         return bounds
 
     def why_undefined(self, metric: Metric) -> str:
@@ -281,9 +268,9 @@ class PixelTable(CountsTable[ScoreCounts]):
         counts = self._pool.counts
         if not counts.total_positives:
             return "no positive pixels" if counts.total_negatives else "no pixels"
-        if not math.isnan(self._masks[0]) and metric.key in _NEED_A_RANKING:
+        if self._is_mask and metric.key in _NEED_A_RANKING:
             return TWO_VALUED
-        if self._rest is not None and metric.key.startswith(OVER_IMAGES):
+        if self.image_set.rest is not None and metric.key.startswith(OVER_IMAGES):
             return WITHOUT_NAMES
         if "precision" in metric.key:
             return "nothing is predicted positive"
@@ -294,7 +281,7 @@ class PixelTable(CountsTable[ScoreCounts]):
     @property
     def notes(self) -> tuple[str, ...]:
         """Say that predictions are masks, or that the best F is that of predicting everything."""
-        if not math.isnan(self._masks[0]):
+        if self._is_mask:
             return (AT_THE_MASK,)
         best = self._best_of_all
         found, every = (best.tp[0], best.fp[0]), (best.positives[0], best.negatives[0])
@@ -314,7 +301,7 @@ class PixelTable(CountsTable[ScoreCounts]):
     @property
     def reduced(self) -> ScoreCounts:
         """The pooled counts at the points that plots draw: all, or a choice of very many."""
-        return self.image_sets[0].points
+        return self.image_set.points
 
     @property
     def chosen_points(self) -> str:
@@ -344,67 +331,50 @@ class PixelTable(CountsTable[ScoreCounts]):
 
     @property
     def _pool(self) -> PooledPixels:
-        """The images of the first set pooled."""
-        return self.image_sets[0].pool
+        """The images pooled."""
+        return self.image_set.pool
 
     @cached_property
-    def _masks(self) -> tuple[float, ...]:
-        """The threshold of the mask of each set; nan for soft maps."""
-        deciding = (self._of_set or images.pool.counts for images in self.image_sets)
-        return tuple(math.nan if (mask := mask_threshold(counts)) is None else mask for counts in deciding)
+    def _mask(self) -> float:
+        """The threshold of the mask of two-valued predictions; nan for soft maps."""
+        mask = mask_threshold(self._of_set or self._pool.counts)
+        return math.nan if mask is None else mask
+
+    @property
+    def _is_mask(self) -> bool:
+        return not math.isnan(self._mask)
 
     @cached_property
-    def _chosen(self) -> tuple[BestFs, ...]:
-        """The best point of each image of each set, of masks that of the mask."""
-        return tuple(
-            images.best if math.isnan(mask) else mask_points((images[name] for name in sorted(images)), mask)
-            for images, mask in zip(self.image_sets, self._masks, strict=True)
-        )
+    def _chosen(self) -> BestFs:
+        """The best point of each image, of masks that of the mask."""
+        return mask_points(self.ordered, self._mask) if self._is_mask else self.image_set.best
 
     @cached_property
     def _layout(self) -> _Layout:
-        soft = [images for images, mask in zip(self.image_sets, self._masks, strict=True) if math.isnan(mask)]
-        kept = [images.for_resamples(len(self.image_sets)) for images in soft]
-        pooled = ScoreCounts.sum(kept)
+        if self._is_mask:
+            none = np.empty((self.images, 0))
+            return _Layout(np.empty(0), none, none, np.empty(0, np.bool_), whole=True)
+        images = self.image_set
+        pooled = images.for_resamples
         scores = pooled.scores.astype(np.float64)
-        of_masks = np.repeat(
-            [not math.isnan(mask) for mask in self._masks], [len(images) for images in self.image_sets]
-        )
-        if of_masks.any() and not scores.size:
-            scores = np.array([np.nanmax(self._masks)])
-        counted = [
-            images.counted_at(scores) if math.isnan(mask) else count_images((), len(images), scores)
-            for images, mask in zip(self.image_sets, self._masks, strict=True)
-        ]
-        positives, negatives = zip(*counted, strict=True)
-        whole = not pooled.binned and all(one is images.pool.counts for one, images in zip(kept, soft, strict=True))
-        loose = inexact(pooled) if pooled.scores.size else np.zeros(scores.size, np.bool_)
-        if not whole and not pooled.binned:
-            loose = np.logical_or.reduce([images.several_at(scores) for images in soft])
-        return _Layout(
-            scores,
-            _stacked(positives, "positives"),
-            _stacked(negatives, "negatives"),
-            loose,
-            of_masks,
-            whole,
-        )
+        positives, negatives = images.counted_at(scores)
+        whole = not pooled.binned and pooled is images.pool.counts
+        loose = inexact(pooled) if whole or pooled.binned else images.several_at(scores)
+        return _Layout(scores, _single(positives, "positives"), _single(negatives, "negatives"), loose, whole=whole)
 
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Images by falling pooled scores; sparse where images have few of many scores.
+    """Images by falling pooled scores, sparse where images have few of many scores; masks have none.
 
-    `loose` marks bins that hold more than one score, and chosen thresholds that several are counted at. `masks` marks
-    images of two-valued sets: they have no scores, and are at the mask whatever the threshold of the others. `whole`
-    says whether `scores` holds every distinct score, so that the metrics of a single image can be read off, too.
+    `loose` marks bins that hold more than one score, and chosen thresholds that several are counted at. `whole` says
+    whether `scores` holds every distinct score, so that the metrics of a single image can be read off, too.
     """
 
     scores: FloatArray
     positives: Any
     negatives: Any
     loose: NDArray[np.bool_]
-    masks: NDArray[np.bool_]
     whole: bool
 
 
@@ -415,40 +385,11 @@ def _of_images(chosen: BestFs) -> FloatArray:
     return np.array([chosen.tp, chosen.fp, chosen.positives, chosen.negatives, f, defined], np.float64).T
 
 
-def _mask_points(
-    scores: FloatArray,
-    masks: FloatArray,
-    positives: FloatArray,
-    negatives: FloatArray,
-    *totals: FloatArray,
-) -> AtOds:
-    """Find the best F of masks pooled with soft maps, one per row; there are no areas.
-
-    `masks` holds TP and FP of the masks, `totals` positives and negatives of all images.
-    """
-    from segbench.protocols.pixels import metric_kernels
-
-    beside = np.column_stack([masks, totals[0]]).astype(np.int64)
-    best = np.zeros((len(masks), 3), np.int64)
-    metric_kernels.best_beside(positives, negatives, beside, best)
-    undefined = np.full(len(masks), np.nan)
-    threshold = np.append(np.nan, scores)[best[:, 0]]
-    tp, fp = best[:, 1:].T.astype(np.float64)
-    total_positives, total_negatives = totals
-    areas = dict.fromkeys(AREAS, undefined)
-    return AtOds(tp, fp, threshold, total_positives, total_negatives, areas, undefined)
-
-
-def _stacked(counts: Sequence[Any], name: str) -> Any:  # noqa: ANN401  dense or sparse
-    """Put counts of images by score below each other, in single precision where that is exact for every resample."""
-    if all(isinstance(part, np.ndarray) for part in counts):
-        stacked = np.concatenate(counts)
+def _single(counts: Any, name: str) -> Any:  # noqa: ANN401  dense or sparse
+    """Give counts of images by score in single precision where that is exact for every resample."""
+    if isinstance(counts, np.ndarray):
         # A resample may hold one image as often as there are images.
-        exact = stacked.shape[0] * int(stacked.max(initial=0)) < _SINGLE
-        stacked = stacked.astype(np.float32 if exact else np.float64)
-    else:
-        from scipy.sparse import vstack
-
-        stacked = vstack(counts, format="csr")
-    within_total(stacked.shape[0] * int(stacked.sum(axis=1, dtype=np.float64).max(initial=0)), f"{name} of a resample")
-    return stacked
+        exact = counts.shape[0] * int(counts.max(initial=0)) < _SINGLE
+        counts = counts.astype(np.float32 if exact else np.float64)
+    within_total(counts.shape[0] * int(counts.sum(axis=1, dtype=np.float64).max(initial=0)), f"{name} of a resample")
+    return counts

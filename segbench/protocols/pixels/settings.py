@@ -30,7 +30,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_void
-from segbench.core.protocol import Counted, Expected, Facts, Protocol, Settled
+from segbench.core.protocol import Counted, Expected, Facts, Kept, Protocol, Settled
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, take_one
 from segbench.protocols.label_rules import (
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
-    from segbench.core.summary import Summary
-    from segbench.protocols.pixels.image_set import ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
@@ -199,30 +197,26 @@ class Pixels(Protocol):
         return (*METRICS, *metrics_at(self.at), *(CALIBRATION if self.calibration else ()), *TOTALS)
 
     def table(
-        self, *sets: Mapping[str, ScoreCounts], rest: Counts | None = None, of_set: Counts | None = None
+        self,
+        per_image: Mapping[str, ScoreCounts],
+        *,
+        rest: Counts | None = None,
+        of_set: Counts | None = None,
+        kept: Kept | None = None,
     ) -> PixelTable:
         """Lay out counts, see `PixelTable`."""
         from segbench.protocols.pixels.calibration import CalibrationTable
         from segbench.protocols.pixels.fixed_thresholds import FixedThresholdTable
+        from segbench.protocols.pixels.image_set import ImageSet
         from segbench.protocols.pixels.metrics import PixelTable
 
-        pooled, deciding = cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set)
+        images = ImageSet(per_image, cast("ScoreCounts | None", rest), kept)
+        deciding = cast("ScoreCounts | None", of_set)
         if self.calibration:
-            return CalibrationTable(sets, pooled, deciding, at=self.at)
+            return CalibrationTable(images, deciding, at=self.at)
         if self.at:
-            return FixedThresholdTable(sets, pooled, deciding, at=self.at)
-        return PixelTable(sets, pooled, deciding)
-
-    def prepared(
-        self, methods: Mapping[str, Mapping[str, ScoreCounts]], kept: Mapping[str, tuple[Summary, ScoreCounts]]
-    ) -> Mapping[str, ImageSet]:
-        """Pool the counts of each method once."""
-        from segbench.protocols.pixels.image_set import ImageSet
-
-        sets = {name: ImageSet(images, kept=kept.get(name)) for name, images in methods.items()}
-        for one in sets.values():
-            one.compared_with = [other for other in sets.values() if other is not one]
-        return sets
+            return FixedThresholdTable(images, deciding, at=self.at)
+        return PixelTable(images, deciding)
 
     def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""

@@ -45,46 +45,46 @@ METRICS = shares(
         group="cover", note=_COVER,
     ),
     Metric(
-        key="covering_ods_threshold", title="at", image_key="threshold", kind="threshold", chosen=True, group="cover"
+        key="covering_ods_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="cover"
     ),
     Metric(key="covering_ois", title="OIS", better="higher", compared=True, group="cover", note=_COVER),
     Metric(
         key="covering_best", title="best", better="higher", image_key="covering_best", image_title="covering best",
         compared=True, priority=6, group="cover", note="each region at its own threshold",
     ),
-    Metric(key="covering_of_prediction", image_key="covering_of_prediction", chosen=True),
+    Metric(key="covering_of_prediction", image_key="covering_of_prediction", spread="jumps"),
     Metric(
         key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, group="PRI"
     ),
-    Metric(key="pri_ods_threshold", kind="threshold", chosen=True),
+    Metric(key="pri_ods_threshold", kind="threshold", spread="jumps"),
     Metric(key="pri_ois", title="OIS", better="higher", priority=5, group="PRI"),
     Metric(
         key="voi_ods", title="ODS", better="lower", range=_BITS, image_key="voi", image_title="VOI", compared=True,
         group="VOI", note=_VOI,
     ),
-    Metric(key="voi_ods_threshold", kind="threshold", chosen=True),
+    Metric(key="voi_ods_threshold", kind="threshold", spread="jumps"),
     Metric(key="voi_ois", title="OIS", better="lower", range=_BITS, priority=4, group="VOI", note=_VOI),
     Metric(
-        key="voi_split", title="split", better="lower", range=_BITS, chosen=True, priority=2, group="VOI",
+        key="voi_split", title="split", better="lower", range=_BITS, spread="jumps", priority=2, group="VOI",
         note="part at its ODS, too many regions",
     ),
     Metric(
-        key="voi_merge", title="merge", better="lower", range=_BITS, chosen=True, priority=1, group="VOI",
+        key="voi_merge", title="merge", better="lower", range=_BITS, spread="jumps", priority=1, group="VOI",
         note="part at its ODS, too few regions",
     ),
     Metric(
         key="are_ods", title="ODS", better="lower", image_key="are", image_title="ARE", compared=True, group="ARE",
         note=_ARE,
     ),
-    Metric(key="are_ods_threshold", kind="threshold", chosen=True),
+    Metric(key="are_ods_threshold", kind="threshold", spread="jumps"),
     Metric(key="are_ois", title="OIS", better="lower", priority=3, group="ARE", note=_ARE),
-    Metric(key="are_precision", chosen=True),
-    Metric(key="are_recall", chosen=True),
+    Metric(key="are_precision", spread="jumps"),
+    Metric(key="are_recall", spread="jumps"),
 )  # fmt: skip
 
 
 class RegionTable(CountsTable[RegionCounts]):
-    """Region counts of many images in sorted order of their names, those of several methods one after the other."""
+    """Region counts of many images in sorted order of their names."""
 
     metrics = METRICS
     counts = RegionCounts
@@ -150,7 +150,7 @@ class RegionTable(CountsTable[RegionCounts]):
 
     @cached_property
     def _images(self) -> list[RegionCounts]:
-        return list(in_order(*self.sets))
+        return list(in_order(self.per_image))
 
     @property
     def _thresholds(self) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_thresholds, read_void
-from segbench.core.protocol import Counted, Protocol, Published
+from segbench.core.protocol import Counted, Kept, Protocol, Published
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.states import State
 from segbench.protocols.written import written
@@ -105,13 +105,18 @@ class Regions(Protocol):
         return METRICS
 
     def table(
-        self, *sets: Mapping[str, RegionCounts], rest: Counts | None = None, of_set: Counts | None = None
+        self,
+        per_image: Mapping[str, RegionCounts],
+        *,
+        rest: Counts | None = None,
+        of_set: Counts | None = None,
+        kept: Kept | None = None,
     ) -> RegionTable:
         """Lay out counts, see `RegionTable`."""
         from segbench.protocols.regions.metrics import RegionTable
 
-        del rest, of_set  # regions are counted image by image, each for itself
-        return RegionTable(sets)
+        del rest, of_set, kept  # regions are counted image by image, each for itself
+        return RegionTable(per_image)
 
     @classmethod
     def published(cls, text: str) -> Published:

@@ -29,7 +29,7 @@ METRICS = shares(
     ),
     Metric(
         key="e_max", title="max", symbol=r"E_\phi^{\max}", better="higher", range=_E, image_key="e_max",
-        image_title="E max", compared=True, chosen=True, priority=1, group="E", note="enhanced alignment",
+        image_title="E max", compared=True, priority=1, group="E", note="enhanced alignment",
     ),
     Metric(
         key="e_mean", title="mean", symbol=r"E_\phi^{\mathrm{mean}}", better="higher", range=_E, image_key="e_mean",
@@ -41,7 +41,7 @@ METRICS = shares(
     ),
     Metric(
         key="f_max", title="max", symbol=r"F_\beta^{\max}", better="higher", image_key="f_max", image_title="F max",
-        compared=True, chosen=True, group="F", note="max of the mean F curve, at one threshold tuned on these images",
+        compared=True, group="F", note="max of the mean F curve, at one threshold tuned on these images",
     ),
     Metric(
         key="f_mean", title="mean", symbol=r"F_\beta^{\mathrm{mean}}", better="higher", image_key="f_mean",
@@ -56,9 +56,9 @@ METRICS = shares(
         compared=True, note="weighted F",
     ),
     Metric(key="mae", title="MAE", symbol=r"\mathcal{M}", better="lower", image_key="mae", compared=True),
-    Metric(key="f_max_threshold", kind="threshold", chosen=True),
+    Metric(key="f_max_threshold", kind="threshold", spread="jumps"),
     Metric(key="f_max_of_image", better="higher"),
-    Metric(key="f_max_of_mean_pr", better="higher", chosen=True),
+    Metric(key="f_max_of_mean_pr", better="higher"),
     Metric(key="mean_iou", better="higher", image_key="mean_iou", image_title="mean IoU"),
     Metric(key="mean_dice", better="higher", image_key="mean_dice", image_title="mean Dice"),
     Metric(key="ber", better="lower", image_key="ber", image_title="BER"),
@@ -66,14 +66,14 @@ METRICS = shares(
 
 
 class SaliencyTable(CountsTable[SaliencyCounts]):
-    """Sums of many images in sorted order of their names, those of several methods one after the other."""
+    """Sums of many images in sorted order of their names."""
 
     counts = SaliencyCounts
 
-    def __init__(self, metrics: Sequence[Metric], beta2: float, sets: Sequence[Mapping[str, SaliencyCounts]]) -> None:
+    def __init__(self, metrics: Sequence[Metric], beta2: float, per_image: Mapping[str, SaliencyCounts]) -> None:
         self.metrics = tuple(metrics)
         self._beta2 = beta2
-        super().__init__(sets)
+        super().__init__(per_image)
 
     @cached_property
     def rows(self) -> FloatArray:

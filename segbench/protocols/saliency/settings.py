@@ -13,7 +13,7 @@ from segbench.core.errors import DataError
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option
-from segbench.core.protocol import Counted, Expected, Protocol
+from segbench.core.protocol import Counted, Expected, Kept, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import LabelRule, Positive, rule_text
@@ -117,13 +117,18 @@ class Saliency(Protocol):
         return METRICS if self.weighted else tuple(metric for metric in METRICS if metric.key != WEIGHTED)
 
     def table(
-        self, *sets: Mapping[str, SaliencyCounts], rest: Counts | None = None, of_set: Counts | None = None
+        self,
+        per_image: Mapping[str, SaliencyCounts],
+        *,
+        rest: Counts | None = None,
+        of_set: Counts | None = None,
+        kept: Kept | None = None,
     ) -> SaliencyTable:
         """Lay out counts, see `SaliencyTable`."""
         from segbench.protocols.saliency.metrics import SaliencyTable
 
-        del rest, of_set  # images are measured one by one
-        return SaliencyTable(self.metrics(), self.beta2, sets)
+        del rest, of_set, kept  # images are measured one by one
+        return SaliencyTable(self.metrics(), self.beta2, per_image)
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile every kernel, or load it from disk."""

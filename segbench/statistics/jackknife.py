@@ -1,0 +1,137 @@
+"""How far a metric would move with other images: the delete-one jackknife.
+
+With n images, t the metric of all and t(i) that of all but image i, the pseudo-values are n t - (n - 1) t(i), one per
+image. Their standard deviation divided by the square root of n is the standard error of the metric. For two methods on
+the same images the pseudo-values are subtracted image by image, so what makes an image hard for both cancels out. The
+pseudo-values of a mean over images are the values of the images, so that the test of a difference is the paired t-test.
+
+The unit is the image, never the pixel: the pixels of one image are alike, and an error computed over pixels is tens of
+times too small. A metric that uses only the order of the scores has the same pseudo-values on every scale of scores.
+
+Degrees of freedom
+------------------
+Images weigh differently in a pooled metric. With the weights w of the images (`Table.shares`), e = (sum w)^2 / sum w^2
+images of equal weight would be as many. A difference has e - 1 degrees of freedom. The interval of a single method has
+the smaller of e - 1 and 2 n / (k - 1), where k is the kurtosis of the pseudo-values, m4 / m2^2. Both are at least 2, and
+never above n - 1.
+
+References
+----------
+Efron and Tibshirani, "An introduction to the bootstrap", 1993, chapter 11. Dorfman, Berbaum and Metz 1992, and Hillis
+2007, for pseudo-values of ROC curves. Obuchowski, "Nonparametric analysis of clustered ROC curve data", 1997: for the
+AUC, the squared standard error approaches that variance. With images of one pixel, m positive and n negative, it is
+(N - 1) / N (S10 / (m - 1) + S01 / (n - 1)), N = m + n, where DeLong has S10 / m + S01 / n.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from segbench.core.integers import FloatArray
+from segbench.core.table import Table
+
+_LEAST_FREEDOM = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Jackknife:
+    """The metrics of one method and what each image adds to them.
+
+    Parameters
+    ----------
+    estimates : array of float64, shape (metrics,)
+        nan where undefined.
+    pseudo : array of float64, shape (images, metrics)
+        Pseudo-values; nan in the row of an image without which a metric is undefined.
+    weights : array of float64, shape (images, metrics)
+        How much each image weighs in each metric.
+    """
+
+    estimates: FloatArray
+    pseudo: FloatArray
+    weights: FloatArray
+
+    @property
+    def images(self) -> int:
+        """Number of images."""
+        return len(self.pseudo)
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Standard error of each metric, shape (metrics,); nan where undefined, or with a single image."""
+        return standard_error(self.pseudo)
+
+    @property
+    def effective(self) -> FloatArray:
+        """How many images of equal weight would be as many, shape (metrics,)."""
+        weights = np.where(self.weights.any(axis=0), self.weights, 1.0)
+        effective: FloatArray = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
+        return effective
+
+    @property
+    def freedom_of_differences(self) -> FloatArray:
+        """Degrees of freedom of the difference to another method on the same images, shape (metrics,)."""
+        return np.clip(self.effective - 1, min(_LEAST_FREEDOM, self.images - 1), self.images - 1)
+
+    @property
+    def freedom(self) -> FloatArray:
+        """Degrees of freedom of the interval of this method alone, shape (metrics,)."""
+        off = self.pseudo - self.pseudo.mean(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):  # all pseudo-values are equal
+            kurtosis = (off**4).mean(axis=0) / (off**2).mean(axis=0) ** 2
+            by_kurtosis = np.nan_to_num(2 * self.images / (kurtosis - 1), nan=np.inf)
+        highest = self.freedom_of_differences
+        return np.clip(by_kurtosis, np.minimum(_LEAST_FREEDOM, highest), highest)
+
+
+def jackknife(table: Table) -> Jackknife:
+    """Leave out each image of a table in turn."""
+    whole, left_out = table.leave_one_out()
+    images = table.images
+    # A table may leave out images at a choice of its thresholds: the estimate takes the place of what these give.
+    with np.errstate(invalid="ignore"):  # infinite where a threshold is
+        pseudo = images * whole - (images - 1) * left_out + (table.estimates - whole)
+    return Jackknife(table.estimates, pseudo, table.shares)
+
+
+def standard_error(pseudo: FloatArray) -> FloatArray:
+    """Give the standard error of the mean of pseudo-values along the first axis; nan of a single one."""
+    images = len(pseudo)
+    if images < 2:
+        return np.full(pseudo.shape[1:], np.nan)
+    error: FloatArray = pseudo.std(axis=0, ddof=1) / np.sqrt(images)
+    return error
+
+
+def t_value(freedom: FloatArray, level: float) -> FloatArray:
+    """How many standard errors an interval of this level reaches to each side."""
+    from scipy.special import stdtrit
+
+    values: FloatArray = stdtrit(freedom, (1 + level) / 2)
+    return values
+
+
+def p_value(t: FloatArray, freedom: FloatArray) -> FloatArray:
+    """Two-sided p-value of Student's t."""
+    from scipy.special import stdtr
+
+    values: FloatArray = 2 * stdtr(freedom, -np.abs(t))
+    return values
+
+
+def logit_ends(estimate: float, reach: float) -> tuple[float, float]:
+    """Give estimate -+ reach, measured where the estimate is and laid off on the scale of log odds."""
+    at, width = np.log(estimate / (1 - estimate)), reach / (estimate * (1 - estimate))
+    low, high = (1 / (1 + np.exp(-(at + end))) for end in (-width, width))
+    return float(low), float(high)
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """Correct p-values for being several, by Holm 1979; nan are left out of the number."""
+    corrected = np.full(p_values.size, np.nan)
+    order = np.argsort(p_values)[: int(np.sum(~np.isnan(p_values)))]
+    times = np.arange(order.size, 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * times), 1.0)
+    return corrected

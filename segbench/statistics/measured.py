@@ -1,0 +1,129 @@
+"""One method measured on its images: what leaving images out and resampling them does to its metrics.
+
+Which of the two a metric's interval comes from depends on how it moves with the images (`Metric.spread`).
+
+- Smooth metrics have the jackknife: estimate -+ t s; where the range is 0 to 1, on the scale of log odds.
+- Biased metrics (ECE, ACE, MCE) are too high in small sets. They have the jackknife from 30 images on, unless they are
+  below 3 s, too small to tell from 0; never on the scale of log odds.
+- Metrics that jump have quantiles of resamples from 30 images on, which hold the metric of the population in at least
+  88 % of repeats in simulations (``scripts/checks/check_intervals.py``).
+- Erratic metrics jump, too, and their quantiles hold it less often: they have none.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from segbench.core.integers import FloatArray
+from segbench.core.metric import Metric
+from segbench.core.numbers import many
+from segbench.core.table import Table
+from segbench.statistics.jackknife import Jackknife, jackknife, logit_ends, t_value
+from segbench.statistics.replicates import draw
+
+Interval = tuple[float, float]
+
+ENOUGH_IMAGES = 30
+"""From this many images on, metrics that are not smooth have intervals."""
+_ABOVE_ZERO = 3.0  # standard errors
+_LOGIT = (0.0, 1.0)
+
+NO_INTERVAL: Interval = (math.nan, math.nan)
+
+
+class Found(NamedTuple):
+    """An interval, or why there is none."""
+
+    ends: Interval
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The metrics of one method, with what their intervals and comparisons take.
+
+    Parameters
+    ----------
+    table : Table
+        Its counts, of at least one image.
+    level : float
+        Confidence level.
+    replicates, seed : int
+        Of the resamples; methods over the same images have the same images in each.
+    """
+
+    table: Table
+    level: float
+    replicates: int
+    seed: int
+
+    @property
+    def images(self) -> int:
+        """Number of images."""
+        return self.table.images
+
+    @cached_property
+    def jackknife(self) -> Jackknife:
+        """The metrics without each image in turn."""
+        return jackknife(self.table)
+
+    @cached_property
+    def draws(self) -> FloatArray:
+        """Every metric in every resample, shape (replicates, metrics); nan where undefined."""
+        table = self.table
+        # A table may resample at a choice of thresholds; what that takes from the estimate, it takes from each resample.
+        total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
+        off = np.nan_to_num(table.estimates - table.score(total)[0])
+        return draw(table, replicates=self.replicates, seed=self.seed) + off
+
+    @cached_property
+    def of_images(self) -> tuple[FloatArray, FloatArray]:
+        """The lowest and the highest value of each metric of each image by itself, equal where the image is exact."""
+        return self.table.measure_images()
+
+    def interval(self, place: int) -> Found:
+        """Give the interval of the metric in this column, or the reason why there is none."""
+        metric, estimate = self.table.metrics[place], float(self.table.estimates[place])
+        reason = self.why_none(place)
+        if reason:
+            return Found(NO_INTERVAL, reason)
+        if metric.spread == "jumps":
+            drawn = self.draws[:, place]
+            low, high = np.nanquantile(drawn, [(1 - self.level) / 2, (1 + self.level) / 2]).tolist()
+            return Found((low, high))
+        error = float(self.jackknife.standard_errors[place])
+        if metric.spread == "biased" and estimate < _ABOVE_ZERO * error:
+            return Found(NO_INTERVAL, f"less than {_ABOVE_ZERO:g} standard errors: too small to tell from 0")
+        reach = float(t_value(self.jackknife.freedom[place], self.level)) * error
+        if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
+            return Found(logit_ends(estimate, reach))
+        low, high = metric.range or (-math.inf, math.inf)
+        return Found((max(estimate - reach, low), min(estimate + reach, high)))
+
+    def why_none(self, place: int) -> str:
+        """Say why a metric has no interval, as far as images decide; empty where it may have one."""
+        metric = self.table.metrics[place]
+        if math.isnan(self.table.estimates[place]):
+            return self.table.why_undefined(metric)
+        if self.images == 1:
+            return "1 image: an interval needs at least two"
+        if metric.spread != "smooth" and self.images < ENOUGH_IMAGES:
+            return f"{many(self.images, 'image')}: this metric has intervals from {ENOUGH_IMAGES} images on"
+        if metric.spread == "erratic":
+            return "it jumps from threshold to threshold, so that no interval is reliable"
+        return "" if metric.spread == "jumps" else self.undefined_without(place)
+
+    def undefined_without(self, place: int) -> str:
+        """Name the image without which a metric is undefined; empty where there is none."""
+        lost = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, place]))
+        return f"undefined without the image {self.table.names[lost[0]]}" if lost.size else ""
+
+
+def place_of(metric: Metric, table: Table) -> int:
+    """Number the column of a metric."""
+    return [each.key for each in table.metrics].index(metric.key)

@@ -1,0 +1,203 @@
+"""All pairs of methods by one metric: differences on the same images, with intervals and p-values.
+
+The pseudo-values of two methods are subtracted image by image (`segbench.statistics.jackknife`); interval and p-value
+come from the same differences, so that an interval excludes 0 exactly where p, before any correction, is below
+1 - level. Holm's correction is for the number of all pairs.
+
+- Below 6 images there is neither interval nor p-value.
+- Pseudo-values that differ by the same amount in every image say nothing of chance: where the amount is 0, p is 1;
+  otherwise p is 2 / 2**n of n images, as in a test of signs, and there is no interval.
+- Metrics that jump have quantiles of the difference in resamples and no p-value, see `segbench.statistics.measured`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.integers import FloatArray, IntArray
+from segbench.core.metric import Metric
+from segbench.core.numbers import many
+from segbench.core.table import CELLS_AT_ONCE
+from segbench.statistics.jackknife import holm, p_value, standard_error, t_value
+from segbench.statistics.measured import Measured
+
+FEWEST_IMAGES = 6
+"""Below this many images, differences have neither interval nor p-value."""
+TIED = 1e-12
+_THE_SAME = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The differences of all pairs of methods by one metric, in the order of `itertools.combinations`.
+
+    Parameters
+    ----------
+    metric : Metric
+    measured : sequence of Measured
+        The methods, on the same images.
+    place : int
+        The column of the metric in their tables.
+    """
+
+    metric: Metric
+    measured: Sequence[Measured]
+    place: int
+
+    @cached_property
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """The numbers of the two methods of each pair."""
+        one, other = np.triu_indices(len(self.measured), 1)
+        return one, other
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """The metric of each method."""
+        return np.array([one.table.estimates[self.place] for one in self.measured])
+
+    @cached_property
+    def differences(self) -> FloatArray:
+        """The first method of each pair minus the second; nan where undefined for one of the two."""
+        one, other = self.pairs
+        differences: FloatArray = self.estimates[one] - self.estimates[other]
+        return differences
+
+    @cached_property
+    def reason(self) -> str:
+        """Why no pair has a p-value; empty where some may have one."""
+        images = self.measured[0].images
+        if images < FEWEST_IMAGES:
+            return f"{many(images, 'image')}: differences have intervals and p-values from {FEWEST_IMAGES} images on"
+        if self.metric.spread in ("jumps", "erratic"):
+            return "it jumps from threshold to threshold, so it has no p-value"
+        if all(lost := [one.undefined_without(self.place) for one in self.measured]):
+            return lost[0]
+        return ""
+
+    @cached_property
+    def _tested(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The standard error of each difference and the least and greatest difference of its pseudo-values."""
+        one, other = self.pairs
+        pseudo = np.array([each.jackknife.pseudo[:, self.place] for each in self.measured])
+        tested = np.empty((3, one.size))
+        step = max(CELLS_AT_ONCE // pseudo.shape[1], 1)
+        for start in range(0, one.size, step):
+            some = slice(start, start + step)
+            off = pseudo[one[some]] - pseudo[other[some]]
+            tested[:, some] = standard_error(off.T), off.min(axis=1), off.max(axis=1)
+        return tested[0], tested[1], tested[2]
+
+    @cached_property
+    def standard_errors(self) -> FloatArray:
+        """Standard error of each difference; nan where it has no p-value."""
+        known = not self.reason
+        return (
+            np.where(known & ~self.left_open, self._tested[0], np.nan) if known else np.full(len(self.pairs[0]), np.nan)
+        )
+
+    @cached_property
+    def freedom(self) -> float:
+        """Degrees of freedom of every difference."""
+        return float(self.measured[0].jackknife.freedom_of_differences[self.place])
+
+    @cached_property
+    def p_values(self) -> FloatArray:
+        """Two-sided p-value of each difference; nan where it has none."""
+        errors = self.standard_errors
+        with np.errstate(invalid="ignore", divide="ignore"):  # differences that are the same in every image
+            p_values = p_value(self.differences / errors, np.full(errors.size, self.freedom))
+        same = self._same
+        p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - self.measured[0].images))
+        return p_values
+
+    @cached_property
+    def corrected(self) -> FloatArray:
+        """Holm's correction of the p-values for the number of pairs."""
+        return holm(self.p_values)
+
+    def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Give both ends of the interval of each difference; nan where it has none."""
+        low, high = self._quantiles(level) if self.metric.spread == "jumps" else self._reached(level)
+        if self.metric.range is not None:
+            widest = self.metric.range[1] - self.metric.range[0]
+            low, high = np.maximum(low, -widest), np.minimum(high, widest)
+        return low, high
+
+    def _reached(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Give the ends of intervals of the jackknife."""
+        errors = self.standard_errors.copy()
+        errors[self._same] = np.where(self._equal[self._same], 0.0, np.nan)
+        reach = t_value(np.array(self.freedom), level) * errors
+        middle = np.where(self._equal, 0.0, self.differences)
+        return middle - reach, middle + reach
+
+    def _quantiles(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Give the ends of intervals of resamples."""
+        one, other = self.pairs
+        ends = np.full((2, one.size), np.nan)
+        if not any(each.why_none(self.place) for each in self.measured):
+            for k, (a, b) in enumerate(zip(one, other, strict=True)):
+                drawn = self.measured[a].draws[:, self.place] - self.measured[b].draws[:, self.place]
+                ends[:, k] = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+        return ends[0], ends[1]
+
+    @cached_property
+    def _same(self) -> NDArray[np.bool_]:
+        """Which differences of pseudo-values are the same in every image."""
+        known = ~np.isnan(self.standard_errors)
+        _, least, greatest = self._tested
+        return known & (greatest - least <= _THE_SAME)
+
+    @cached_property
+    def _equal(self) -> NDArray[np.bool_]:
+        """Which of them are 0 in every image."""
+        _, least, greatest = self._tested
+        return self._same & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
+
+    @cached_property
+    def left_open(self) -> NDArray[np.bool_]:
+        """Which pairs bins of scores leave in no certain order."""
+        ends = [one.table.bounds.get(self.metric.key) for one in self.measured]
+        if not any(ends):
+            return np.zeros(len(self.pairs[0]), np.bool_)
+        low, high = np.array([pair or (value, value) for pair, value in zip(ends, self.estimates, strict=True)]).T
+        one, other = self.pairs
+        bounded = np.array([pair is not None for pair in ends])
+        overlap: NDArray[np.bool_] = (low[one] <= high[other]) & (low[other] <= high[one])
+        return overlap & (bounded[one] | bounded[other])
+
+    @cached_property
+    def tallies(self) -> list[tuple[int, int, int, int]]:
+        """Images won by the first method of each pair, tied, lost, and left undecided by bins of scores."""
+        lowest, highest = (np.array([one.of_images[k][:, self.place] for one in self.measured]) for k in (0, 1))
+        found = []
+        for a, b in itertools.combinations(range(len(self.measured)), 2):
+            won, tied, lost, undecided = _tally(lowest[a] - highest[b], highest[a] - lowest[b])
+            found.append(
+                (won, tied, lost, undecided) if self.metric.better != "lower" else (lost, tied, won, undecided)
+            )
+        return found
+
+    def images_needed(self, place: int, *, power: float = 0.8) -> float:
+        """About how many images like these show the difference of a pair at .05, before correction; inf if never."""
+        from scipy.special import ndtri
+
+        difference, error = abs(float(self.differences[place])), float(self.standard_errors[place])
+        if not difference or math.isnan(error):
+            return math.inf
+        return self.measured[0].images * (float(ndtri(0.975) + ndtri(power)) * error / difference) ** 2
+
+
+def _tally(lowest: FloatArray, highest: FloatArray) -> tuple[int, int, int, int]:
+    """Count images that are higher for a, equal, higher for b, or undecided, given the ends of each difference."""
+    higher, lower = lowest > TIED, highest < -TIED
+    equal = (lowest >= -TIED) & (highest <= TIED)
+    undecided = ~(higher | lower | equal | np.isnan(lowest))
+    return int(higher.sum()), int(equal.sum()), int(lower.sum()), int(undecided.sum())
