@@ -49,9 +49,9 @@ class Metric:
     compared : bool
         Whether tables of comparisons show it; JSON and CSV hold all scores.
     spread : {"smooth", "biased", "jumps", "erratic"}
-        How it moves with the images, which decides its intervals (`segbench.statistics.intervals`). Smooth metrics have
-        the jackknife; so have biased ones, which are too high in small sets, where they are clearly above 0. What is
-        read at a threshold that was itself chosen jumps: it has quantiles of resamples, or none where these are erratic.
+        How it moves with the images, which decides its intervals (`segbench.statistics.measured`): smoothly; too high
+        in small sets; or in jumps, as what is read at a threshold that was itself chosen. Quantiles of resamples hold
+        the value of the population often enough for metrics that jump, not for erratic ones.
     optimistic : bool
         Whether its thresholds were chosen on the images that it describes.
     priority : int

@@ -217,15 +217,12 @@ class LabelTable(CountsTable[LabelCounts]):
         )
 
     @cached_property
-    def rows(self) -> Any:  # noqa: ANN401  dense or sparse
-        """Pixels found, true and predicted by class; sums and numbers of values of images; how many have each value.
-
-        The last are what means over the worst images are made of: which these are depends on the sample.
-        """
+    def smooth_rows(self) -> FloatArray:
+        """Pixels found, true and predicted by class; sums and numbers of values of images."""
         counts, _ = self._by_image
         values = self._of_images
         dice = np.rint(MEAN_UNITS * _dice_of(values.units[:, -1:] / MEAN_UNITS))
-        dense = np.hstack(
+        return np.hstack(
             [
                 counts.tp,
                 counts.truth,
@@ -235,11 +232,18 @@ class LabelTable(CountsTable[LabelCounts]):
                 dice * values.held[:, -1:],
             ]
         )
+
+    @cached_property
+    def rows(self) -> Any:  # noqa: ANN401  dense or sparse
+        """Those of smooth metrics, and how many images have each value.
+
+        The latter are what means over the worst images are made of: which these are depends on the sample.
+        """
         if not self._of_worst:
-            return dense
+            return self.smooth_rows
         from scipy.sparse import csr_array, hstack
 
-        return hstack([csr_array(dense), values.histogram], format="csr")
+        return hstack([csr_array(self.smooth_rows), self._of_images.histogram], format="csr")
 
     @property
     def _of_worst(self) -> bool:
@@ -247,7 +251,7 @@ class LabelTable(CountsTable[LabelCounts]):
         return any(metric.key in ("miou_images_5", "miou_classes_5") for metric in self.metrics)
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
+        """Compute every metric from sums of rows, see `Table`; means over the worst are nan for `smooth_rows`."""
         size = len(self.class_names)
         ends = np.cumsum([size, size, size, size + 1, size + 1, 1])
         tp, truth, predicted, units, held, dice, histogram = np.split(sums, ends, axis=1)
@@ -266,7 +270,9 @@ class LabelTable(CountsTable[LabelCounts]):
         """Compute means over images, and over the worst of them."""
         means = units / held / MEAN_UNITS
         values = {"miou_images": means[:, 0], "miou_classes": _mean(means[:, 1:])}
-        if self._of_worst:
+        if self._of_worst and not histogram.shape[1]:
+            values |= dict.fromkeys(("miou_images_5", "miou_classes_5"), np.full(len(units), np.nan))
+        elif self._of_worst:
             from segbench.protocols.labels.kernels import means_of_worst
 
             groups = self._of_images
@@ -282,6 +288,15 @@ class LabelTable(CountsTable[LabelCounts]):
         pixels = counts.truth.sum(axis=1, keepdims=True)
         alike = ["images" in metric.key or "classes" in metric.key for metric in self.metrics]
         return np.where(alike, 1.0, pixels)
+
+    @property
+    def images_of_classes(self) -> Mapping[str, int]:
+        """How many images hold each class that the ground truth of some holds or that is predicted."""
+        counts, _ = self._by_image
+        found = np.count_nonzero(counts.truth, axis=0)
+        known = (found > 0) | counts.predicted.any(axis=0)
+        each = zip(self.class_names, found.tolist(), known.tolist(), strict=True)
+        return {name: number for name, number, meant in each if meant}
 
     @property
     def totals(self) -> Mapping[str, int]:

@@ -172,6 +172,12 @@ class ClassTable(CountsTable[ClassCounts]):
         return list(self._classes.values())
 
     @property
+    def images_of_classes(self) -> Mapping[str, int]:
+        """How many images hold each class of the ground truth."""
+        found = {name: int(np.count_nonzero(table.positives_of_images)) for name, table in self._classes.items()}
+        return {name: number for name, number in found.items() if number}
+
+    @property
     def totals(self) -> Mapping[str, int]:
         """Numbers of classes and pixels."""
         micro = self._micro.totals

@@ -215,9 +215,13 @@ class PixelTable(CountsTable[ScoreCounts]):
     @property
     def shares(self) -> FloatArray:
         """Positives of each image, for means over images all alike; see `Table`."""
-        positives = _of_images(self._chosen)[:, 2:3]
         alike = [metric.key.startswith("mean_image_") for metric in self.metrics]
-        return np.where(alike, 1.0, positives)
+        return np.where(alike, 1.0, self.positives_of_images[:, np.newaxis])
+
+    @property
+    def positives_of_images(self) -> FloatArray:
+        """Positive pixels of each image."""
+        return self._chosen.positives.astype(np.float64)
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
         """Measure each image alone, at all of its own scores, see `Table`."""
