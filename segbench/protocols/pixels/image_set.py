@@ -21,7 +21,7 @@ from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, r
 
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 
-_CUTS, _CUTS_OF_FEW, _MOST_CUTS = 2**9, 2**24, 2**13
+_CUTS, _CUTS_OF_FEW, _MOST_CUTS = (2**9, 2**11), 2**24, 2**13
 _SCORES_HELD, _DENSE_CELLS = 2**25, 2**24
 _FITS_INT32 = 2**31
 
@@ -107,12 +107,15 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
     @cached_property
     def for_resamples(self) -> ScoreCounts:
-        """The pooled counts at the points that resamples are measured at.
+        """The pooled counts at the points where images are left out and resampled.
 
         Curves of few positives or negatives are less smooth: between two of c points, F moves by about 1 / sqrt(c P).
+        Images are left out one by one, so that of very many each is measured at fewer points.
         """
         rarer = max(min(self.points.total_positives, self.points.total_negatives), 1)
-        return reduced_for_resamples(self.points, min(max(_CUTS, _CUTS_OF_FEW // rarer), _MOST_CUTS))
+        least, most = _CUTS
+        cuts = max(least, min(most, _CUTS_OF_FEW // max(len(self), 1)), min(_MOST_CUTS, _CUTS_OF_FEW // rarer))
+        return reduced_for_resamples(self.points, cuts)
 
     def several_at(self, scores: FloatArray) -> NDArray[np.bool_]:
         """Mark the thresholds that several of `points` are counted at, each at the highest that it reaches."""
