@@ -261,6 +261,8 @@ class _Ranks(Mapping[str, Ranks]):
         self._known: dict[str, Ranks] = {}
 
     def __getitem__(self, key: str) -> Ranks:
+        if key not in [*self]:
+            raise KeyError(key)
         if key not in self._known:
             self._known[key] = _rank_shares(self._comparison, key)
         return self._known[key]

@@ -496,7 +496,7 @@ class TestResultsFiles:
             accumulator.compute(results=tmp_path / "r.segbench")
         for command in (
             ["show", "--per-image"],
-            ["compare", "--replicates", "20", "--permutations", "20"],
+            ["compare", "--replicates", "20"],
             ["plot", "-o", tmp_path / "pr.png"],
             ["report", "-o", tmp_path / "page.html", "--no-intervals"],
         ):

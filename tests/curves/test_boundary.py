@@ -8,7 +8,7 @@ from measured import boundary_image_summary, boundary_summary
 from segbench.core.errors import ArgumentError
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
-from segbench.statistics.bootstrap import bootstrap
+from segbench.statistics.intervals import intervals
 
 CURVES = os.environ.get("SEGBENCH_CURVES")
 METHODS = sorted(path.name[: -len("_bdry_thr.txt")] for path in Path(CURVES).glob("*_bdry_thr.txt")) if CURVES else []
@@ -115,7 +115,7 @@ def test_images_without_a_pixel_to_match_are_left_out_of_the_mean():
     nothing = BoundaryCounts([0.3, 0.6], [0, 0], [0, 0], [0, 0], [0, 0])
     with_nothing = boundary_summary({"a": image, "b": nothing})
     assert with_nothing["mean_image_f"] == boundary_summary({"a": image})["mean_image_f"]
-    assert bootstrap({"a": image, "b": nothing}, replicates=5).estimates["mean_image_f"] == with_nothing["mean_image_f"]
+    assert intervals({"a": image, "b": nothing}, replicates=5).estimates["mean_image_f"] == with_nothing["mean_image_f"]
 
 
 def test_masks_make_no_curve():
