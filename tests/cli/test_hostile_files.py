@@ -173,3 +173,19 @@ def test_links_in_circles_to_nothing_and_to_devices(segbench, tmp_path):
     counted = segbench("pixels", tmp_path / "gt", tmp_path / "pred", "--format", "json")
     (run,) = json.loads(counted.out)["runs"]
     assert (counted.code, run["images"], run["failed"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("options", [[], ["--invert"], ["--scale", "255"], ["--scale", "sigmoid"]], ids=str)
+def test_a_signalling_nan_is_refused_as_any_other(segbench, tmp_path, options):
+    truth, found = scores(SHAPE)
+    found = (found / 255).astype(np.float32)
+    for name in ("sound", "odd"):
+        np.save(tmp_path / f"{name}.npy", truth)
+        write(tmp_path / "gt", f"{name}.npy", (tmp_path / f"{name}.npy").read_bytes())
+        np.save(tmp_path / f"{name}.npy", found)
+        write(tmp_path / "pred", f"{name}.npy", (tmp_path / f"{name}.npy").read_bytes())
+        found.view(np.uint32)[3, 4] = 0x7FA00000
+    answer = segbench("pixels", tmp_path / "gt", tmp_path / "pred", *options)
+    assert answer.code == 1
+    assert "odd.npy: 1 NaN and 0 infinite scores" in answer.out
+    assert "RuntimeWarning" not in answer.err

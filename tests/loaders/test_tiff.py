@@ -1,4 +1,4 @@
-"""TIFF files of every number type, compression, byte order, predictor and layout, as written and as tifffile reads them.
+"""TIFF files of every number type, compression, byte order, predictor and layout, as written and as read by tifffile.
 
 The files are made without imagecodecs, which tifffile needs for LZW and Zstandard and for predictors of floats.
 """
@@ -77,7 +77,7 @@ def test_big_endian_masks_are_not_inverted(tmp_path, codec):
 
 def test_floats_packed_by_differences_of_bytes_are_refused_with_a_remedy_that_works():
     array = values_of("f8")
-    with pytest.raises(DataError, match=r"64-bit values in the compression ADOBE_DEFLATE with predictor 3; .*, without"):
+    with pytest.raises(DataError, match="64-bit values in the compression ADOBE_DEFLATE with predictor 3; save it"):
         decoded(tiff_by_hand(array, "DEFLATE", predictor=3))
     np.testing.assert_array_equal(decoded(tiff_by_hand(array, "DEFLATE")), array)
 
