@@ -178,7 +178,7 @@ def _fault(path: str) -> str:
     extension = split_extension(url_path(path) if is_url(path) else path)[1]
     if extension not in KNOWN:
         return f"{shown(masked(path))} has no known extension"
-    if is_url(path) or os.path.isfile(path):  # noqa: PTH113  a str, of which there may be a million
+    if is_url(path) or os.path.isfile(path):  # noqa: PTH113  a str, and perhaps a million of them
         return ""
     return f"{shown(path)}: {'is not a file' if os.path.exists(path) else _ABSENT}"  # noqa: PTH110  as above
 
