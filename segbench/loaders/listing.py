@@ -85,7 +85,8 @@ def read_text(place: str, expected: str) -> str:
         if is_url(path):
             return read_bytes(Remote(path))
         try:
-            data = read_bounded(path, LARGEST_LIST, expected, "give a file of this kind")
+            most = f"{expected} of at most {LARGEST_LIST >> 20} MB"
+            data = read_bounded(path, LARGEST_LIST, most, "correct its path, or split the list")
         except (OSError, ValueError) as error:
             raise not_readable(LocalFile(path), error) from None
         if not data:
