@@ -14,6 +14,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from segbench.aggregator.assembling import finish
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
@@ -293,11 +295,10 @@ class Accumulator:
                 return counted
         labels = batch.labels if isinstance(batch.labels, tuple) else (batch.labels,)
         files = (f"labels{of}",) * len(labels)
-        return self.protocol.count(
-            Sample(
-                "batch", labels, (batch.scores,), batch.valid, ground_truth_files=files, prediction_file=f"scores{of}"
-            )
-        )
+        scores = f"scores{of}"
+        sample = Sample("batch", labels, (batch.scores,), batch.valid, ground_truth_files=files, prediction_file=scores)
+        with np.errstate(invalid="ignore"):  # as where files are counted
+            return self.protocol.count(sample)
 
     def _add(self, images: Iterable[tuple[str, Packed]], unnamed: Sequence[Counted], notes: Iterable[str]) -> None:
         """Add all of it, or nothing where something is refused."""

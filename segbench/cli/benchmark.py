@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -24,6 +24,7 @@ from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
+    from segbench.aggregator.result import Result
     from segbench.core.protocol import Protocol
     from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
@@ -162,9 +163,12 @@ def count(
         )
     intervals = [] if resampling is None else [result.intervals(**resampling) for result in results]
     print_run(results, run.form, per_class=run.per_class, intervals=intervals)
+    unusable = [result for result in results if result.failed or result.summary.empty]
+    if run.form is not Form.TABLE or not sys.stdout.isatty():  # a table in the terminal has the reasons below it
+        print_reasons(unusable)
     if run.output:
         print_saved(run.output)
-    if any(result.failed or result.summary.empty for result in results):
+    if unusable:
         raise typer.Exit(1)
 
 
@@ -181,6 +185,17 @@ def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Re
         raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), refusal(reports))
     for line in warnings_of(reports):
         typer.secho(line, fg="yellow", err=True)
+
+
+def print_reasons(results: Sequence[Result]) -> None:
+    """Say on standard error why images failed, and why results without any metric have none."""
+    from segbench.report.remarks import remarks
+
+    for result in results:
+        for remark in remarks([result]):
+            if remark.kind == "failed" or (remark.kind == "undefined" and result.summary.empty):
+                text = f"{remark.text}:" if remark.details else remark.text
+                typer.secho("\n  ".join([text, *remark.details]), fg="red", err=True)
 
 
 def print_saved(output: Path) -> None:

@@ -5,6 +5,7 @@ What takes long to import is imported inside `main`, so that Ctrl-C is answered 
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
@@ -14,6 +15,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line: exit 0 when done, 1 for a problem in the data, 2 for one in the command line."""
     _accept_any_text()
+    _forget_no_columns()
     try:
         _run()
     except KeyboardInterrupt:  # while modules were imported
@@ -34,6 +36,12 @@ def _accept_any_text() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _forget_no_columns() -> None:
+    """Take a terminal of no columns as one of unknown width, as the shell does: Rich would print nothing."""
+    if not os.environ.get("COLUMNS", "").strip("0"):
+        os.environ.pop("COLUMNS", None)
 
 
 def _run() -> None:

@@ -18,6 +18,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
+from segbench.loaders.side_files import read_bounded
 
 Source = Literal["files", "documents", "memory"]
 _SOURCES = {
@@ -132,10 +133,8 @@ def load_preset(name: str) -> Preset:
         return known[name]
     path = Path(name)
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            what = f"has {path.stat().st_size} bytes, expected at most {_LARGEST_BYTES} of a preset"
-            raise DataError(shown(path), what, _hint())
-        text = path.read_text("utf-8")
+        data = read_bounded(path, _LARGEST_BYTES, f"a preset of at most {_LARGEST_BYTES} bytes", _hint())
+        text = data.decode("utf-8")
     except (OSError, ValueError) as error:
         raise DataError(shown(path), f"cannot be read ({shown(error)}), expected a preset", "check the path") from error
     return _read(text, path.stem, str(path))
