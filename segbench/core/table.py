@@ -1,7 +1,8 @@
 """Counts of many images, ready to be weighted: the one place where counts become metrics.
 
 Each image is a row of numbers that add up. Metrics are computed from sums of rows: the sum of all is the benchmark
-itself, images drawn with replacement make a bootstrap resample, and a single row measures that image alone.
+itself, all but one image make an interval, images drawn with replacement a resample, and a single row measures that
+image alone.
 """
 
 from __future__ import annotations
