@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -21,6 +22,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
+from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
 from segbench.loaders.file_list import leave_out_missing, read_list
@@ -178,12 +180,24 @@ def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[s
     return found if len(found) > 1 else {}
 
 
+def part_below(inputs: Inputs, folders: Collection[str]) -> str | None:
+    """Find the sub-folder of predictions that has the name of a folder above the ground truth, such as a category."""
+    truth, prediction = Path(inputs.ground_truth).absolute(), Path(str(inputs.prediction)).absolute()
+    above = (place for place in (truth, *truth.parents) if place not in (prediction, *prediction.parents))
+    return next((place.name for place in above if place.name in folders), None)
+
+
 def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
-    """Refuse a folder with the predictions of several methods as those of one."""
-    what = f"holds the predictions of {len(methods)} methods in sub-folders: {', '.join(methods)}"
-    once = setting("give each sub-folder as a method", "call evaluate once per sub-folder")
-    hint = f"{once}, as in {_shown(inputs.prediction)}/{next(iter(methods))}"
-    return DataError(_shown(inputs.prediction), what, hint)
+    """Refuse a folder with predictions of several methods, or of several parts of a data set, as those of one."""
+    place, first = _shown(inputs.prediction), next(iter(methods))
+    part = part_below(inputs, methods)
+    if part is None:
+        what = f"holds the predictions of {len(methods)} methods in sub-folders: {', '.join(methods)}"
+        once = setting("give each sub-folder as a method", "call evaluate once per sub-folder")
+        return DataError(place, what, f"{once}, as in {place}/{first}")
+    what = f"holds {', '.join(methods)} in sub-folders, and the ground truth is that of {part}"
+    own = shlex.quote(f"{method_name(str(inputs.prediction))}={place}/{part}")
+    return DataError(place, what, f"give its predictions alone: {setting(own, given('prediction', f'{place}/{part}'))}")
 
 
 def _paired(inputs: Inputs) -> Pairing:
