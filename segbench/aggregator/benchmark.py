@@ -102,9 +102,10 @@ def evaluate(
         of at every distinct score, for unbiased metrics.
     results : path, optional
         Results file to keep the counts in. Images that it holds under the same settings, with files that have not
-        changed, are not counted again, unless they failed.
+        changed, are not counted again, unless they failed. A run of the same name and settings with predictions of
+        another folder is not replaced unless they are the same files.
     fresh : bool
-        Forget what `results` holds of this method and these settings, and count every image.
+        Forget what `results` holds of this method and these settings, whatever the folder, and count every image.
     executor : concurrent.futures.Executor, optional
         Where to count; by default here, one image after another. The result does not depend on it. `process_pool` and
         `dask_pool` give some.
@@ -222,7 +223,7 @@ def evaluate_pairing(
         known = elsewhere | here
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if store:
-                store.save(key, [outcome for outcome in batch if outcome is not here.get(outcome.name)])
+                store.save(key, run, [outcome for outcome in batch if outcome is not here.get(outcome.name)])
             outcomes += batch
             reused += sum(outcome is known.get(outcome.name) for outcome in batch)
             if progress:

@@ -167,7 +167,7 @@ def _set_size(run: Run) -> str:
 def _write(store: ResultsFile, merged: _Merged) -> None:
     run, outcomes = merged.run(), list(merged.outcomes.values())
     key = store.begin(run)
-    store.save(key, outcomes)
+    store.save(key, run, outcomes)
     if run.published:
         store.finish(key, run, outcomes)
         return

@@ -86,7 +86,9 @@ class Preset:
                 place = shlex.quote(shown(root / below[0]))
                 hint = f"run one of them: segbench run {self.name} {place} METHOD=PRED/{shlex.quote(below[0])}"
                 raise DataError(shown(root), f"has none of {kept}, but its sub-folders have: {', '.join(below)}", hint)
-            raise DataError(shown(root), f"has none of {kept}: {', '.join(candidates)}", "give the data set's top folder")
+            raise DataError(
+                shown(root), f"has none of {kept}: {', '.join(candidates)}", "give the data set's top folder"
+            )
         return found
 
     @staticmethod
