@@ -142,7 +142,7 @@ def count(
     repairs = data.repairs()
     context.with_resource(listed_once())
     pairings = data.pairings(context, protocol)
-    with stopping(_how_to_continue(run.output)):
+    with stopping(lambda: _how_to_continue(run.output)):
         if run.no_check:  # whoever repeats the run must know
             pairings = {
                 method: replace(pairing, inputs=replace(pairing.inputs, unchecked=True))
@@ -192,5 +192,9 @@ def print_saved(output: Path) -> None:
 def _how_to_continue(output: Path | None) -> str:
     if output is None:
         return "nothing was saved, because no results file was named (-o)"
+    from segbench.aggregator.database import is_results_file
+
     line = shlex.join(["segbench", *(argument for argument in sys.argv[1:] if argument != "--fresh")])
+    if not is_results_file(output):
+        return f"{output} was not written yet; to start again:\n  {line}"
     return f"{output} keeps every image counted so far; to continue:\n  {line}"
