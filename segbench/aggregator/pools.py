@@ -152,12 +152,12 @@ def ctrl_c_deferred() -> Iterator[None]:
         return
     received: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM)
-    handlers = [signal.signal(number, lambda number, _frame: received.append(number)) for number in numbers]
+    handlers = [signal.signal(one, lambda number, _frame: received.append(number)) for one in numbers]
     try:
         yield
     finally:
-        for number, handler in zip(numbers, handlers, strict=True):
-            signal.signal(number, handler)
+        for one, handler in zip(numbers, handlers, strict=True):
+            signal.signal(one, handler)
         for number in received:
             signal.raise_signal(number)
 

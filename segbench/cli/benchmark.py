@@ -18,6 +18,7 @@ from segbench.cli.counting import count_methods
 from segbench.cli.data import Data, without_meaning
 from segbench.cli.parameters import Group, command, group, protocol_group
 from segbench.cli.presets import defaults_of
+from segbench.cli.progress import PROGRESS, Progress
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.tuning import Tuning, thresholds_of
 from segbench.cli.workers import Workers
@@ -60,6 +61,7 @@ class Run:
         False
     )
     form: Annotated[Form, FORM] = Form.TABLE
+    progress: Annotated[Progress, PROGRESS] = Progress.AUTO
 
 
 @cache
@@ -156,9 +158,10 @@ def count(
             output=run.output,
             fresh=run.fresh,
             workers=workers,
+            progress=run.progress,
             human=run.human,
             repairs=repairs,
-            tuning=thresholds_of(tuning, pairings, protocol, workers=workers, repairs=repairs),
+            tuning=thresholds_of(tuning, pairings, protocol, workers=workers, progress=run.progress, repairs=repairs),
         )
     intervals = [] if resampling is None else [result.intervals(**resampling) for result in results]
     print_run(results, run.form, per_class=run.per_class, intervals=intervals)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from segbench.cli.command import Stopped
+from segbench.cli.progress import Progress, Tally, progress_of
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
-    from segbench.cli.progress import Tally
     from segbench.core.protocol import Protocol
     from segbench.core.thresholds import Thresholds
     from segbench.loaders.pairing import Pairing
@@ -34,6 +34,7 @@ def count_methods(
     output: Path | None = None,
     fresh: bool = False,
     workers: Workers = Workers(),
+    progress: Progress = Progress.AUTO,
     human: bool = False,
     repairs: Repairs | None = None,
     tuning: Mapping[str, Thresholds] | None = None,
@@ -41,7 +42,6 @@ def count_methods(
     """Evaluate methods one after another, the images of each spread over workers."""
     from segbench.aggregator.assembling import ReplacedRun
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
-    from segbench.cli.progress import progress_bar
     from segbench.loaders.listing import forget_listings
     from segbench.loaders.repairs import Repairs
     from segbench.protocols.files import find_files
@@ -67,7 +67,7 @@ def count_methods(
         results: list[Result] = []
         started = time.perf_counter()
         for method, pairing, settings, allowed in work:
-            with progress_bar(method) as tally, _stoppable(method, tally):
+            with progress_of(method, progress) as tally, _stoppable(method, tally):
                 result = evaluate_pairing(
                     pairing,
                     settings,
