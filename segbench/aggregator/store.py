@@ -164,7 +164,7 @@ class ResultsFile:
             self._write(key, outcomes)
 
     def _refuse_others(self, run: Run, outcomes: Sequence[Outcome], *, whole: bool = False) -> None:
-        """Refuse images whose stored run is of another folder and other content; of `whole` runs some must be alike."""
+        """Refuse images if the stored run has other ones, of another folder; `whole` runs must have some in common."""
         place = run.inputs.predictions if run.inputs else ""
         query = f"SELECT id, inputs, complete FROM runs WHERE {_SAME} AND version != ''"  # noqa: S608  as above
         for key, inputs, complete in self._database.execute(query, run.identity).fetchall() if place else ():

@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar on a terminal; elsewhere, as in batch jobs, a line every ten per cent or minute."""
+"""Progress on standard error: a bar on a terminal; elsewhere, as in batch jobs, a line every 10 % or minute."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _bar(label: str, console: Console) -> Iterator[Callable[[int, int], None]]:
 
 
 class _Lines:
-    """A line for every ten per cent, and one a minute where images take longer."""
+    """A line for every 10 %, and one a minute where images take longer."""
 
     def __init__(self, label: str, quiet: float) -> None:
         self._label, self._quiet = label, quiet

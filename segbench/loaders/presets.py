@@ -84,8 +84,11 @@ class Preset:
             below = self._below(candidates, root)
             if below:
                 place = shlex.quote(shown(root / below[0]))
-                hint = f"run one of them: segbench run {self.name} {place} METHOD=PRED/{shlex.quote(below[0])}"
-                raise DataError(shown(root), f"has none of {kept}, but its sub-folders have: {', '.join(below)}", hint)
+                one = setting(
+                    f"run one of them: segbench run {self.name} {place} METHOD=PRED/{shlex.quote(below[0])}",
+                    f"give one of them: {place}",
+                )
+                raise DataError(shown(root), f"has none of {kept}, but its sub-folders have: {', '.join(below)}", one)
             raise DataError(
                 shown(root), f"has none of {kept}: {', '.join(candidates)}", "give the data set's top folder"
             )
