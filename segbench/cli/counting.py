@@ -16,6 +16,7 @@ from segbench.cli.command import Stopped
 from segbench.cli.progress import Progress, Tally, progress_of
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import many, part
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
@@ -98,15 +99,15 @@ def _stoppable(method: str, tally: Tally) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        done = f"{tally.done} of {tally.total} images" if tally.total else "no image"
+        done = part(tally.done, tally.total, "image") if tally.total else "no image"
         raise Stopped(f"stopped with {done} of {method!r} done") from None
 
 
 def _tell_time(seconds: float, images: int, reused: int) -> None:
     counted = images - reused
     if reused and counted:
-        typer.echo(f"{images} images: {reused} already counted, {counted} counted in {seconds:.1f} s", err=True)
+        typer.echo(f"{many(images, 'image')}: {reused} already counted, {counted} counted in {seconds:.1f} s", err=True)
     elif reused:
-        typer.echo(f"{images} images: all already counted with the same settings", err=True)
+        typer.echo(f"{many(images, 'image')}: all already counted with the same settings", err=True)
     elif seconds >= _WORTH_TELLING:
-        typer.echo(f"{images} images in {seconds:.1f} s, {1000 * seconds / images:.1f} ms per image", err=True)
+        typer.echo(f"{many(images, 'image')} in {seconds:.1f} s, {1000 * seconds / images:.1f} ms per image", err=True)

@@ -9,6 +9,7 @@ import typer
 
 from segbench.cli.progress import PROGRESS, Progress, progress_of
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.numbers import many
 
 if TYPE_CHECKING:
     from segbench.loaders.source import Source
@@ -64,9 +65,9 @@ def nms(
             tally(done, len(listing.entries))
     for note in notes:
         typer.echo(note, err=True)
-    typer.echo(f"written: {len(listing.entries) - len(failures)} maps in {out_dir}", err=True)
+    typer.echo(f"written: {many(len(listing.entries) - len(failures), 'map')} in {out_dir}", err=True)
     if failures:
-        raise DataError(masked(in_dir), f"{len(failures)} maps could not be used:\n  " + "\n  ".join(failures))
+        raise DataError(masked(in_dir), f"{many(len(failures), 'map')} could not be used:\n  " + "\n  ".join(failures))
 
 
 def _suppressed(
