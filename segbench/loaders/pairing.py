@@ -191,14 +191,14 @@ def part_below(inputs: Inputs, folders: Collection[str]) -> str | None:
 def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
     """Refuse a folder with predictions of several methods, or of several parts of a data set, as those of one."""
     place, first = _shown(inputs.prediction), next(iter(methods))
-    part = part_below(inputs, methods)
-    if part is None:
+    same = part_below(inputs, methods)
+    if same is None:
         what = f"holds the predictions of {len(methods)} methods in sub-folders: {', '.join(methods)}"
         once = setting("give each sub-folder as a method", "call evaluate once per sub-folder")
         return DataError(place, what, f"{once}, as in {place}/{first}")
-    what = f"holds {', '.join(methods)} in sub-folders, and the ground truth is that of {part}"
-    own = shlex.quote(f"{method_name(str(inputs.prediction))}={place}/{part}")
-    return DataError(place, what, f"give its predictions alone: {setting(own, given('prediction', f'{place}/{part}'))}")
+    what = f"holds {', '.join(methods)} in sub-folders, and the ground truth is that of {same}"
+    own = shlex.quote(f"{method_name(str(inputs.prediction))}={place}/{same}")
+    return DataError(place, what, f"give its predictions alone: {setting(own, given('prediction', f'{place}/{same}'))}")
 
 
 def _paired(inputs: Inputs) -> Pairing:
