@@ -16,13 +16,14 @@ import numpy as np
 
 from segbench.aggregator.codec import EncodedCounts, count_afresh, decode, decode_summary, encode, encode_summary
 from segbench.aggregator.records import Column, Outcome, Run, StoredPool
-from segbench.aggregator.result import Result, partial_text
+from segbench.aggregator.result import Result, partial_images, partial_text
 from segbench.aggregator.signature import data_digest, signature, with_version
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.bins import bin_floor
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
+from segbench.core.numbers import part
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
 from segbench.core.scores import ScoreCounts
@@ -60,7 +61,11 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
         signature(run.protocol, settings, truths),
         EncodedCounts(Column(counted, "counts"), protocol.counts, file),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
-        (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
+        (
+            *notes,
+            *(f"{note} ({part(count, len(counted), 'image')})" for note, count in repeated.items()),
+            *unneeded,
+        ),
         run.inputs,
         run.protocol_json,
         Column(counted, "digest"),
@@ -181,7 +186,7 @@ def _partial_result(run: Run, outcomes: Sequence[Outcome], path: str) -> Result:
     """Put together what a run counted before it stopped."""
     partial = len(outcomes), run.images
     said = partial_text(partial)
-    notes = (*run.notes, f"the run stopped after {said} images; repeat it to count the rest")
+    notes = (*run.notes, f"the run stopped after {partial_images(partial)}; repeat it to count the rest")
     so_far = replace(run, settings={**run.settings, "partial": said}, notes=notes)
     result = assemble(so_far, protocol_of(run.protocol, run.settings), outcomes, file=path)
     return replace(result, signature=with_version(result.signature, run.version), partial=partial)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import as_array, split_mask
 from segbench.core.errors import ArgumentError
 from segbench.core.levels import note_on_levels
+from segbench.core.numbers import many
 from segbench.protocols.pixels.tensors import is_tensor
 
 CountOn = Literal["auto", "device", "host"]
@@ -43,7 +44,8 @@ class Batch:
         )
         if not len(listed) == images == truths:
             raise ArgumentError(
-                f"{len(listed)} names for {images} images (scores) and {truths} (labels) along the first axis"
+                f"{many(len(listed), 'name')} for {many(images, 'image')} (scores) and {truths} (labels) along the "
+                "first axis"
             )
         for k, name in enumerate(listed):
             valid = None if self.valid is None else self.valid[k]

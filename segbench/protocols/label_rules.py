@@ -159,7 +159,7 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
     if len(holders) in (0, 2):
         return max(holders, default=None)
     listing = "; ".join(
-        f"{value:g} in {len(names)} images ({names[0]!r}{', ...' if len(names) > 1 else ''})"
+        f"{value:g} in {many(len(names), 'image')} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
         for value, names in sorted(holders.items())
     )
     if len(holders) > 1:

@@ -303,7 +303,7 @@ class TestGroundTruthThatTheRuleDoesNotFit:
         result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", protocol=Saliency())
         (note,) = result.notes
         what = "ground truth is not blank, but the rule >128 finds nothing salient"
-        assert note == f"{what} (1 of 1 images)"
+        assert note == f"{what} (1 of 1 image)"
         assert list(result.image_notes.values()) == [(f"{what} [up to 85]",)]
 
     def test_check_refuses_what_a_run_would(self, segbench, tmp_path):

@@ -363,7 +363,7 @@ class TestPictures:
         (told,) = export_report(results, tmp_path / "r.html", intervals=None)
         assert (
             told
-            == "1 of 3 images have no pictures; the first: im00: its files no longer exist; put them back, or run again"
+            == "1 of 3 images has no pictures; the first: im00: its files no longer exist; put them back, or run again"
         )
         page = (tmp_path / "r.html").read_text()
         assert told in page
