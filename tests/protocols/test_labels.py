@@ -4,6 +4,7 @@ import math
 import struct
 import warnings
 import zlib
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -95,6 +96,21 @@ def test_d_i_and_c_worked_by_hand():
     assert summary["miou_images_5"] == pytest.approx((a0 + a1) / 2, abs=1e-10)
     assert summary["miou_classes_5"] == pytest.approx((a0 + a1) / 2, abs=1e-10)
     assert any("absent from both sides: 2" in note for note in summary.notes)
+
+
+def test_means_over_a_single_image_are_the_metrics_of_that_image():
+    thirds = count_labels(drawn("0000000 1111111 2222222"), drawn("0011111 1111122 2222200"), classes=3)
+    summary = summary_of({"a": thirds})
+    of_images = ("miou_images", "miou_classes", "miou_images_5", "miou_classes_5")
+    assert {key: summary[key] for key in of_images} == dict.fromkeys(of_images, summary["miou"])
+    summary = summary_of({"a": count_labels([0, 0, 1, 1, 1, 1, 1], [0, 1, 0, 1, 1, 1, 1])})
+    assert (summary["iou_images"], summary["dice_images"]) == (summary["iou"], summary["dice"])
+
+
+def test_means_over_images_are_rounded_once():
+    images = {str(n): count_labels([1, 0, 1, 0, 1, 1, 1], np.arange(7) < n) for n in range(1, 7)}
+    ious = [Fraction(summary_of({n: image})["iou"]) for n, image in images.items()]
+    assert summary_of(images)["iou_images"] == float(sum(ious)) / 6
 
 
 def test_the_worst_images_are_a_twentieth_rounded_down():
@@ -206,7 +222,8 @@ def test_weights_are_duplicates():
     counts = {str(k): count_labels(*random_maps(k), classes=5) for k in range(3)}
     table = Labels(classes=5).table(counts)
     twice = Labels(classes=5).table({**counts, "3": counts["1"]})
-    assert np.array_equal(table.measure(np.array([[1.0, 2, 1]])), twice.measure(np.ones((1, 4))), equal_nan=True)
+    weighted, repeated = table.measure(np.array([[1.0, 2, 1]])), twice.measure(np.ones((1, 4)))
+    assert np.allclose(weighted, repeated, rtol=1e-14, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int8, np.int16, np.int32, np.int64, np.uint32, np.float32])
