@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray
-from segbench.core.metric import Metric, shares
+from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.series import Space
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -130,6 +130,13 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         if self._thresholds.size == 1:
             return "one threshold makes no curve"
         return "masks, alike at every threshold, make no curve" if self._masks else "no threshold has precision .5"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say how many images mean F leaves out; of annotators, the run says which it could not compare."""
+        mean = next(metric for metric in self.metrics if metric.key == "mean_image_f")
+        without = int(np.count_nonzero(self._best[:, 5] == 0))
+        return left_out_note([mean], "without a boundary pixel", without, self.images)
 
     @cached_property
     def _masks(self) -> bool:

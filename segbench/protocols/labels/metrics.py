@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray, IntArray
 from segbench.core.interface import given
-from segbench.core.metric import Metric, shares
+from segbench.core.metric import Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.class_names import read_classes
@@ -330,7 +330,7 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say which classes are in no mean, and which are only predicted."""
+        """Say which classes and images are in no mean, and which classes are only predicted."""
         counts, totals = self._by_image
         blank = int(np.count_nonzero(counts.truth.sum(axis=1) == 0))
         truth, predicted = counts.truth.sum(axis=0) > 0, counts.predicted.sum(axis=0) > 0
@@ -343,6 +343,14 @@ class LabelTable(CountsTable[LabelCounts]):
             notes.append(f"left out of means, absent from both sides: {first_names(absent, _SHOWN)}")
         if false and len(self.names) > 2:
             notes.append(f"IoU 0 in mIoU, predicted but absent from the ground truth: {first_names(false, _SHOWN)}")
+        held = dict(zip(self.names, np.count_nonzero(counts.truth, axis=0).tolist(), strict=True))
+        shown = {metric.key: metric for metric in self.metrics if metric.title}
+        over_positives = [shown[key] for key in ("iou_images", "dice_images") if key in shown]
+        if over_positives:
+            without = self.images - held[self.names[-1]]
+            notes += left_out_note(over_positives, "without positive pixels", without, self.images)
+        if "miou_classes" in shown:
+            notes += held_note(shown["miou_classes"], held, self.images)
         outside = int(totals[1].sum())
         if outside:
             predicted = "pixel is" if outside == 1 else "pixels are"

@@ -7,13 +7,15 @@ so that their order does not matter.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
+from segbench.core.grouping import grouped
 from segbench.core.integers import FloatArray
-from segbench.core.metric import Metric
+from segbench.core.metric import Metric, left_out_note
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import Columns, column_sums
 from segbench.protocols.pixels.metrics import METRICS, OVER_IMAGES, PixelTable
@@ -101,6 +103,19 @@ class FixedThresholdTable(PixelTable):
         """Measure each image alone."""
         lowest, highest = super().measure_images()
         return self._filled(lowest, self._points), self._filled(highest, self._points)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """How many images means over images leave out, with those at fixed thresholds."""
+        means = [metric for metric in metrics_at(self._at) if metric.key.startswith("mean_image_")]
+        images = 0 if self._rest is not None else len(self.sets[0])
+        defined = self._points[:images, self._points.shape[1] - len(means) :].astype(bool)
+        alike = grouped((each.tobytes(), (metric, each)) for metric, each in zip(means, defined.T, strict=True))
+        notes = (
+            left_out_note([metric for metric, _ in some], "without a value", int(np.sum(~some[0][1])), images)
+            for some in alike.values()
+        )
+        return (*super().left_out, *itertools.chain.from_iterable(notes))
 
     def _filled(self, scored: FloatArray, points: FloatArray) -> FloatArray:
         """Fill in the metrics at fixed thresholds."""
