@@ -26,11 +26,14 @@ def overlay(
     ] = None,
     classes: Annotated[
         bool,
-        typer.Option("--classes", help="Draw the classes of label maps in their colours, also for the ground truth."),
+        typer.Option(
+            "--classes",
+            help="Draw the classes of label maps, ground truth and prediction, beside the errors.",
+        ),
     ] = False,
     only: Annotated[str | None, ONLY] = None,
 ) -> None:
-    """Draw true, false and missed pixels on each image.
+    """Draw true, false and missed pixels on each image; of label maps, the errors.
 
     It writes one PNG per image and method.
     """
