@@ -22,7 +22,6 @@ import imageio.v3 as iio
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import segbench
@@ -362,9 +361,9 @@ def card_edges() -> Figure:
 
 def card_labels() -> Figure:
     """Draw a photograph and a label map."""
-    colours = [to_rgb(colour) for colour in class_colours(len(labels()[0].classes))]
+    colours = np.array([list(bytes.fromhex(colour[1:])) for colour in class_colours(6)], np.uint8)
     predicted = iio.imread(DEMO / "labels" / "predictions" / "random_walker" / "astronaut.png")
-    return tiles(photograph("astronaut"), np.array(colours)[predicted])
+    return tiles(photograph("astronaut"), colours[predicted])
 
 
 def card_saliency() -> Figure:

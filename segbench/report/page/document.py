@@ -322,7 +322,7 @@ def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _methods(results: Sequence[Result]) -> str:
-    """Say how many methods there are, and whether human annotators stand beside them."""
+    """Say how many methods there are, and if there are human annotators, too."""
     methods = len({result.method for result in results if result.rules.competes})
     human = "human annotators" if any(not result.rules.competes for result in results) else ""
     return " and ".join(filter(None, (many(methods, "method") if methods else "", human)))
