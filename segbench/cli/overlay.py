@@ -33,9 +33,9 @@ def overlay(
     ] = False,
     only: Annotated[str | None, ONLY] = None,
 ) -> None:
-    """Draw true, false and missed pixels on each image; of label maps, the errors.
+    """Draw true, false and missed pixels on each image.
 
-    It writes one PNG per image and method.
+    It writes one PNG per image and method. Pictures of label maps show wrong pixels.
     """
     from segbench.aggregator.rereading import best_threshold, why_no_pictures
     from segbench.cli.progress import progress_bar
