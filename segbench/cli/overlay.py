@@ -27,14 +27,17 @@ def overlay(
     ] = None,
     classes: Annotated[
         bool,
-        typer.Option("--classes", help="Draw the classes of label maps in their colours, also for the ground truth."),
+        typer.Option(
+            "--classes",
+            help="Draw the classes of label maps, ground truth and prediction, beside the errors.",
+        ),
     ] = False,
     only: Annotated[str | None, ONLY] = None,
     progress: Annotated[Progress, PROGRESS] = Progress.AUTO,
 ) -> None:
     """Draw true, false and missed pixels on each image.
 
-    It writes one PNG per image and method.
+    It writes one PNG per image and method. Pictures of label maps show wrong pixels.
     """
     from segbench.aggregator.rereading import best_threshold, why_no_pictures
     from segbench.core.numbers import number

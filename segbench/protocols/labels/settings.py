@@ -199,7 +199,7 @@ class Labels(Protocol):
         """What the pictures of label maps, or of masks, distinguish."""
         if self.masks:
             return OF_MASKS
-        return {State.TRUE: "right", State.FALSE: "wrong", State.IGNORED: "left out"}
+        return {State.FALSE: "wrong", State.IGNORED: "left out"}
 
     @property
     def masks(self) -> bool:
@@ -312,7 +312,7 @@ class Labels(Protocol):
         return sorted(set(distinct(self._maps(sample).predicted.remapped().labels).tolist()).difference(self._labels))
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
-        """Distinguish right and wrong pixels; of masks true, false and missed ones."""
+        """Mark wrong pixels; of masks true, false and missed ones."""
         del threshold
         return self._states_of_masks(sample, counts) if self.masks else self._states(sample, self._maps(sample))
 
@@ -325,7 +325,7 @@ class Labels(Protocol):
         import numpy as np
 
         truth, predicted = (each.labels for each in maps.remapped())
-        states: NDArray[np.uint8] = np.where(truth == predicted, State.TRUE, State.FALSE).astype(np.uint8)
+        states: NDArray[np.uint8] = np.where(truth == predicted, State.NOTHING, State.FALSE).astype(np.uint8)
         left_out = equals_any(truth, tuple(map(float, self.void or ())))
         if sample.field is not None:
             left_out |= ~sample.field
@@ -339,11 +339,14 @@ class Labels(Protocol):
         from segbench.core.pictures import Pictures
 
         del thresholds
+        rank = self.image_headline
+        metrics = {rank.name_for_images: np.array([self.table({"": counts}).summary()[rank.key]])}
         if self.masks:
             states = self._states_of_masks(sample, counts)
             truth, predicted = (np.isin(states, [State.TRUE, one]) for one in (State.MISSED, State.FALSE))
             white = np.uint8(255)
-            return Pictures(truth * white, truth.astype(np.int64), states=[states], soft=predicted * white)
+            drawn, ranks = truth * white, truth.astype(np.int64)
+            return Pictures(drawn, ranks, states=[states], soft=predicted * white, metrics=metrics)
         labels = self._labels
         if len(labels) > _MOST_DRAWN:
             what = f"{len(labels)} classes, expected at most {_MOST_DRAWN} for the pictures of a report"
@@ -360,7 +363,8 @@ class Labels(Protocol):
 
         drawn, classes = (places(each.labels) for each in maps)
         drawn[states == State.IGNORED] = len(labels) + 1
-        return Pictures(drawn, (states == State.FALSE).astype(np.int64), states=[states], classes=classes)
+        ranks = (states == State.FALSE).astype(np.int64)
+        return Pictures(drawn, ranks, states=[states], classes=classes, metrics=metrics)
 
     @property
     def _labels(self) -> tuple[int, ...]:

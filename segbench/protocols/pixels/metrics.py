@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.integers import FloatArray, within_total
-from segbench.core.metric import Metric, shares
+from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Space
 from segbench.core.table import Columns, CountsTable, Interval, column_sums
@@ -295,11 +295,23 @@ class PixelTable(CountsTable[ScoreCounts]):
     def notes(self) -> tuple[str, ...]:
         """Say that predictions are masks, or that the best F is that of predicting everything."""
         if not math.isnan(self._masks[0]):
-            return (AT_THE_MASK,)
+            return (AT_THE_MASK, *self.left_out)
         best = self._best_of_all
         found, every = (best.tp[0], best.fp[0]), (best.positives[0], best.negatives[0])
         everything = found == every and min(every) > 0
-        return (_ALL_PREDICTED,) if everything else ()
+        return (*([_ALL_PREDICTED] if everything else []), *self.left_out)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """How many images means over images leave out."""
+        mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
+        without = len(self.image_sets[0]) - self.images_with_positives
+        return left_out_note([mean], "without positive pixels", without, len(self.image_sets[0]) * (self._rest is None))
+
+    @property
+    def images_with_positives(self) -> int:
+        """The number of images that have an F."""
+        return int(np.count_nonzero(self._chosen[0].positives))
 
     @property
     def threshold_source(self) -> str:
