@@ -30,7 +30,7 @@ def truth_findings(probes: Sequence[Probe], expected: Expected, total: int) -> l
     found = [*_values(probes, expected), *_annotators(probes, expected, total)]
     if not any(finding.key in ("grey-ground-truth", "void", "labels") for finding in found):
         found += _one_set(probes, expected, total)
-    return [*found, *_nan(probes), *(_lines(probes) if expected.lines else [])]
+    return [*found, *_nan(probes), *(_lines(probes, expected) if expected.lines else [])]
 
 
 def _kind(truth: TruthProbe, expected: Expected) -> str:
@@ -138,7 +138,7 @@ def _nan(probes: Sequence[Probe]) -> list[Finding]:
     return [stops("nan-ground-truth", "ground truth", what, fix, places, images=[image for image, _ in bad])]
 
 
-def _lines(probes: Sequence[Probe]) -> list[Finding]:
+def _lines(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
     truths = [truth for probe in probes for truth in probe.truths if 0 < truth.positive_share < 1]
     white = [truth for truth in truths if truth.positive_share > MANY_PIXELS and truth.blocks_outside < THICK]
     thick = [truth for truth in truths if truth.thick > _NOT_THIN and truth not in white]
@@ -147,12 +147,12 @@ def _lines(probes: Sequence[Probe]) -> list[Finding]:
         what = f"{100 * share:.0f} % of the ground truth is boundary, as in black lines on white"
         places = [Place(truth.file, f"{100 * truth.positive_share:.0f} %") for truth in white]
         return [look("inverted-ground-truth", "ground truth", what, given("positive", 0), places)]
-    if 2 * len(thick) > len(truths):
+    if expected.thinned and 2 * len(thick) > len(truths):
         what = (
             "ground-truth lines are wider than a pixel, or filled; all their pixels need a match, but predictions are "
             "thinned, so even a perfect one has a low recall"
         )
-        thinned = setting("thin drawn lines", "segbench.thin for drawn lines")
+        thinned = setting("thin drawn lines in Python with segbench.thin", "segbench.thin for drawn lines")
         fix = f"{given('label_maps', True)} for the borders of filled areas; {thinned}"
         places = [Place(truth.file, f"{100 * truth.thick:.0f} thick places per 100 pixels") for truth in thick]
         return [look("thick-ground-truth", "ground truth", what, fix, places)]

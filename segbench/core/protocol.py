@@ -68,6 +68,7 @@ class Expected:
     label_maps: bool = False  # whether the borders of label maps are the ground truth
     unit_range: bool = False  # whether scores outside [0, 1] are refused
     suppressed: bool = True  # whether maps are suppressed before they are counted, or need not be
+    thinned: bool = False  # whether predictions are thinned, so that thick lines of the ground truth are missed
     stretched: bool = False  # whether each map is stretched to its own range, so that its range does not matter
     pooled: bool = True  # whether scores of different images are ranked together, so that lost ones matter
     takes_field: bool = True  # whether pixels can be left out by a field of view
