@@ -9,7 +9,7 @@ from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import as_whole, listed
+from segbench.core.arguments import as_void, as_whole, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named, setting
@@ -49,8 +49,8 @@ class Labels(Protocol):
     names : sequence of str, optional
         What the classes are called; by default by their labels.
     void : sequence of int, optional
-        Ground-truth labels of pixels that are left out and counted as ignored. By default 255 with classes, unless
-        it is one of them, and none with masks.
+        Ground-truth labels of pixels that are left out and counted as ignored; one, or several. By default 255 with
+        classes, unless it is one of them, and none with masks.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values are positive, as in `segbench.Pixels`. None: the set must hold exactly two
         values, and the larger is positive. In predictions of two values, 0 is negative and the other positive; such of
@@ -165,7 +165,7 @@ class Labels(Protocol):
         palette = as_palette(self.palette)
         object.__setattr__(self, "palette", palette)
         if self.classes is None:
-            void = _VOID if self.void is None else self.void
+            void = _VOID if self.void is None else _void_labels(self.void)
             named = {label: name for label, name in labels_in(palette).items() if label not in void}
             object.__setattr__(self, "classes", tuple(named))
             object.__setattr__(self, "names", self.names or tuple(named.values()))
@@ -173,7 +173,7 @@ class Labels(Protocol):
     def _settle_masks(self) -> None:
         if self.names is not None:
             raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
-        object.__setattr__(self, "void", _void_labels(self.void or ()))
+        object.__setattr__(self, "void", _void_labels(() if self.void is None else self.void))
 
     def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
         if self.positive is not None:
@@ -421,7 +421,7 @@ def _swapped(counts: LabelCounts) -> LabelCounts:
 
 
 def _void_labels(values: Any) -> tuple[int, ...]:  # noqa: ANN401  checked here
-    return tuple(sorted({as_whole(value, named("void"), least=None) for value in listed(values, "void", "(255,)")}))
+    return as_void(values, "(255,)", lambda value: as_whole(value, named("void"), least=None))
 
 
 def count_labels(

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import as_whole, check_flags, listed
+from segbench.core.arguments import as_void, as_whole, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.interface import given, named
@@ -59,7 +59,7 @@ class Classes(Protocol):
     names : sequence of str, optional
         What the classes are called, and their folders; by default by their labels.
     void : sequence of int
-        Labels of pixels that are left out and counted as ignored.
+        Labels of pixels that are left out and counted as ignored; one, or several.
     invert, bins, at, calibration
         As in `segbench.Pixels`, of each class.
 
@@ -103,10 +103,10 @@ class Classes(Protocol):
 
     def __post_init__(self) -> None:
         check_flags(self)
-        for name in ("labels", "void"):
-            values = listed(getattr(self, name), name, "(0, 1)")
-            object.__setattr__(self, name, tuple(as_whole(value, named(name), least=None) for value in values))
-        object.__setattr__(self, "void", tuple(sorted(set(self.void))))
+        labels = listed(self.labels, "labels", "(0, 1)")
+        object.__setattr__(self, "labels", tuple(as_whole(label, named("labels"), least=None) for label in labels))
+        void = as_void(self.void, "(255,)", lambda value: as_whole(value, named("void"), least=None))
+        object.__setattr__(self, "void", void)
         object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
         refuse_unfit(tuple(self.labels), self.class_names, self.void, "Classes")
         object.__setattr__(self, "at", self._one.at)

@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from segbench.core.arguments import as_real, check_flags, listed
+from segbench.core.arguments import as_real, as_void, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
@@ -85,7 +85,7 @@ class Pixels(Protocol):
         command line takes, ``"255"`` and ``"1,3"``. None: the set must hold exactly two values, and the larger is
         positive.
     void : tuple of float
-        Ground-truth values of pixels that are left out and counted as ignored.
+        Ground-truth values of pixels that are left out and counted as ignored; one, or several.
     invert : bool
         Low predictions mean positive (black on white): levels become 255 - value (65535 - value), floats 1 - value.
     bins : bool
@@ -160,11 +160,10 @@ class Pixels(Protocol):
         object.__setattr__(self, "at", tuple(sorted(set(at))))
         if self.at and self.bins:
             raise ArgumentError(f"{given('at')} needs exact scores; leave out {given('bins', True)}")
-        void = {
-            as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
-            for value in listed(self.void, "void", "(255,)")
-        }
-        object.__setattr__(self, "void", tuple(sorted(void)))
+        void = as_void(
+            self.void, "(255,)", lambda value: as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
+        )
+        object.__setattr__(self, "void", void)
         if self.positive is not None:
             LabelRule.parse(self.positive)
             object.__setattr__(self, "positive", rule_text(self.positive))
