@@ -14,6 +14,7 @@ from segbench import (
     Boundaries,
     BoundaryCounts,
     Classes,
+    Labels,
     Pixels,
     RegionCounts,
     Regions,
@@ -286,7 +287,7 @@ def test_counts_of_two_types_do_not_add_up():
 
 
 @pytest.mark.parametrize(
-    "settings", [Pixels, Regions, segbench.Labels, partial(Classes, labels=(1, 2)), partial(segbench.Labels, classes=[1])]
+    "settings", [Pixels, Regions, Labels, partial(Classes, labels=(1, 2)), partial(Labels, classes=[1])]
 )
 @pytest.mark.parametrize("value", [255, np.uint8(255), 0])
 def test_one_void_value_is_a_list_of_one(settings, value):

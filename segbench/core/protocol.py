@@ -191,7 +191,9 @@ class Protocol(ABC):
         del fields
         return cls()
 
-    def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+    ) -> Settled:
         """Decide what only the whole set can decide.
 
         Parameters
@@ -202,6 +204,8 @@ class Protocol(ABC):
             The options that leave pixels out, for messages.
         complete : bool
             False while images are still to come: only what they cannot change is an error.
+        part : bool
+            Whether the images are a part of a set, so that what they lack is no error.
 
         Returns
         -------
@@ -213,7 +217,7 @@ class Protocol(ABC):
         DataError
             If the set leaves it open.
         """
-        del facts, excluded_by, complete
+        del facts, excluded_by, complete, part
         return {}
 
     @classmethod

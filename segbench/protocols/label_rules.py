@@ -38,6 +38,7 @@ _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
     "<": operator.lt,
 }
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
+_HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
 _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
 
 
@@ -58,9 +59,9 @@ class LabelRule:
     values: tuple[float, ...]
 
     @classmethod
-    def parse(cls, rule: Positive) -> Self:
-        """Read a rule as written on the command line, or from numbers."""
-        text = rule_text(rule)
+    def parse(cls, rule: Positive, name: str = "positive") -> Self:
+        """Read a rule as written on the command line, or from numbers; `name` is the argument that errors name."""
+        text = rule_text(rule, name)
         found = _RULE.fullmatch(text)
         comparison, numbers = (found[1], found[2]) if found else ("=", text)
         try:
@@ -68,7 +69,7 @@ class LabelRule:
         except ValueError:
             values = ()
         if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
-            raise ArgumentError(f"{given('positive', text)} is not a rule; {_EXPECTED_RULE}")
+            raise ArgumentError(f"{given(name, text)} is not a rule; {_EXPECTED_RULE}")
         return cls(comparison, values)
 
     def __str__(self) -> str:
@@ -89,8 +90,34 @@ class LabelRule:
         found: NDArray[np.bool_] = _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
         return found
 
+    def shown_by(self, ground_truth: NDArray[Any], positive: NDArray[np.bool_]) -> tuple[float, ...]:
+        """Give a few values that show which sides of the rule an image holds: its ends, and one of either side."""
+        if not ground_truth.size:
+            return ()
+        values, marked = ground_truth.reshape(-1), positive.reshape(-1)
+        found = values.min(), values.max(), values[marked.argmax()], values[marked.argmin()]
+        return tuple(sorted(set(map(float, found))))
 
-def rule_text(rule: Positive) -> str:
+    def require_both_sides(self, facts: Mapping[str, tuple[float, ...]], *, left_out_by: str = "") -> None:
+        """Refuse a rule that leaves no positive, or no negative, pixel in a whole set, by what `shown_by` found."""
+        import numpy as np
+
+        values = np.array(sorted({value for held in facts.values() for value in held}))
+        positive = self.positive(values)
+        if not values.size or (positive.any() and not positive.all()):
+            return
+        none = "negative" if positive.any() else "positive"
+        what = f"{given('positive', str(self))} leaves no {none} pixel in the whole set, which holds {_listed(values)}"
+        if values.size > 1:
+            hint = suggested_positive(values.tolist())
+        elif left_out_by:
+            hint = f"perhaps {left_out_by} left out every other value; give another, or none"
+        else:
+            hint = "give ground truth that shows what is to be found, and what is not"
+        raise DataError("ground truth", what, hint)
+
+
+def rule_text(rule: Positive, name: str = "positive") -> str:
     """Write a rule as text; text stays as it is, and numbers become what the command line takes."""
     if isinstance(rule, str):
         return rule
@@ -100,11 +127,11 @@ def rule_text(rule: Positive) -> str:
     several = np.iterable(given) and not isinstance(given, bytes)
     try:
         values = tuple(given) if several else (given,)
-        numbers = [as_real(value, "positive", "numbers", least=-math.inf, most=math.inf) for value in values]
+        numbers = [as_real(value, name, "numbers", least=-math.inf, most=math.inf) for value in values]
     except ArgumentError:
         numbers = []
     if not numbers:
-        raise ArgumentError(f"positive={rule!r:.60} is not a rule; {_EXPECTED_RULE}")
+        raise ArgumentError(f"{name}={rule!r:.60} is not a rule; {_EXPECTED_RULE}")
     return written(numbers)
 
 
@@ -132,7 +159,7 @@ def two_values(
     values = tuple(sorted(found))
     if len(values) > 2:
         what = f"{len(names)} annotators hold {describe(np.array(values))}, expected two"
-        raise DataError(names[0], what, _name_positive(f">={values[1]:g}"))
+        raise DataError(names[0], what, suggested_positive(values))
     if len(values) < 2:
         return [np.zeros(truth.shape, np.bool_) for truth in ground_truths], values
     return [truth if truth.dtype == np.bool_ else truth == values[1] for truth in ground_truths], values
@@ -148,8 +175,8 @@ def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.
         return ()
     lowest, highest = among.min(), among.max()
     if not np.all((among == lowest) | (among == highest)):
-        found = describe(np.unique(among))
-        raise DataError(name, f"{found}, expected two", _name_positive(">=128"))
+        found = np.unique(among)
+        raise DataError(name, f"{describe(found)}, expected two", suggested_positive(found.tolist()))
     return float(lowest), float(highest)
 
 
@@ -163,12 +190,12 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
         for value, names in sorted(holders.items())
     )
     if len(holders) > 1:
-        hint = _name_positive(f">={sorted(holders)[1]:g}")
+        hint = f"say which values are positive, for instance {given('positive', f'>={sorted(holders)[1]:g}')}"
     elif left_out_by:
         hint = f"perhaps {left_out_by} left out every other value; give another, or none"
     else:
         (value,) = holders
-        hint = _name_positive(value or 255)
+        hint = f"for a part of a set say which value is positive in the whole: {given('positive', value or 255)}"
     raise DataError(
         "ground truth",
         f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}",
@@ -176,8 +203,23 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
     )
 
 
-def _name_positive(example: str | float) -> str:
-    return f"say which values are positive, for instance {given('positive', example)}"
+def suggested_positive(values: Sequence[float]) -> str:
+    """Say which settings give ground truth of more values than two meaning: rising values, all or some of them."""
+    from segbench.protocols.predicted_labels import VOIDS, are_grey_levels
+
+    *others, highest = values
+    if are_grey_levels(values) or any(value % 1 for value in values):
+        rule, void = f">={half_of(highest)}", ""
+    elif highest in VOIDS and len(others) > 1:
+        rule, void = f"{others[-1]:g}", f"{given('void', (highest,))}, and "
+    else:
+        rule, void = f"{highest:g}", ""
+    return f"{void}say which values are positive, for instance {given('positive', rule)}"
+
+
+def half_of(highest: float) -> str:
+    """Give half of the scale of values up to this one: of shares, of levels of 8 or 16 bits; N where it is unclear."""
+    return next((half for half, (least, full) in _HALVES.items() if least <= highest <= full), "N")
 
 
 def settled_positive(
@@ -192,6 +234,11 @@ def settled_positive(
 
 
 def describe(values: NDArray[Any]) -> str:
-    """List distinct values, the first eight of many."""
+    """Count and list distinct values."""
+    return f"{values.size} distinct values ({_listed(values)})"
+
+
+def _listed(values: NDArray[Any]) -> str:
+    """List values, the first eight of many."""
     shown = ", ".join(f"{value:g}" for value in values[:8].tolist())
-    return f"{values.size} distinct values ({shown}{', ...' if values.size > 8 else ''})"
+    return f"{shown}, ..." if values.size > 8 else shown

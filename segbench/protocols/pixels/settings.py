@@ -223,8 +223,11 @@ class Pixels(Protocol):
             one.compared_with = [other for other in sets.values() if other is not one]
         return sets
 
-    def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+    ) -> Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
+        del part
         return settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
 
     def count(self, sample: Sample) -> Counted:

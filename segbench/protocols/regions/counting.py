@@ -13,7 +13,7 @@ from segbench.core.errors import DataError
 from segbench.core.integers import MEAN_UNITS, FloatArray, IntArray
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.hierarchy import Hierarchy, dense, hierarchies_of
-from segbench.protocols.regions.inputs import as_label_maps, void_labels, check_size, is_ucm2, without_masks
+from segbench.protocols.regions.inputs import as_label_maps, check_size, is_ucm2, void_labels, without_masks
 from segbench.protocols.regions.kernels import LOG_UNITS, sweep_up
 
 _DENSE_CELLS = 2**22
