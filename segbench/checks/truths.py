@@ -12,7 +12,7 @@ from segbench.core.interface import given, setting
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 from segbench.protocols.annotators import take_one
-from segbench.protocols.predicted_labels import VOIDS, are_grey_levels
+from segbench.protocols.label_rules import VOIDS, are_grey_levels
 
 LABELS_BELOW = 64.0
 """Labels are small numbers, of few dozens of classes; next to them 255 is not a class."""

@@ -205,7 +205,7 @@ class Protocol(ABC):
         complete : bool
             False while images are still to come: only what they cannot change is an error.
         part : bool
-            Whether the images are a part of a set, so that what they lack is no error.
+            Whether the images are a part of a set, which may lack what the whole set has.
 
         Returns
         -------

@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 Positive = str | float | Sequence[float]
 """Which values are positive: a rule as text, a value, or several values."""
 
+VOIDS = (255.0, 65535.0)
+"""What data sets write for void: the highest level of 8 and of 16 bits."""
+MANY_LEVELS = 33
+"""Distinct values from which an image of ground truth is taken for grey levels, and not for labels."""
+NEAR_AN_END = 32.0
+"""How far ringing of JPEG moves a level away from 0 or 255 where it is mild."""
+
 _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -203,10 +210,14 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
     )
 
 
+def are_grey_levels(values: Sequence[float]) -> bool:
+    """Return whether rising values of ground truth look like grey levels: many, or all near black or white."""
+    near_the_ends = all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
+    return len(values) >= MANY_LEVELS or (near_the_ends and max(values, default=0) > 128)  # half of 255
+
+
 def suggested_positive(values: Sequence[float]) -> str:
     """Say which settings give ground truth of more values than two meaning: rising values, all or some of them."""
-    from segbench.protocols.predicted_labels import VOIDS, are_grey_levels
-
     *others, highest = values
     if are_grey_levels(values) or any(value % 1 for value in values):
         rule, void = f">={half_of(highest)}", ""

@@ -17,7 +17,7 @@ from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import LabelRule, Positive, equals_any, half_of, two_values
 from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
-from segbench.protocols.stacks import class_axis
+from segbench.protocols.stacks import Stack, is_one_map
 
 _MOST_CODES = 1 << 16
 _MOST_CLASSES = 150
@@ -115,10 +115,14 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
         what = f"{len(sample.predictions)} predictions of one image, expected one label map"
         raise DataError(file, what, f"correct {given('pred_pattern')}, or the columns of the list")
     truth = through_palette(sample.truth_file, sample.ground_truths[0], palette)
-    predicted = through_palette(file, sample.predictions[0], palette)
+    predicted = sample.predictions[0]
+    if len(labels) > 1 and is_one_map(tuple(predicted.shape), truth.shape):
+        predicted = np.asarray(predicted).reshape(truth.shape)
+    predicted = through_palette(file, predicted, palette)
     by_place = predicted.ndim == truth.ndim + 1
     if by_place:
-        predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth.shape, len(labels))]
+        stack = Stack(file, tuple(predicted.shape), truth, labels, "classes")
+        predicted = np.asarray(labels)[_reduced_by_argmax(stack, predicted)]
     elif predicted.shape != truth.shape:
         what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
         raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
@@ -128,16 +132,20 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     )
 
 
-def _reduced_by_argmax(file: str, stack: Any, shape: tuple[int, ...], classes: int) -> NDArray[np.intp]:  # noqa: ANN401
+def _reduced_by_argmax(stack: Stack, scores: Any) -> NDArray[np.intp]:  # noqa: ANN401
     """Give the place of the highest score of each pixel, of equal ones the first; of an array or a tensor."""
-    hint = "save label maps instead: scores.argmax(axis=0); only these are resized"
-    axis = class_axis(file, tuple(stack.shape), shape, classes, hint=hint)
-    if axis == -1 and classes in (3, 4) and str(stack.dtype).endswith("uint8"):
-        what = f"shape {tuple(stack.shape)} of uint8 may be a colour image or the scores of {classes} classes"
+    file, classes = stack.file, stack.shape[-1]
+    if stack.shape[:-1] == stack.truth.shape and classes in (3, 4) and str(scores.dtype).endswith("uint8"):
+        what = f"shape {stack.shape} of uint8 may be a colour image or the scores of {classes} classes"
         palette = setting("--palette FILE", "palette=FILE")
         raise DataError(file, what, f"for colours give {palette}; put the axis of classes first, or make scores floats")
-    refuse_nan(file, "values of the stack", stack != stack, "a score")  # noqa: PLR0124  only NaN differs from itself
-    places = stack.argmax(axis)
+    last = stack.shape[-1] == len(stack.labels) != stack.shape[0]
+    reduced = f"scores.argmax(axis={-1 if last else 0})"
+    if tuple(stack.labels) != tuple(range(len(stack.labels))):
+        reduced = f"numpy.array({list(stack.labels)})[{reduced}]"
+    axis = stack.class_axis(hint=f"save label maps instead: {reduced}; only these are resized")
+    refuse_nan(file, "values of the stack", scores != scores, "a score")  # noqa: PLR0124  only NaN differs from itself
+    places = scores.argmax(axis)
     return np.asarray(places.cpu() if hasattr(places, "cpu") else places)
 
 
@@ -207,7 +215,7 @@ def _two_valued(truth: LabelMap, predicted: LabelMap) -> NDArray[np.bool_]:
         return mask
     classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]))
     hint = f"for label maps name the classes: {classes}; " if classes else ""
-    hint += f"{_cut_predictions(float(held))}; soft maps are for {setting('segbench pixels', 'Pixels()')}, too"
+    hint += f"{_cut_predictions(float(held))}; or rank soft maps with {setting('segbench pixels', 'Pixels()')}"
     what = f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value"
     raise DataError(predicted.file, what, hint)
 
