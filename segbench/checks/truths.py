@@ -12,17 +12,14 @@ from segbench.core.interface import given, setting
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 from segbench.protocols.annotators import take_one
-from segbench.protocols.label_rules import VOIDS, are_grey_levels
+from segbench.protocols.label_rules import LABELS_BELOW, ORDER, VOIDS, are_grey_levels, half_of
 
-LABELS_BELOW = 64.0
-"""Labels are small numbers, of few dozens of classes; next to them 255 is not a class."""
 MANY_PIXELS = 0.5
 """Lines cover a small share of a picture: where more than this is positive, the background is."""
 THICK = 0.5
 """Share of pixels in blocks of 2 x 2: about 0.1 in lines drawn thin, 1 where they are two pixels wide."""
 _NOT_THIN = 0.1
 """Thick places per pixel: below 0.02 in the boundaries of BSDS500, above 0.2 where borders are drawn on both sides."""
-_ORDER = "ground truth comes first, predictions second"
 
 
 def truth_findings(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
@@ -63,7 +60,7 @@ def _values_finding(kind: str, group: Sequence[tuple[Probe, TruthProbe]], expect
     if kind == "grey-ground-truth":
         jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for _, truth in group)
         what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
-        fix = given("positive", ">=128" if examples[-1] > 1 else ">=0.5")
+        fix = given("positive", f">={half_of(examples[-1])}")
     elif kind == "void":
         void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
         what = f"labels and the value {void:g}, which is not declared void"
@@ -166,7 +163,7 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding]) -> list
         return []
     what = "the folders look swapped: the first contains soft maps, the second two-valued images"
     places = [Place(probe.scores.file, listed(probe.scores.values)) for probe in probes if probe.scores]
-    return [replace(grey, key="exchanged", about="names", message=what, fix=_ORDER, places=tuple(places))]
+    return [replace(grey, key="exchanged", about="names", message=what, fix=ORDER, places=tuple(places))]
 
 
 def _is_exchanged(probe: Probe) -> bool:

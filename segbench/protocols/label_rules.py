@@ -33,6 +33,8 @@ Positive = str | float | Sequence[float]
 
 VOIDS = (255.0, 65535.0)
 """What data sets write for void: the highest level of 8 and of 16 bits."""
+LABELS_BELOW = 64.0
+"""Labels are small numbers, of few dozens of classes; next to them 255 is not a class."""
 MANY_LEVELS = 33
 """Distinct values from which an image of ground truth is taken for grey levels, and not for labels."""
 NEAR_AN_END = 32.0
@@ -45,6 +47,7 @@ _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
     "<": operator.lt,
 }
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
+ORDER = "ground truth comes first, predictions second"
 _HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
 _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
 
@@ -166,7 +169,7 @@ def two_values(
     values = tuple(sorted(found))
     if len(values) > 2:
         what = f"{len(names)} annotators hold {describe(np.array(values))}, expected two"
-        raise DataError(names[0], what, suggested_positive(values))
+        raise DataError(names[0], what, _name_positive(f">={values[1]:g}"))
     if len(values) < 2:
         return [np.zeros(truth.shape, np.bool_) for truth in ground_truths], values
     return [truth if truth.dtype == np.bool_ else truth == values[1] for truth in ground_truths], values
@@ -197,7 +200,7 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
         for value, names in sorted(holders.items())
     )
     if len(holders) > 1:
-        hint = f"say which values are positive, for instance {given('positive', f'>={sorted(holders)[1]:g}')}"
+        hint = _name_positive(f">={sorted(holders)[1]:g}")
     elif left_out_by:
         hint = f"perhaps {left_out_by} left out every other value; give another, or none"
     else:
@@ -219,13 +222,27 @@ def are_grey_levels(values: Sequence[float]) -> bool:
 def suggested_positive(values: Sequence[float]) -> str:
     """Say which settings give ground truth of more values than two meaning: rising values, all or some of them."""
     *others, highest = values
+    half = _name_positive(f">={half_of(highest)}")
+    if highest in VOIDS and len(others) > 1 and others[-1] < LABELS_BELOW:
+        rest = f"; or {half}" if len(others) == 2 else f", and {_name_positive(f'{others[-1]:g}')}"
+        return f"if {highest:g} is void, leave it out: {given('void', (highest,))}{rest}"
+    if len(values) == 3 and values[0] == 0 and highest in VOIDS:
+        return f"if {values[1]:g} is void, leave it out: {given('void', (values[1],))}; or {half}"
     if are_grey_levels(values) or any(value % 1 for value in values):
-        rule, void = f">={half_of(highest)}", ""
-    elif highest in VOIDS and len(others) > 1:
-        rule, void = f"{others[-1]:g}", f"{given('void', (highest,))}, and "
-    else:
-        rule, void = f"{highest:g}", ""
-    return f"{void}say which values are positive, for instance {given('positive', rule)}"
+        return half
+    return _name_positive(f"{highest:g}")
+
+
+def perhaps_swapped(ground_truth: NDArray[Any], prediction: NDArray[Any]) -> str:
+    """Begin an advice with the order of the two where the first has grey levels, and the second two values."""
+    import numpy as np
+
+    swapped = np.unique(ground_truth).size >= MANY_LEVELS and np.unique(prediction).size == 2
+    return f"if this is a prediction, mind the order: {ORDER}; or " * swapped
+
+
+def _name_positive(rule: str) -> str:
+    return f"say which values are positive, for instance {given('positive', rule)}"
 
 
 def half_of(highest: float) -> str:

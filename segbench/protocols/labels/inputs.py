@@ -14,7 +14,15 @@ from segbench.core.errors import DataError
 from segbench.core.interface import given, setting
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import take_one
-from segbench.protocols.label_rules import LabelRule, Positive, equals_any, half_of, two_values
+from segbench.protocols.label_rules import (
+    MANY_LEVELS,
+    LabelRule,
+    Positive,
+    equals_any,
+    half_of,
+    perhaps_swapped,
+    two_values,
+)
 from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
 from segbench.protocols.stacks import Stack, is_one_map
@@ -170,8 +178,11 @@ def masks_in(
         try:
             (is_positive,), facts = two_values([truth.file], [truth.labels], [valid])
         except DataError as error:
-            classes = likely_classes(truth.labels if valid is None else truth.labels[valid])
-            hint = f"for label maps name the classes: {classes}; for masks {error.hint}" if classes else error.hint
+            order = perhaps_swapped(truth.labels, predicted.labels)
+            labels = truth.labels if valid is None else truth.labels[valid]
+            classes = "" if order else likely_classes(labels, _MOST_CLASSES)
+            hint = order + error.hint
+            hint = f"for label maps name the classes: {classes}; for masks {hint}" if classes else hint
             raise DataError(error.path, error.what, hint) from None
     else:
         is_positive = rule.positive(truth.labels)
@@ -213,7 +224,7 @@ def _two_valued(truth: LabelMap, predicted: LabelMap) -> NDArray[np.bool_]:
     held = labels.max(initial=0)
     if np.all(~mask | (labels == held)):
         return mask
-    classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]))
+    classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]), MANY_LEVELS)
     hint = f"for label maps name the classes: {classes}; " if classes else ""
     hint += f"{_cut_predictions(float(held))}; or rank soft maps with {setting('segbench pixels', 'Pixels()')}"
     what = f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value"
@@ -226,10 +237,10 @@ def _cut_predictions(highest: float) -> str:
     return f"say which predicted values are positive: {given('predicted_positive', f'>={half}')}{which}"
 
 
-def likely_classes(labels: NDArray[Any]) -> str:
+def likely_classes(labels: NDArray[Any], most: int) -> str:
     """Say how the classes of label maps may be given; empty where values are too few, too many or not whole."""
     values = np.unique(labels[labels != 255])  # void
-    few = 2 < values.size <= _MOST_CLASSES and values[-1] < 2 * values.size
+    few = 2 < values.size <= most and values[-1] < 2 * values.size
     whole = few and values[0] >= 0 and np.array_equal(values, np.rint(values))
     return given("classes", f"0-{values[-1]:.0f}") if whole else ""
 

@@ -38,6 +38,7 @@ from segbench.protocols.label_rules import (
     Positive,
     describe,
     equals_any,
+    perhaps_swapped,
     rule_text,
     settled_positive,
     two_values,
@@ -343,7 +344,8 @@ class Pixels(Protocol):
                 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 
                 if not are_label_maps([labels_seen(sample, self.void)]):
-                    raise
+                    order = "".join(perhaps_swapped(sample.ground_truths[0], one) for one in sample.predictions[:1])
+                    raise DataError(error.path, error.what, order + error.hint) from None
                 raise DataError(
                     error.path, f"{error.what}; {_LABEL_MAP}", instead_of_label_maps("0-18", "16")
                 ) from None
