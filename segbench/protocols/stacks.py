@@ -43,7 +43,8 @@ class Stack:
             return 0 if first else -1
         if first:
             what = f"shape {self.shape} can be (classes, height, width) or (height, width, classes)"
-            raise ClassMapsError(self.file, what, "save one folder per class, or label maps")
+            save = "save label maps" if self.argument == "classes" else "save one folder per class"
+            raise ClassMapsError(self.file, what, save)
         what = f"shape {self.shape}, expected {(classes, *shape)} or {(*shape, classes)}: "
         what += f"{classes} class{'es' * (classes != 1)} of the ground truth's size"
         turned = shape[::-1]

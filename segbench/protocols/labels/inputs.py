@@ -125,7 +125,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     truth = through_palette(sample.truth_file, sample.ground_truths[0], palette)
     predicted = sample.predictions[0]
     if len(labels) > 1 and is_one_map(tuple(predicted.shape), truth.shape):
-        predicted = np.asarray(predicted).reshape(truth.shape)
+        predicted = _on_host(predicted).reshape(truth.shape)
     predicted = through_palette(file, predicted, palette)
     by_place = predicted.ndim == truth.ndim + 1
     if by_place:
@@ -154,7 +154,11 @@ def _reduced_by_argmax(stack: Stack, scores: Any) -> NDArray[np.intp]:  # noqa: 
     axis = stack.class_axis(hint=f"save label maps instead: {reduced}; only these are resized")
     refuse_nan(file, "values of the stack", scores != scores, "a score")  # noqa: PLR0124  only NaN differs from itself
     places = scores.argmax(axis)
-    return np.asarray(places.cpu() if hasattr(places, "cpu") else places)
+    return _on_host(places)
+
+
+def _on_host(array: Any) -> NDArray[Any]:  # noqa: ANN401  an array or a tensor
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def masks_in(
