@@ -122,3 +122,10 @@ def test_no_number_is_made_up_where_the_scale_is_unclear():
 def test_what_the_rule_cannot_be_is_refused(settings):
     with pytest.raises(package.ArgumentError, match="predicted_positive="):
         Labels(**settings)
+
+
+def test_a_rule_has_no_meaning_for_two_maps():
+    stack = np.stack([1 - SOFT, SOFT])
+    with pytest.raises(DataError, match=r"stack of two maps.*leave out predicted_positive="):
+        package.count_labels(TRUTH, stack, predicted_positive=">=0.5")
+    assert package.count_labels(TRUTH, stack) == package.count_labels(TRUTH, SOFT > 0.5)

@@ -401,8 +401,13 @@ class Labels(Protocol):
 
     def _masks(self, sample: Sample) -> Masks:
         from segbench.protocols.labels.inputs import masks_in
+        from segbench.protocols.stacks import is_one_map
 
         maps = self._maps(sample).remapped()
+        shapes = tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
+        if self.predicted_positive is not None and len(shapes[0]) > len(shapes[1]) and not is_one_map(*shapes):
+            what = f"is a stack of two maps, of which the higher one counts, beside {given('predicted_positive')}"
+            raise DataError(sample.predicted_file, what, f"leave out {given('predicted_positive')}, or save one map")
         return masks_in(
             maps,
             sample.field,
