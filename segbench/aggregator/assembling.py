@@ -47,7 +47,8 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     notes, settings = run.notes, run.settings
     if run.thresholds and f", data {data_digest(truths)}," in settings["thresholds"]:
         notes = (*notes, "the tuning set is the test set: metrics at its thresholds are optimistic")
-    counted |= _settled(counted, protocol, run)
+    part = len(counted) < len(by_name) or not {"subset", "partial"}.isdisjoint(settings)
+    counted |= _settled(counted, protocol, run, part=part)
     if run.thresholds:
         cut, lowered = _cut(counted, Thresholds(np.array(run.thresholds), settings["thresholds"]))
         counted |= cut
@@ -74,13 +75,13 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     )
 
 
-def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run) -> dict[str, Outcome]:
+def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, part: bool) -> dict[str, Outcome]:
     """Give those images that the whole set changes, with their new counts."""
     void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
     left_out_by = [setting(f"--void {void}", f"void={void}")] * (void != "none")
     left_out_by += [given("field", field)] * (field is not None)
     facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
-    settled = protocol.settle(facts, excluded_by=" and ".join(left_out_by))
+    settled = protocol.settle(facts, excluded_by=" and ".join(left_out_by), part=part)
     packed = Column[bytes](counted, "counts")
     return {
         name: replace(counted[name], counts=encode(settled[known](decode(packed[name], protocol.counts))))
