@@ -1,6 +1,7 @@
 """Every public numeric argument: what it cannot take is refused by its name, and NumPy's numbers work as Python's."""
 
 import math
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,6 +14,7 @@ from segbench import (
     Boundaries,
     BoundaryCounts,
     Classes,
+    Labels,
     Pixels,
     RegionCounts,
     Regions,
@@ -277,3 +279,12 @@ def test_long_arrays_are_printed_by_type_and_shape():
 def test_counts_of_two_types_do_not_add_up():
     with pytest.raises(TypeError, match=r"for \+: 'ScoreCounts' and 'LabelCounts'"):
         COUNTS + segbench.count_labels(LABELS, LABELS, classes=7)
+
+
+@pytest.mark.parametrize(
+    "settings", [Pixels, Regions, Labels, partial(Classes, labels=(1, 2)), partial(Labels, classes=[1])]
+)
+@pytest.mark.parametrize("value", [255, np.uint8(255), 0])
+def test_one_void_value_is_a_list_of_one(settings, value):
+    assert settings(void=value) == settings(void=(value,))
+    assert settings(void=value).void == (int(value),)

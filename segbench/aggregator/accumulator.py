@@ -26,6 +26,7 @@ from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, Protocol, Settled
 from segbench.core.sample import Sample
 from segbench.core.scores import Pool, ScoreCounts
@@ -123,7 +124,7 @@ class Accumulator:
     def __repr__(self) -> str:
         """Say what is in it."""
         unnamed = " and unnamed pixels" if self._unnamed else ""
-        return f"<Accumulator {self.method!r} of {self.protocol!r}: {len(self._images)} images{unnamed}>"
+        return f"<Accumulator {self.method!r} of {self.protocol!r}: {many(len(self._images), 'image')}{unnamed}>"
 
     def update(
         self,

@@ -18,6 +18,7 @@ from segbench.cli.counting import count_methods
 from segbench.cli.data import Data, without_meaning
 from segbench.cli.parameters import Group, command, group, protocol_group
 from segbench.cli.presets import defaults_of
+from segbench.cli.progress import PROGRESS, Progress
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.tuning import Tuning, thresholds_of
 from segbench.cli.workers import Workers
@@ -61,6 +62,7 @@ class Run:
         False
     )
     form: Annotated[Form, FORM] = Form.TABLE
+    progress: Annotated[Progress, PROGRESS] = Progress.AUTO
 
 
 @cache
@@ -143,7 +145,7 @@ def count(
     repairs = data.repairs()
     context.with_resource(listed_once())
     pairings = data.pairings(context, protocol)
-    with stopping(_how_to_continue(run.output)):
+    with stopping(lambda: _how_to_continue(run.output)):
         if run.no_check:  # whoever repeats the run must know
             pairings = {
                 method: replace(pairing, inputs=replace(pairing.inputs, unchecked=True))
@@ -157,9 +159,10 @@ def count(
             output=run.output,
             fresh=run.fresh,
             workers=workers,
+            progress=run.progress,
             human=run.human,
             repairs=repairs,
-            tuning=thresholds_of(tuning, pairings, protocol, workers=workers, repairs=repairs),
+            tuning=thresholds_of(tuning, pairings, protocol, workers=workers, progress=run.progress, repairs=repairs),
         )
     intervals = [] if resampling is None else [result.intervals(**resampling) for result in results]
     print_run(results, run.form, per_class=run.per_class, intervals=intervals)
@@ -207,5 +210,9 @@ def print_saved(output: Path) -> None:
 def _how_to_continue(output: Path | None) -> str:
     if output is None:
         return "nothing was saved, because no results file was named (-o)"
+    from segbench.aggregator.database import is_results_file
+
     line = shlex.join(["segbench", *(argument for argument in sys.argv[1:] if argument != "--fresh")])
+    if not is_results_file(output):
+        return f"{output} was not written yet; to start again:\n  {line}"
     return f"{output} keeps every image counted so far; to continue:\n  {line}"

@@ -72,8 +72,9 @@ def reduced(counts: ScoreCounts) -> ScoreCounts:
     """Keep some of the points of a curve, for plots; counts of few scores are given as they are.
 
     Kept are 2 x 8192 points between which equal shares of the positives and of the negatives lie, that before each
-    score with more than such a share, the vertices of the ROC hull, and the first point of 95 % recall. Each is a point of the whole curve, at its own threshold, so the best
-    F, the hull and the false positive rate at 95 % recall stay exact. `threshold_source` says that points were chosen.
+    score with more than such a share, the vertices of the ROC hull, and the first point of 95 % recall. Each is a point
+    of the whole curve, at its own threshold, so the best F, the hull and the false positive rate at 95 % recall stay
+    exact. `threshold_source` says that points were chosen.
     """
     if counts.scores.size <= REDUCED_ABOVE or counts.binned or not counts.scores_known:
         return counts

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from segbench.core.errors import DataError
+from segbench.core.numbers import many
 from segbench.loaders.archives import EXTENSIONS, is_archive, list_archive, list_shards
 from segbench.loaders.decoded import shown
 from segbench.loaders.entries import KNOWN, Listing, is_clutter, listing_of, split_extension
@@ -121,7 +122,7 @@ def list_folder(folder: Path) -> Listing:
     if shards and not any(split_extension(inside)[1] in KNOWN for inside, _ in found):
         listing = list_shards(shown(folder), sorted(map(os.path.abspath, shards)))
         beside = others.total() + len(found) - len(shards)
-        notes = (f"{shown(folder)}: left out {beside} files that are not archives",) if beside else ()
+        notes = (f"{shown(folder)}: left out {many(beside, 'file')} beside archives",) if beside else ()
         return replace(listing, notes=(*notes, *listing.notes))
     return listing_of(shown(folder), found, others)
 

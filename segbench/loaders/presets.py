@@ -7,8 +7,9 @@ of the preset.
 
 from __future__ import annotations
 
+import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -80,13 +81,28 @@ class Preset:
             return None
         found = next((root / place for place in candidates if (root / place).is_dir()), None)
         if found is None:
+            kept = f"the folders in which {self.name} keeps its {what.replace('_', ' ')}"
+            below = self._below(candidates, root)
+            if below:
+                place = shlex.quote(shown(root / below[0]))
+                one = setting(
+                    f"run one of them: segbench run {self.name} {place} METHOD=PRED/{shlex.quote(below[0])}",
+                    f"give one of them: {place}",
+                )
+                raise DataError(shown(root), f"has none of {kept}, but its sub-folders have: {', '.join(below)}", one)
             raise DataError(
-                shown(root),
-                f"has none of the folders in which {self.name} keeps its {what.replace('_', ' ')}: "
-                f"{', '.join(candidates)}",
-                "give the data set's top folder",
+                shown(root), f"has none of {kept}: {', '.join(candidates)}", "give the data set's top folder"
             )
         return found
+
+    @staticmethod
+    def _below(candidates: Sequence[str], root: Path) -> list[str]:
+        """Name the sub-folders of a root that have the layout which the root lacks, such as categories."""
+        try:
+            folders = sorted(path for path in root.iterdir() if path.is_dir())
+        except OSError:
+            return []
+        return [shown(path.name) for path in folders if any((path / place).is_dir() for place in candidates)]
 
 
 def presets() -> dict[str, Preset]:

@@ -129,7 +129,7 @@ class TestText:
         with pytest.warns(UserWarning, match="could not be counted"):
             result = evaluate(truth, scores, Pixels(invert=True), method="net")
         assert str(result).startswith("net: pixels, 1 image, 1 failed\n")
-        assert "\nprediction inverted: low values mean positive (1 of 1 images)\n" in str(result)
+        assert "\nprediction inverted: low values mean positive (1 of 1 image)\n" in str(result)
 
     def test_a_comparison_prints_its_answer(self):
         def images(hits):

@@ -258,6 +258,13 @@ class TestStartUp:
         answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         assert answer.stdout.strip() == "[]"
 
+    def test_ctrl_c_is_answered_before_anything_is_imported(self):
+        script = (
+            "import sys, segbench.cli.main; print(sorted({'ast', 'enum', 'lazy_loader', 'typer'} & {*sys.modules}))"
+        )
+        answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        assert answer.stdout.strip() == "[]"
+
     def test_version(self, segbench):
         import segbench as library
 

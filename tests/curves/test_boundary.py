@@ -17,6 +17,14 @@ FIRST = BoundaryCounts([0.25, 0.5, 0.75], [9, 6, 2], [10, 10, 10], [9, 6, 2], [3
 SECOND = BoundaryCounts([0.25, 0.5, 0.75], [10, 8, 8], [10, 10, 10], [10, 8, 8], [20, 8, 8])
 
 
+def test_areas_above_1_are_explained():
+    perfect = BoundaryCounts([0.25, 0.5, 0.75], [10, 5, 1], [10, 10, 10], [10, 5, 1], [10, 5, 1])
+    summary = boundary_summary({"image": perfect})
+    assert summary["area_pr_extended"] == pytest.approx(1.01)
+    assert "AP ext* is above 1: the official code adds 101 steps of .01, so a perfect curve has 1.01" in summary.notes
+    assert boundary_summary({"image": FIRST}).notes == ()
+
+
 def test_figures_worked_by_hand():
     # F of the first: 18/40, 12/18, 4/12; of the second 20/30, 16/18 twice. Pooled: R .95 .7 .5, P .38 .875 1.
     curve = boundary_curve(FIRST + SECOND)
@@ -50,7 +58,7 @@ def test_one_threshold():
 
 
 def test_perfect_is_one():
-    perfect = BoundaryCounts([0.3, 0.6], [7, 7], [7, 7], [5, 5], [5, 5])
+    perfect = BoundaryCounts([0.25, 0.5, 0.75], [10, 5, 1], [10, 10, 10], [10, 5, 1], [10, 5, 1])
     summary = boundary_summary({"a": perfect})
     assert summary["ods_f"] == summary["ois_f"] == summary["mean_image_f"] == 1
 
