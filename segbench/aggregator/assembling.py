@@ -23,7 +23,7 @@ from segbench.core.arguments import as_path
 from segbench.core.bins import bin_floor
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
-from segbench.core.numbers import part
+from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
 from segbench.core.scores import ScoreCounts
@@ -47,8 +47,8 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     notes, settings = run.notes, run.settings
     if run.thresholds and f", data {data_digest(truths)}," in settings["thresholds"]:
         notes = (*notes, "the tuning set is the test set: metrics at its thresholds are optimistic")
-    part = len(counted) < len(by_name) or not {"subset", "partial"}.isdisjoint(settings)
-    counted |= _settled(counted, protocol, run, part=part)
+    partly = len(counted) < len(by_name) or not {"subset", "partial"}.isdisjoint(settings)
+    counted |= _settled(counted, protocol, run, part=partly)
     if run.thresholds:
         cut, lowered = _cut(counted, Thresholds(np.array(run.thresholds), settings["thresholds"]))
         counted |= cut
@@ -64,7 +64,7 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
         (
             *notes,
-            *(f"{note} ({part(count, len(counted), 'image')})" for note, count in repeated.items()),
+            *(f"{note} ({of_all(count, len(counted), 'image')})" for note, count in repeated.items()),
             *unneeded,
         ),
         run.inputs,

@@ -19,7 +19,7 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
-from segbench.core.numbers import part, verb
+from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
@@ -234,7 +234,7 @@ def evaluate_pairing(
             finish(store, key, run, outcomes, result)
     if result.failed:
         warnings.warn(
-            f"{part(len(result.failed), len(outcomes), 'image')} could not be counted "
+            f"{of_all(len(result.failed), len(outcomes), 'image')} could not be counted "
             f"and {verb(len(result.failed), 'are')} left out of all metrics; "
             f"the first: {next(iter(result.failed.values()))}",
             FailedImages,

@@ -18,7 +18,7 @@ from segbench.aggregator.signature import version_of, with_version, without_sele
 from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
-from segbench.core.numbers import many, part
+from segbench.core.numbers import many, of_all
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.registry import protocol_of
 
@@ -54,7 +54,7 @@ def lacking(result: Result) -> str:
     if result.inputs is None or not result.inputs.merged or "subset" not in result.settings:
         return ""
     chosen, total = map(int, result.settings["subset"].split(" of "))
-    return f"{part(total - chosen, total, 'image', 'are')} in no part; count the missing parts, and merge all again"
+    return f"{of_all(total - chosen, total, 'image', 'are')} in no part; count the missing parts, and merge all again"
 
 
 def merge_results(

@@ -16,7 +16,7 @@ from segbench.core.frames import data_frame
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import columns, image_columns
-from segbench.core.numbers import many, number, part
+from segbench.core.numbers import many, number, of_all
 from segbench.core.protocol import Part, Protocol, Published
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
@@ -400,7 +400,7 @@ def partial_text(partial: tuple[int, int | None]) -> str:
 def partial_images(partial: tuple[int, int | None]) -> str:
     """Write the same with its noun."""
     done, total = partial
-    return many(done, "image") if total is None else part(done, total, "image")
+    return many(done, "image") if total is None else of_all(done, total, "image")
 
 
 def as_results(given: object) -> list[Result]:

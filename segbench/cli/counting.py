@@ -16,7 +16,7 @@ from segbench.cli.command import Stopped
 from segbench.cli.progress import Progress, Tally, progress_of
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError
-from segbench.core.numbers import many, part
+from segbench.core.numbers import many, of_all
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
@@ -99,7 +99,7 @@ def _stoppable(method: str, tally: Tally) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        done = part(tally.done, tally.total, "image") if tally.total else "no image"
+        done = of_all(tally.done, tally.total, "image") if tally.total else "no image"
         raise Stopped(f"stopped with {done} of {method!r} done") from None
 
 

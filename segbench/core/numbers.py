@@ -48,7 +48,7 @@ def verb(count: int, plural: str) -> str:
     return {"are": "is", "have": "has", "match": "matches"}.get(plural, f"{plural}s") if count == 1 else plural
 
 
-def part(count: int, total: int, what: str, plural: str = "") -> str:
+def of_all(count: int, total: int, what: str, plural: str = "") -> str:
     """Give a part of a number with its noun, and perhaps the verb of the part: 2 of 9 images have."""
     return f"{count} of {many(total, what)}" + (f" {verb(count, plural)}" if plural else "")
 

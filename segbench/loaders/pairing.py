@@ -21,7 +21,7 @@ from typing import Self
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
 from segbench.core.names import first_names
-from segbench.core.numbers import many, part, verb
+from segbench.core.numbers import many, of_all, verb
 from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
@@ -150,7 +150,7 @@ def pair(inputs: Inputs) -> Pairing:
         return pairing
     left_out, chosen = pairing.missing, len(pairing.files) + len(pairing.missing)
     without = f"{verb(len(left_out), 'have')} no prediction and {verb(len(left_out), 'are')} left out"
-    note = f"{part(len(left_out), chosen, 'image')} {without}: {first_names(left_out, _NAMED)}"
+    note = f"{of_all(len(left_out), chosen, 'image')} {without}: {first_names(left_out, _NAMED)}"
     return replace(pairing, missing=(), left_out=left_out, notes=(*pairing.notes, note))
 
 
@@ -332,7 +332,7 @@ def _unpaired(pairing: Pairing) -> DataError:
     close = _with_nearest(pairing.missing, pairing.extra)
     lacking = {
         unmatched(pairing.unknown): pairing.unknown,
-        f"{part(len(close), total, 'ground truth', 'have')} no prediction": close,
+        f"{of_all(len(close), total, 'ground truth', 'have')} no prediction": close,
         f"{many(len(pairing.extra), 'prediction')} {verb(len(pairing.extra), 'have')} no ground truth": pairing.extra,
         f"{many(len(without_field), 'image')} {verb(len(without_field), 'have')} no mask in {folder}": without_field,
     }

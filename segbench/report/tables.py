@@ -23,7 +23,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import latex_name
-from segbench.core.numbers import DIGITS, exact, number, part
+from segbench.core.numbers import DIGITS, exact, number, of_all
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable, side_by_side
 from segbench.protocols.registry import has_parts, protocols_of, verbs
@@ -337,7 +337,7 @@ def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None)
     undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
     noted = grouped(
         dict.fromkeys(
-            (f"{text}: {part(count, len(results[place].counts), 'image')}", names[place])
+            (f"{text}: {of_all(count, len(results[place].counts), 'image')}", names[place])
             for (text, place), count in undefined.items()
         )
     )

@@ -38,7 +38,7 @@ from segbench.core.integers import FloatArray, IntArray
 from segbench.core.interface import given
 from segbench.core.metric import Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
-from segbench.core.numbers import part
+from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of
@@ -351,7 +351,7 @@ class LabelTable(CountsTable[LabelCounts]):
         false = [name for name, here in zip(self.class_names, predicted & ~truth, strict=True) if here]
         notes = []
         if 0 < blank < self.images and any(metric.key == "miou" for metric in self.metrics):
-            notes.append(f"left out of means over images, void everywhere: {part(blank, self.images, 'image')}")
+            notes.append(f"left out of means over images, void everywhere: {of_all(blank, self.images, 'image')}")
         if absent and any(metric.key == "miou" and metric.title for metric in self.metrics):
             notes.append(f"left out of means, absent from both sides: {first_names(absent, _SHOWN)}")
         if false and len(self.class_names) > 2:
