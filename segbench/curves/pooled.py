@@ -87,9 +87,10 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     """Keep the points of a curve at which resamples are measured; counts of few scores are given as they are.
 
     Kept are 2 x `cuts` points between which equal shares of the positives and of the negatives lie, that before each
-    score with more than such a share, half as many as one of these where F is close to its best, around 95 % recall, and where few pixels are predicted (equal steps of their
-    logarithm: precision jumps there) each, and the best F itself. They are chosen among those of
-    `reduced`, so that the choice does not depend on whether counts come from a results file that keeps just these.
+    score with more than such a share, half as many as one of these where F is close to its best, around 95 % recall,
+    and where few pixels are predicted (equal steps of their logarithm: precision jumps there) each, and the best F
+    itself. They are chosen among those of `reduced`, so that the choice does not depend on whether counts come from a
+    results file that keeps just these.
     """
     if counts.scores.size <= RESAMPLED_ABOVE or counts.binned or not counts.scores_known:
         return counts
