@@ -246,3 +246,45 @@ def test_an_image_without_weight_counts_for_no_freedom():
     assert found.freedom["ods_f"] == 2
     (note,) = found.notes
     assert note.startswith("all pooled metrics: the 10 images count as 1.0 of equal weight; 0 has 98% of it")
+
+
+def label_sets(held):
+    """Twelve label maps of which some hold class 2, and predictions with a few errors."""
+    rng = np.random.default_rng(0)
+    images = {}
+    for image in range(12):
+        truth = rng.integers(0, 3 if image < held else 2, (8, 8))
+        guess = np.where(rng.random(truth.shape) < 0.7, truth, rng.integers(0, 2, truth.shape))
+        images[str(image)] = count_labels(truth, guess, classes=3)
+    return images
+
+
+@pytest.mark.parametrize(("held", "noted"), [(1, True), (4, True), (5, False)])
+def test_a_class_that_few_images_hold_is_named(held, noted):
+    found = segbench.intervals(segbench.Labels(classes=3).table(label_sets(held)))
+    said = f"intervals are too narrow, since few images hold some classes: 2 ({held} image{'s' * (held > 1)})"
+    assert (said in found.notes) == noted
+
+
+def test_a_class_that_is_only_predicted_is_held_by_no_image():
+    images = label_sets(0)
+    images["0"] = count_labels(np.zeros((2, 2), int), np.full((2, 2), 2), classes=3)
+    assert any(note.endswith("2 (0 images)") for note in segbench.intervals(images).notes)
+
+
+def test_calibration_too_small_to_tell_from_0_has_no_interval():
+    rng = np.random.default_rng(0)
+    images = {}
+    for image in range(30):
+        scores = rng.random(400).round(2)
+        images[str(image)] = segbench.count_pixels(rng.random(400) < scores, scores)
+    found = segbench.intervals(segbench.Pixels(calibration=True).table(images))
+    assert "too small to tell from 0" in found.undefined["ece"]
+
+
+def test_calibration_has_no_interval_below_30_images():
+    rng = np.random.default_rng(0)
+    images = {str(k): segbench.count_pixels(rng.random(50) < 0.5, rng.random(50)) for k in range(29)}
+    found = segbench.intervals(segbench.Pixels(calibration=True).table(images))
+    assert found.undefined["ece"] == "29 images: this metric has intervals from 30 images on"
+    assert found["brier"][0] < found.estimates["brier"] < found["brier"][1]
