@@ -159,11 +159,7 @@ class Answer:
             ]
             rows.append([row.letter, row.method, *cells])
         of = f"of the best {IN_MATRIX} methods, " if len(self.standings) > IN_MATRIX else ""
-        note = (
-            f"{of}row minus column; * p at most {least:.2g}, ** .01, *** .001, after Holm's correction"
-            if least > _STARS[-1][0]
-            else f"{of}row minus column; * p at most {least:.2g}, after Holm's correction"
-        )
+        note = f"{of}row minus column; {star_key(least)}, after Holm's correction"
         return TextTable([self.metric.name, "", *(one.letter for one in shown)], rows, names=2, notes=(note,))
 
     def _difference(self, row: Standing, column: Standing, *, least: float, digits: int) -> str:
@@ -253,6 +249,11 @@ def stars(p: float, least: float) -> str:
     if math.isnan(p) or p > least:
         return ""
     return next((text for limit, text in _STARS if p <= limit < least), "*")
+
+
+def star_key(least: float) -> str:
+    """Say what `stars` mean."""
+    return f"* p at most {number(least, digits=2)}" + (", ** .01, *** .001" if least > _STARS[-1][0] else "")
 
 
 def p_number(p: float, *, digits: int = DIGITS) -> str:
