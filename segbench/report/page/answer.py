@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from segbench.aggregator.comparing import compare_results, differing_repairs
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
@@ -18,7 +18,7 @@ from segbench.report.page.charts import Method
 from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_titles
 from segbench.report.ranking import best_first, image_sets
 from segbench.statistics.answer import IN_MATRIX, Answer, Standing, disagreements
-from segbench.statistics.comparison import compared
+from segbench.statistics.comparison import Comparison, compared
 from segbench.statistics.intervals import notes_on
 
 _MOST_NAMED = 4
@@ -55,8 +55,21 @@ class Said:
         return self.answer.standings[:IN_MATRIX] if tested else ()
 
 
-def said_first(methods: Sequence[Method]) -> Said:
-    """Answer from results of one protocol and their intervals; without intervals nothing is compared."""
+def compared_results(
+    results: Sequence[Result], *, level: float, replicates: int, seed: int
+) -> tuple[Comparison | None, str]:
+    """Compare results of one protocol by the names that the page shows; None where that cannot be done, and why."""
+    counted = dict(_counted(names_of(results), results))
+    if len(counted) < 2:
+        return None, ""
+    try:
+        return compare_results(_named(counted), level=level, replicates=replicates, seed=seed), ""
+    except ArgumentError as error:
+        return None, str(error)
+
+
+def said_first(methods: Sequence[Method], comparison: Comparison | None, why: str = "") -> Said:
+    """Answer from results of one protocol, their intervals, and their comparison or why there is none."""
     results = [method.result for method in methods]
     metric = results[0].rules.headline
     of_a_set = [methods[k] for k in image_sets(results)[0] if results[k].competes]
@@ -65,43 +78,33 @@ def said_first(methods: Sequence[Method]) -> Said:
     forest = _forest(methods, metric)
     if not leading:
         return Said(f"{metric.name} is not defined for any method", (), forest)
-    counted = [method for method in of_a_set if method.result.counts and not method.result.unnamed]
-    answer, why = _compared(counted)
-    drawn = counted[0].intervals if counted else None
-    if answer is None:
+    counted = dict(_counted([method.name for method in methods], results))
+    details = list(_left_out(methods, list(counted), metric))
+    if comparison is None:
+        notes = differing_repairs(_named(counted)) if counted else []
+        if leading[0].intervals is not None:
+            notes += notes_on(leading[0].intervals.images) if leading[0].intervals.images else []
         of_one = _of_one(leading[0], metric) if len(leading) == 1 else ()
-        few = notes_on(len(counted[0].result.counts)) if drawn is not None else ()
-        notes = [*differing_repairs(_named(counted)), *few] if counted else []
-        details = [*of_one, *([f"Not compared: {why}."] if why else []), *map(_sentence, notes)]
-    else:
-        details = [*_certainty(answer), *map(_sentence, answer.comparison.notes)]
-    if answer is not None and answer.standings[0].method == leading[0].name:
-        headline = answer.verdict
-    else:
-        headline = _best(leading, metric)
-        details = [*([f"{answer.verdict}."] if answer is not None else []), *details]
-    details += _left_out(methods, counted, metric)
-    return Said(headline, tuple(details), forest, answer)
+        reason = [f"Not compared: {why}."] if why else []
+        return Said(_best(leading, metric), (*of_one, *reason, *map(_sentence, notes), *details), forest)
+    answer = comparison.answer()
+    details = [*_certainty(answer), *map(_sentence, comparison.notes), *details]
+    if answer.standings[0].method == leading[0].name:
+        return Said(answer.verdict, tuple(details), forest, answer)
+    return Said(_best(leading, metric), (f"{answer.verdict}.", *details), forest, answer)
 
 
-def _compared(methods: Sequence[Method]) -> tuple[Answer | None, str]:
-    """Compare methods by the metric that ranks them; None and perhaps the reason where that cannot be done."""
-    drawn = methods[0].intervals if methods else None
-    if drawn is None or len(methods) < 2:
-        return None, ""
-    try:
-        settings = {"replicates": drawn.replicates, "seed": drawn.seed}
-        return compare_results(_named(methods), level=drawn.level, **settings).answer(), ""
-    except ArgumentError as error:
-        return None, str(error)
+def _counted(names: Sequence[str], results: Sequence[Result]) -> Iterator[tuple[str, Result]]:
+    """Give the results that can be compared image by image, with their names: the largest set of the same images."""
+    for place in image_sets(results)[0]:
+        result = results[place]
+        if result.competes and result.counts and not result.unnamed:
+            yield names[place], result
 
 
-def _named(methods: Sequence[Method]) -> list[Result]:
+def _named(results: Mapping[str, Result]) -> list[Result]:
     """Give results by the names that the page shows; those that have them keep what they have computed."""
-    return [
-        method.result if method.result.method == method.name else replace(method.result, method=method.name)
-        for method in methods
-    ]
+    return [one if one.method == name else replace(one, method=name) for name, one in results.items()]
 
 
 def _value(method: Method, metric: Metric) -> float:
@@ -125,9 +128,9 @@ def _best(methods: Sequence[Method], metric: Metric) -> str:
     return f"{methods[0].name} has the best {metric.name}, {first}, {ahead} ahead of {methods[1].name}, without a test"
 
 
-def _left_out(methods: Sequence[Method], counted: Sequence[Method], metric: Metric) -> Iterator[str]:
+def _left_out(methods: Sequence[Method], counted: Collection[str], metric: Metric) -> Iterator[str]:
     """Name the methods that have the metric and were not compared, with the reason."""
-    known = [method for method in methods if method not in counted and not math.isnan(_value(method, metric))]
+    known = [method for method in methods if method.name not in counted and not math.isnan(_value(method, metric))]
     reasons = {
         "published without images": [one.name for one in known if one.result.published],
         "images without names": [one.name for one in known if one.result.unnamed],

@@ -31,7 +31,7 @@ from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.documents import latex_table
-from segbench.report.page.answer import said_first
+from segbench.report.page.answer import Said, compared_results, said_first
 from segbench.report.page.charts import Method, charts, css_of, curve_of, points, rounded, values_of_images
 from segbench.report.page.commands import comparing, repetitions
 from segbench.report.page.embedding import inline_script, security_policy
@@ -147,12 +147,20 @@ def export_report(
         styles, order = styles_of(given), headline_order(given)
         group = [given[place] for place in order]
         by_image = image_table(group)
-        drawn = [
-            None if intervals is None else result.intervals(level=intervals, replicates=replicates, seed=seed)
-            for result in group
-        ]
+        names = names_of(group)
+        comparison, why = None, ""
+        drawn: list[Intervals | None] = [None] * len(group)
+        if intervals is not None:
+            comparison, why = compared_results(group, level=intervals, replicates=replicates, seed=seed)
+            known = comparison.intervals if comparison else {}
+            drawn = [
+                one.noted(known[name])
+                if name in known
+                else one.intervals(level=intervals, replicates=replicates, seed=seed)
+                for name, one in zip(names, group, strict=True)
+            ]
         css = [css_of(styles[place]) for place in order]
-        parts = zip(names_of(group), group, css, drawn, values_of_images(by_image, group), strict=True)
+        parts = zip(names, group, css, drawn, values_of_images(by_image, group), strict=True)
         methods = [Method(*of_method) for of_method in parts]
         rows = chosen_rows(methods)
         pictures = panels(
@@ -164,8 +172,10 @@ def export_report(
             executor=executor,
             progress=progress,
         )
-        alone = len(groups) == 1
-        sections.append(_section(methods, by_image, rows, pictures.written(places), places, alone=alone))
+        said = said_first(methods, comparison, why)
+        again = comparing(comparison, group, alone=len(groups) == 1) if comparison else ""
+        drawn_pictures = pictures.written(places)
+        sections.append(_section(methods, by_image, rows, drawn_pictures, places, said=said, again=again))
         missing += [pictures.missing] if pictures.missing else []
     page = _html(sections, title or _title(results))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
@@ -179,7 +189,8 @@ def _section(
     pictures: Panels,
     places: Places,
     *,
-    alone: bool,
+    said: Said,
+    again: str,
 ) -> dict[str, Any]:
     """Give what the template shows of one protocol."""
     results = [method.result for method in methods]
@@ -189,7 +200,6 @@ def _section(
     table = method_table(results, intervals=drawn)
     text = table.text()
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
-    said = said_first(methods)
     embedded, cuts = pictures.for_scripts()
     classes = [] if classes_add_up(results[0]) else list(results[0].classes)
     return {
@@ -235,7 +245,7 @@ def _section(
             "readings": [points(method) for method in methods],
         },
         "repetitions": repetitions(results, places),
-        "comparing": "" if said.answer is None else comparing(said.answer.comparison, results, alone=alone),
+        "comparing": again,
     }
 
 
