@@ -12,15 +12,15 @@ and ``bsds500_long`` need ``SEGBENCH_BSDS500`` and are left out without it.
 - Counts, signatures (without the version), and which entries exist are the same.
 - Estimates (summary, bounds, values of images, differences) are the same to the last bit. On another processor, the
   C library may round the last bit differently: ``--tolerance 1e-12`` allows that.
-- Resampled numbers (intervals, p-values, wins, rank shares) agree to 1e-12: summing in another order is fine.
+- Intervals, p-values, wins and rank shares agree to 1e-12: summing in another order is fine.
 - Texts (notes, reasons) may be reworded: a difference is printed and breaks no rule.
 
 A change made on purpose is either recorded with `write` or, while the record must stay as it is, listed with its reason
 in ``tests/golden/exceptions.toml``::
 
     [[exception]]
-    entries = "demo / pixels * / * / resampled / *ois_f*"
-    reason = "resamples now break ties as the estimate does"
+    entries = "demo / pixels * / * / sampled / *ois_f*"
+    reason = "images left out now break ties as the estimate does"
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 DATASETS = ROOT / "datasets"
 RESAMPLING = {"replicates": 50, "seed": 0}  # what breaks a formula shows in few as well as in many
-RESAMPLED = 1e-12
+SAMPLED = 1e-12
 
 Cases = Iterator[tuple[str, Sequence[Result]]]
 Entry = tuple[str, ...]
@@ -355,13 +355,8 @@ def _of_method(result: Result) -> dict[str, Any]:
             for name, values in images.items()
             if values.bounds
         },
-        "resampled": {
-            method: {
-                key: list(ends)
-                for key, ends in result.intervals(method=method, **RESAMPLING).items()
-                if not math.isnan(ends[0])
-            }
-            for method in ("percentile", "bca")
+        "sampled": {
+            key: list(ends) for key, ends in result.intervals(**RESAMPLING).items() if not math.isnan(ends[0])
         },
         "text": {"notes": [*result.notes, *summary.notes], "undefined": dict(summary.undefined)},
     }
@@ -370,18 +365,18 @@ def _of_method(result: Result) -> dict[str, Any]:
 def _of_pairs(results: Sequence[Result]) -> dict[str, Any]:
     if len(results) == 1:
         return {}
-    compared = segbench.compare_results(results, permutations=50, **RESAMPLING)
+    compared = segbench.compare_results(results, **RESAMPLING)
     pairs: dict[str, Any] = {}
     for row in compared.differences:
-        pair = pairs.setdefault(f"{row.a} - {row.b}", {"difference": {}, "resampled": {}})
+        pair = pairs.setdefault(f"{row.a} - {row.b}", {"difference": {}, "sampled": {}})
         pair["difference"][row.metric] = [row.difference, *(row.bounds or ())]
-        pair["resampled"][row.metric] = [
-            *(row.low, row.high, row.p_value, row.p_holm),
+        pair["sampled"][row.metric] = [
+            *(row.low, row.high, row.p_value, row.p_holm, row.freedom),
             *(row.wins, row.ties, row.losses, row.undecided),
         ]
     ranks = {key: {name: list(shares) for name, shares in by.items()} for key, by in compared.rank_shares.items()}
     text = {"notes": list(compared.notes), "undefined": dict(compared.undefined)}
-    return pairs | {"all methods": {"resampled": ranks, "text": text}}
+    return pairs | {"all methods": {"sampled": ranks, "text": text}}
 
 
 def digest(counts: object) -> str:
@@ -425,7 +420,7 @@ def differences(name: str, found: Mapping[str, Any], *, tolerance: float = 0) ->
 
 def _allowed(entry: Entry, tolerance: float) -> float:
     _set, _case, _method, kind, *_ = (*entry, "", "", "")
-    fixed = {"text": math.inf, "resampled": max(RESAMPLED, tolerance), "counts": 0, "signature": 0}
+    fixed = {"text": math.inf, "sampled": max(SAMPLED, tolerance), "counts": 0, "signature": 0}
     return fixed.get(kind, tolerance)
 
 

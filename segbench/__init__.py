@@ -3,9 +3,19 @@
 Everything public is a name of this module and is loaded when first used.
 """
 
-import lazy_loader
+from segbench._version import __version__ as __version__
 
-from segbench._version import __version__
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ += ["__version__"]
+def __getattr__(name: str) -> object:
+    """Load a public name; the list of all is read with the first, so that the command line starts without it."""
+    import lazy_loader
+
+    load, listed, names = lazy_loader.attach_stub(__name__, __file__)
+    globals().update(__getattr__=load, __dir__=listed, __all__=[*names, "__version__"])
+    return globals()["__all__"] if name == "__all__" else load(name)
+
+
+def __dir__() -> list[str]:
+    """Name all that is public."""
+    __getattr__("__all__")
+    return list(globals()["__all__"])

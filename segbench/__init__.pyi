@@ -113,6 +113,7 @@ from .statistics.bands import Band as Band
 from .statistics.bands import curve_band as curve_band
 from .statistics.comparison import Comparison as Comparison
 from .statistics.comparison import Difference as Difference
-from .statistics.intervals import Intervals as Intervals, intervals as intervals
+from .statistics.intervals import Intervals as Intervals
+from .statistics.intervals import intervals as intervals
 from .verification.checks import Check as Check
 from .verification.verifying import verify as verify

@@ -17,11 +17,11 @@ def pixel_image_summary(counts, of_set=None):
 
 
 def class_summary(images):
-    return ClassTable([images]).summary()
+    return ClassTable(images).summary()
 
 
 def class_image_summary(counts, of_set=None):
-    return ClassTable([{"": counts}], of_set).image_summary()
+    return ClassTable({"": counts}, of_set).image_summary()
 
 
 def boundary_summary(images):

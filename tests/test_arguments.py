@@ -1,6 +1,7 @@
 """Every public numeric argument: what it cannot take is refused by its name, and NumPy's numbers work as Python's."""
 
 import math
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,6 +14,7 @@ from segbench import (
     Boundaries,
     BoundaryCounts,
     Classes,
+    Labels,
     Pixels,
     RegionCounts,
     Regions,
@@ -29,16 +31,12 @@ FEW = {"replicates": 3}
 HUGE = 10**400
 
 WHOLE = {
-    "bootstrap seed": ("seed", lambda v: segbench.bootstrap(IMAGES, **FEW, seed=v)),
-    "bootstrap replicates": ("replicates", lambda v: segbench.bootstrap(IMAGES, replicates=v)),
+    "intervals seed": ("seed", lambda v: segbench.intervals(IMAGES, **FEW, seed=v)),
+    "intervals replicates": ("replicates", lambda v: segbench.intervals(IMAGES, replicates=v)),
     "curve_band seed": ("seed", lambda v: segbench.curve_band(IMAGES, **FEW, seed=v)),
     "curve_band replicates": ("replicates", lambda v: segbench.curve_band(IMAGES, replicates=v)),
     "curve_band points": ("points", lambda v: segbench.curve_band(IMAGES, **FEW, points=v)),
-    "compare seed": ("seed", lambda v: segbench.compare({"a": IMAGES, "b": IMAGES}, **FEW, permutations=3, seed=v)),
-    "compare permutations": (
-        "permutations",
-        lambda v: segbench.compare({"a": IMAGES, "b": IMAGES}, **FEW, permutations=v),
-    ),
+    "compare seed": ("seed", lambda v: segbench.compare({"a": IMAGES, "b": IMAGES}, **FEW, seed=v)),
     "from_points positives": ("positives", lambda v: ScoreCounts.from_points([1], [1], v, 99)),
     "from_points negatives": ("negatives", lambda v: ScoreCounts.from_points([1], [1], 9, v)),
     "from_pr positives": ("positives", lambda v: segbench.from_pr([0.5], [0.5], positives=v, negatives=99)),
@@ -69,8 +67,7 @@ REAL = {
     "tpr of at_tpr": ("tpr", lambda v: segbench.at_tpr(COUNTS, tpr=v)),
     "recall": ("recall", lambda v: segbench.precision_at_recall(COUNTS, recall=v)),
     "precision": ("precision", lambda v: segbench.recall_at_precision(COUNTS, precision=v)),
-    "level": ("level", lambda v: segbench.bootstrap(IMAGES, **FEW, level=v)),
-    "level with bca": ("level", lambda v: segbench.bootstrap(IMAGES, **FEW, level=v, method="bca")),
+    "level": ("level", lambda v: segbench.intervals(IMAGES, **FEW, level=v)),
     "level of curve_band": ("level", lambda v: segbench.curve_band(IMAGES, **FEW, level=v)),
     "tolerance": (
         "tolerance",
@@ -147,7 +144,7 @@ class TestNumPyNumbers:
         # A rate is the decimal it is written as: float32(0.3) of 10 is 3, though it lies above 0.3.
         assert segbench.fpr_at_tpr(ten, tpr=np.float32(0.3)) == segbench.fpr_at_tpr(ten, tpr=0.3) == 0.3
         assert segbench.nms(SOFT, radius=np.uint8(2)).tolist() == segbench.nms(SOFT, radius=2).tolist()
-        one, other = (segbench.bootstrap(IMAGES, seed=s, replicates=r) for s, r in ((7, 5), (np.int64(7), np.uint8(5))))
+        one, other = (segbench.intervals(IMAGES, seed=s, replicates=r) for s, r in ((7, 5), (np.int64(7), np.uint8(5))))
         assert dict(one) == dict(other)
         assert one.signature == other.signature
         assert type(other.seed) is int
@@ -282,3 +279,12 @@ def test_long_arrays_are_printed_by_type_and_shape():
 def test_counts_of_two_types_do_not_add_up():
     with pytest.raises(TypeError, match=r"for \+: 'ScoreCounts' and 'LabelCounts'"):
         COUNTS + segbench.count_labels(LABELS, LABELS, classes=7)
+
+
+@pytest.mark.parametrize(
+    "settings", [Pixels, Regions, Labels, partial(Classes, labels=(1, 2)), partial(Labels, classes=[1])]
+)
+@pytest.mark.parametrize("value", [255, np.uint8(255), 0])
+def test_one_void_value_is_a_list_of_one(settings, value):
+    assert settings(void=value) == settings(void=(value,))
+    assert settings(void=value).void == (int(value),)

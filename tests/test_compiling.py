@@ -1,11 +1,23 @@
 """Compiled loops run whether or not there is a place to keep them."""
 
 import errno
+import os
+import subprocess
+import sys
 
 import pytest
 from numba.core import caching
 
 from segbench.core import compiling
+
+PROTOCOLS = ["pixels", "saliency", "boundaries", "regions"]
+ESTIMATES = f"""
+import numpy as np, segbench
+truth = np.arange(600).reshape(20, 30) % 30 > 14
+scores = (np.arange(600) * 37 % 251).astype(np.uint8).reshape(20, 30) // 2 + np.uint8(60) * truth
+for protocol in {PROTOCOLS}:
+    print({{**segbench.evaluate([(truth if protocol != "regions" else truth + 1, scores)], protocol=protocol).summary}})
+"""
 
 
 def double(x):
@@ -32,3 +44,13 @@ def test_a_full_disk_and_a_folder_of_others(monkeypatch, number):
     monkeypatch.setattr(caching.IndexDataCacheFile, "save", refuse)
     assert compiling.compiled()(double)(21) == 42
     assert len(asked) == 2
+
+
+def estimates(**environment):
+    command = [sys.executable, "-W", "error", "-c", ESTIMATES]
+    answer = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True)
+    return answer.stdout
+
+
+def test_estimates_do_not_depend_on_whether_numba_is_told_to_compile():
+    assert estimates(NUMBA_DISABLE_JIT="1") == estimates()

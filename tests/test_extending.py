@@ -10,7 +10,7 @@ import pytest
 from segbench import ArgumentError, ScoreCounts
 from segbench.core.metric import Metric
 from segbench.core.table import CountsTable
-from segbench.statistics.bootstrap import bootstrap
+from segbench.statistics.intervals import intervals
 
 ROOT = Path(__file__).parents[1]
 DEMO = ROOT / "datasets/demo/objects"
@@ -74,6 +74,6 @@ def test_a_metric_that_leaves_its_range_is_named():
             return 50 * sums
 
     table = Percent([{"a": ScoreCounts([1.0], [1], [0])}])
-    for measure in (table.summary, lambda: bootstrap(table)):
+    for measure in (table.summary, lambda: intervals(table)):
         with pytest.raises(ArgumentError, match="share is 50, expected 0 to 1"):
             measure()

@@ -182,7 +182,7 @@ def test_no_error_in_python_names_an_option(tmp_path):
         lambda: segbench.count_saliency([[0, 1]], [[0.0, 9.0]], stretch=False),
         lambda: segbench.count_saliency([[0, 9]], [[0.0, 9.0]], positive=">128"),
         lambda: segbench.count_boundaries([[0.0, 9.0]], [[0, 1]]),
-        lambda: segbench.bootstrap(soft.table, replicates=0),
+        lambda: segbench.intervals(soft.table, replicates=0),
     ]
     texts = []
     for call in calls:

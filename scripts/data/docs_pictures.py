@@ -27,7 +27,7 @@ from matplotlib.figure import Figure
 import segbench
 from segbench import Result, ScoreCounts
 from segbench.core.numbers import number
-from segbench.drawing.palette import COLOURS, FALSE_POSITIVE, MATCHED, MISS
+from segbench.drawing.palette import COLOURS, FALSE_POSITIVE, MATCHED, MISS, class_colours
 from segbench.report.plots.saving import save_plot
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -341,11 +341,11 @@ def photograph(name: str) -> np.ndarray:
     return iio.imread(DEMO / "images" / f"{name}.jpg")
 
 
-def overlaid(result: Result, name: str, *, classes: bool = False) -> np.ndarray:
-    """Draw true, false and missed pixels, or classes, of an image."""
+def overlaid(result: Result, name: str) -> np.ndarray:
+    """Draw true, false and missed pixels of an image."""
     with tempfile.TemporaryDirectory() as folder:
-        segbench.export_overlays([result], folder, names=[name], classes=classes)
-        drawn = next(path for path in Path(folder).rglob(f"{name}.png") if "ground_truth" not in path.parts)
+        segbench.export_overlays([result], folder, names=[name])
+        (drawn,) = Path(folder).rglob(f"{name}.png")
         return iio.imread(drawn, mode="RGB")
 
 
@@ -361,7 +361,9 @@ def card_edges() -> Figure:
 
 def card_labels() -> Figure:
     """Draw a photograph and a label map."""
-    return tiles(photograph("astronaut"), overlaid(labels()[0], "astronaut", classes=True))
+    colours = np.array([list(bytes.fromhex(colour[1:])) for colour in class_colours(6)], np.uint8)
+    predicted = iio.imread(DEMO / "labels" / "predictions" / "random_walker" / "astronaut.png")
+    return tiles(photograph("astronaut"), colours[predicted])
 
 
 def card_saliency() -> Figure:

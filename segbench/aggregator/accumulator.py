@@ -14,6 +14,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from segbench.aggregator.assembling import finish
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
@@ -24,6 +26,7 @@ from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, Protocol, Settled
 from segbench.core.sample import Sample
 from segbench.core.scores import Pool, ScoreCounts
@@ -121,7 +124,7 @@ class Accumulator:
     def __repr__(self) -> str:
         """Say what is in it."""
         unnamed = " and unnamed pixels" if self._unnamed else ""
-        return f"<Accumulator {self.method!r} of {self.protocol!r}: {len(self._images)} images{unnamed}>"
+        return f"<Accumulator {self.method!r} of {self.protocol!r}: {many(len(self._images), 'image')}{unnamed}>"
 
     def update(
         self,
@@ -293,11 +296,10 @@ class Accumulator:
                 return counted
         labels = batch.labels if isinstance(batch.labels, tuple) else (batch.labels,)
         files = (f"labels{of}",) * len(labels)
-        return self.protocol.count(
-            Sample(
-                "batch", labels, (batch.scores,), batch.valid, ground_truth_files=files, prediction_file=f"scores{of}"
-            )
-        )
+        scores = f"scores{of}"
+        sample = Sample("batch", labels, (batch.scores,), batch.valid, ground_truth_files=files, prediction_file=scores)
+        with np.errstate(invalid="ignore"):  # as where files are counted
+            return self.protocol.count(sample)
 
     def _add(self, images: Iterable[tuple[str, Packed]], unnamed: Sequence[Counted], notes: Iterable[str]) -> None:
         """Add all of it, or nothing where something is refused."""

@@ -16,13 +16,14 @@ import numpy as np
 
 from segbench.aggregator.codec import EncodedCounts, count_afresh, decode, decode_summary, encode, encode_summary
 from segbench.aggregator.records import Column, Outcome, Run, StoredPool
-from segbench.aggregator.result import Result, partial_text
+from segbench.aggregator.result import Result, partial_images, partial_text
 from segbench.aggregator.signature import data_digest, signature, with_version
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.bins import bin_floor
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
+from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
 from segbench.core.scores import ScoreCounts
@@ -46,7 +47,8 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     notes, settings = run.notes, run.settings
     if run.thresholds and f", data {data_digest(truths)}," in settings["thresholds"]:
         notes = (*notes, "the tuning set is the test set: metrics at its thresholds are optimistic")
-    counted |= _settled(counted, protocol, run)
+    partly = len(counted) < len(by_name) or not {"subset", "partial"}.isdisjoint(settings)
+    counted |= _settled(counted, protocol, run, part=partly)
     if run.thresholds:
         cut, lowered = _cut(counted, Thresholds(np.array(run.thresholds), settings["thresholds"]))
         counted |= cut
@@ -60,7 +62,11 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
         signature(run.protocol, settings, truths),
         EncodedCounts(Column(counted, "counts"), protocol.counts, file),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
-        (*notes, *(f"{note} ({count} of {len(counted)} images)" for note, count in repeated.items()), *unneeded),
+        (
+            *notes,
+            *(f"{note} ({of_all(count, len(counted), 'image')})" for note, count in repeated.items()),
+            *unneeded,
+        ),
         run.inputs,
         run.protocol_json,
         Column(counted, "digest"),
@@ -69,13 +75,13 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     )
 
 
-def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run) -> dict[str, Outcome]:
+def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, part: bool) -> dict[str, Outcome]:
     """Give those images that the whole set changes, with their new counts."""
     void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
     left_out_by = [setting(f"--void {void}", f"void={void}")] * (void != "none")
     left_out_by += [given("field", field)] * (field is not None)
     facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
-    settled = protocol.settle(facts, excluded_by=" and ".join(left_out_by))
+    settled = protocol.settle(facts, excluded_by=" and ".join(left_out_by), part=part)
     packed = Column[bytes](counted, "counts")
     return {
         name: replace(counted[name], counts=encode(settled[known](decode(packed[name], protocol.counts))))
@@ -181,7 +187,7 @@ def _partial_result(run: Run, outcomes: Sequence[Outcome], path: str) -> Result:
     """Put together what a run counted before it stopped."""
     partial = len(outcomes), run.images
     said = partial_text(partial)
-    notes = (*run.notes, f"the run stopped after {said} images; repeat it to count the rest")
+    notes = (*run.notes, f"the run stopped after {partial_images(partial)}; repeat it to count the rest")
     so_far = replace(run, settings={**run.settings, "partial": said}, notes=notes)
     result = assemble(so_far, protocol_of(run.protocol, run.settings), outcomes, file=path)
     return replace(result, signature=with_version(result.signature, run.version), partial=partial)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import as_array, split_mask
 from segbench.core.errors import ArgumentError
 from segbench.core.levels import note_on_levels
+from segbench.core.numbers import many
 from segbench.protocols.pixels.tensors import is_tensor
 
 CountOn = Literal["auto", "device", "host"]
@@ -43,7 +44,8 @@ class Batch:
         )
         if not len(listed) == images == truths:
             raise ArgumentError(
-                f"{len(listed)} names for {images} images (scores) and {truths} (labels) along the first axis"
+                f"{many(len(listed), 'name')} for {many(images, 'image')} (scores) and {truths} (labels) along the "
+                "first axis"
             )
         for k, name in enumerate(listed):
             valid = None if self.valid is None else self.valid[k]
@@ -147,10 +149,11 @@ def _check_shapes(batch: Batch) -> None:
     if labels != scores:
         hint = "nothing is resized"
         for name, longer, shorter in (("scores", scores, labels), ("labels", labels, scores)):
-            if len(longer) == len(shorter) + 1 and (longer[0], *longer[2:]) == shorter:
-                hint = f"take one channel: {name}[:, 0]"
-            elif len(longer) == len(shorter) + 1 and longer[1:] == shorter:
-                hint = f"take one channel: {name}[0]" + "; of annotators, see count_pixels" * (name == "labels")
+            if len(longer) != len(shorter) + 1:
+                continue
+            for axis, of_one in ((0, f"{name}[0]"), (1, f"{name}[:, 0]")):
+                if (*longer[:axis], *longer[axis + 1 :]) == shorter:
+                    hint = _one_channel(name, longer[axis], of_one)
         raise ArgumentError(f"labels have shape {labels}, scores {scores}; expected the same ({hint})")
     if batch.valid is not None:
         boolean = str(batch.valid.dtype) in ("bool", "torch.bool")
@@ -158,6 +161,16 @@ def _check_shapes(batch: Batch) -> None:
             raise ArgumentError(
                 f"valid has shape {tuple(batch.valid.shape)} and dtype {batch.valid.dtype}, expected {labels} and bool"
             )
+
+
+def _one_channel(name: str, channels: int, first: str) -> str:
+    """Say what an array with one more axis than the other is good for."""
+    if channels == 1:
+        return f"take one channel: {first}"
+    if name == "labels":
+        return f"take one channel, such as {first}; of annotators, see count_pixels"
+    protocols = "Labels(classes=...) or Classes(labels=...)"
+    return f"for a map of each class give protocol={protocols}; otherwise take one channel, such as {first}"
 
 
 def _as_tensor(array: Any, name: str, device: Any) -> Any:  # noqa: ANN401  tensors, of PyTorch's types

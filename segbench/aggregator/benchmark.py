@@ -19,6 +19,7 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
@@ -102,9 +103,10 @@ def evaluate(
         of at every distinct score, for unbiased metrics.
     results : path, optional
         Results file to keep the counts in. Images that it holds under the same settings, with files that have not
-        changed, are not counted again, unless they failed.
+        changed, are not counted again, unless they failed. A run of the same name and settings with predictions of
+        another folder is not replaced unless they are the same files.
     fresh : bool
-        Forget what `results` holds of this method and these settings, and count every image.
+        Forget what `results` holds of this method and these settings, whatever the folder, and count every image.
     executor : concurrent.futures.Executor, optional
         Where to count; by default here, one image after another. The result does not depend on it. `process_pool` and
         `dask_pool` give some.
@@ -222,7 +224,7 @@ def evaluate_pairing(
         known = elsewhere | here
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if store:
-                store.save(key, [outcome for outcome in batch if outcome is not here.get(outcome.name)])
+                store.save(key, run, [outcome for outcome in batch if outcome is not here.get(outcome.name)])
             outcomes += batch
             reused += sum(outcome is known.get(outcome.name) for outcome in batch)
             if progress:
@@ -232,7 +234,8 @@ def evaluate_pairing(
             finish(store, key, run, outcomes, result)
     if result.failed:
         warnings.warn(
-            f"{len(result.failed)} of {len(outcomes)} images could not be counted and are left out of all metrics; "
+            f"{of_all(len(result.failed), len(outcomes), 'image')} could not be counted "
+            f"and {verb(len(result.failed), 'are')} left out of all metrics; "
             f"the first: {next(iter(result.failed.values()))}",
             FailedImages,
             stacklevel=3,

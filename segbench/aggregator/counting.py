@@ -14,6 +14,8 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from segbench.aggregator.codec import encode
 from segbench.aggregator.executors import answers, workers_of
 from segbench.aggregator.records import Outcome, joined
@@ -68,7 +70,8 @@ def _worker_died(task: Task) -> Outcome:
 def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) -> list[Outcome]:
     """Count a few images; what is wrong with one does not touch the others."""
     keep_freed_memory()
-    outcomes = [_count_image(protocol, repairs, files, known) for files, known in tasks]
+    with np.errstate(invalid="ignore"):  # a signalling NaN would warn wherever it is read, and is found like any other
+        outcomes = [_count_image(protocol, repairs, files, known) for files, known in tasks]
     same: dict[tuple[float, ...], tuple[float, ...]] = {}  # once in the answer, and in the memory of the parent
     return [replace(one, facts=same.setdefault(one.facts, one.facts)) for one in outcomes]
 

@@ -97,7 +97,7 @@ def import_bsds(
                     published=result.published.to_json() if result.published else "",
                 )
                 key = store.begin(run)
-                store.save(key, outcomes)
+                store.save(key, run, outcomes)
                 finish(store, key, run, outcomes, result)
     return [result for result, _ in imported]
 

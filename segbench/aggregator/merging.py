@@ -18,6 +18,7 @@ from segbench.aggregator.signature import version_of, with_version, without_sele
 from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
+from segbench.core.numbers import many, of_all
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.registry import protocol_of
 
@@ -38,7 +39,7 @@ class _Merged:
         chosen = len(self.outcomes) + self.missing
         total = int(_set_size(self.first) or chosen)
         if chosen > total:
-            what = f"the parts of {self.first.method!r} have {chosen} images, more than their set of {total}"
+            what = f"the parts of {self.first.method!r} have {many(chosen, 'image')}, more than their set of {total}"
             raise DataError(self.source, what, "merge parts of one set only")
         subset = {"subset": f"{chosen} of {total}"} if chosen < total else {}
         missing = {"missing": f"{self.missing} of {chosen}"} if self.missing else {}
@@ -53,7 +54,7 @@ def lacking(result: Result) -> str:
     if result.inputs is None or not result.inputs.merged or "subset" not in result.settings:
         return ""
     chosen, total = map(int, result.settings["subset"].split(" of "))
-    return f"{total - chosen} of {total} images are in no part; count the missing parts, and merge all again"
+    return f"{of_all(total - chosen, total, 'image', 'are')} in no part; count the missing parts, and merge all again"
 
 
 def merge_results(
@@ -167,7 +168,7 @@ def _set_size(run: Run) -> str:
 def _write(store: ResultsFile, merged: _Merged) -> None:
     run, outcomes = merged.run(), list(merged.outcomes.values())
     key = store.begin(run)
-    store.save(key, outcomes)
+    store.save(key, run, outcomes)
     if run.published:
         store.finish(key, run, outcomes)
         return

@@ -146,18 +146,20 @@ def ctrl_c_left_to_parent() -> Iterator[None]:
 
 @contextmanager
 def ctrl_c_deferred() -> Iterator[None]:
-    """Let Ctrl-C wait for the end of the block; do nothing in other threads, which it never interrupts."""
+    """Let Ctrl-C and SIGTERM wait for the end of the block; do nothing in other threads, which they never interrupt."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    pressed: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _frame: pressed.append(number))
+    received: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    handlers = [signal.signal(one, lambda number, _frame: received.append(number)) for one in numbers]
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
-        if pressed:
-            signal.raise_signal(signal.SIGINT)
+        for one, handler in zip(numbers, handlers, strict=True):
+            signal.signal(one, handler)
+        for number in received:
+            signal.raise_signal(number)
 
 
 def _live_as_long_as(lifeline: Connection) -> None:

@@ -197,6 +197,12 @@ def read_pool(row: Sequence[Any]) -> StoredPool:
     return StoredPool(digest, summary, counts)
 
 
+@_checked
+def read_inputs(row: Sequence[Any]) -> Inputs | None:
+    """Read where the images of a run are, which is nowhere for results that others counted."""
+    return _inputs(row[0])
+
+
 def _inputs(text: str) -> Inputs | None:
     if not text:
         return None

@@ -16,7 +16,7 @@ from segbench.core.frames import data_frame
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import columns, image_columns
-from segbench.core.numbers import many, number
+from segbench.core.numbers import many, number, of_all
 from segbench.core.protocol import Part, Protocol, Published
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
@@ -116,7 +116,7 @@ class Result:
     def _counted(self) -> str:
         images = many(len(self.counts), "image")
         images = "published without images" if self.published else "pixels without names" if self.unnamed else images
-        images = f"partial: {partial_text(self.partial)} images" if self.partial else images
+        images = f"partial: {partial_images(self.partial)}" if self.partial else images
         return f"{self.protocol}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
 
     def _repr_html_(self) -> str:
@@ -400,6 +400,12 @@ def partial_text(partial: tuple[int, int | None]) -> str:
     return str(done) if total is None else f"{done} of {total}"
 
 
+def partial_images(partial: tuple[int, int | None]) -> str:
+    """Write the same with its noun."""
+    done, total = partial
+    return many(done, "image") if total is None else of_all(done, total, "image")
+
+
 def as_results(given: object) -> list[Result]:
     """Give a result, or several, as a list."""
     if isinstance(given, Result):
@@ -437,7 +443,7 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
         )
         added = [result.protocol] if any(len({one.protocol for one in of_set}) > 1 for of_set in of_sets) else []
         added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
-        added += [f"partial: {partial_text(result.partial)} images"] if result.partial else []
+        added += [f"partial: {partial_images(result.partial)}"] if result.partial else []
         names.append(f"{result.method} ({', '.join(added)})" if added else result.method)
     return names
 

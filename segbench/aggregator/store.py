@@ -11,17 +11,19 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from types import TracebackType
 from typing import Self
 
 from segbench._version import __version__
 from segbench.aggregator.database import POOLED, connect, explained, prepare, require_results_name
-from segbench.aggregator.records import Outcome, Run, StoredPool, read_outcome, read_pool, read_run
+from segbench.aggregator.records import Outcome, Run, StoredPool, read_inputs, read_outcome, read_pool, read_run
 from segbench.core.errors import DataError
-from segbench.core.interface import setting
+from segbench.core.interface import given, setting
+from segbench.loaders.decoded import shown
 
 # A run is the same whichever images lack a prediction; an image counts alike whichever part of the set is chosen.
 _SAME = "(method, protocol, json_remove(settings, '$.missing')) = (?, ?, json_remove(?, '$.missing'))"
@@ -94,7 +96,7 @@ class ResultsFile:
         """Start a run, or continue the one of the same method and settings; give its key.
 
         A complete run of the same stays as it is until this one is finished. What another version of segbench counted
-        is not gone on with; with `fresh` nothing is.
+        is not gone on with; with `fresh` nothing is, and predictions in another folder may replace it.
         """
         identity = run.identity
         with self._transaction():
@@ -104,7 +106,7 @@ class ResultsFile:
                 if fresh or version != __version__:
                     self._database.execute("DELETE FROM images WHERE run = ?", (key,))
             if fresh:
-                # Also where this run is cut short and continued without `fresh`.
+                # Also where this run is cut short and continued without `fresh`; it may be replaced then, see below.
                 self._database.execute(f"UPDATE runs SET version = '' WHERE {_ALIKE}", identity)  # noqa: S608  as above
             images = "" if run.images is None else f"images:{run.images}"
             return self._write_run(run, complete=False, signature=images, version=__version__)
@@ -115,7 +117,8 @@ class ResultsFile:
             "INSERT INTO runs (method, protocol, settings, complete, signature, notes, thresholds, inputs, "
             "protocol_json, version, published) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT DO UPDATE SET signature = excluded.signature, notes = excluded.notes, "
-            "thresholds = excluded.thresholds, inputs = excluded.inputs, protocol_json = excluded.protocol_json, "
+            "thresholds = excluded.thresholds, protocol_json = excluded.protocol_json, "
+            "inputs = CASE WHEN complete OR id NOT IN (SELECT run FROM images) THEN excluded.inputs ELSE inputs END, "
             "version = excluded.version, published = excluded.published RETURNING id",
             (
                 *run.identity,
@@ -152,21 +155,51 @@ class ResultsFile:
             query = "SELECT name, ground_truth_digest FROM images WHERE run = ? AND counts IS NOT NULL"
             return str(signature), dict(self._database.execute(query, (key,)).fetchall())
 
-    def save(self, key: int, outcomes: Iterable[Outcome]) -> None:
-        """Keep what came of some images."""
+    def save(self, key: int, run: Run, outcomes: Sequence[Outcome]) -> None:
+        """Keep what came of some images, unless other predictions are kept under the name of the run."""
         with self._transaction():
+            self._refuse_others(run, outcomes)
+            inputs = run.inputs.to_json() if run.inputs else ""
+            self._database.execute("UPDATE runs SET inputs = ? WHERE id = ?", (inputs, key))
             self._write(key, outcomes)
+
+    def _refuse_others(self, run: Run, outcomes: Sequence[Outcome], *, whole: bool = False) -> None:
+        """Refuse images if the stored run has other ones, of another folder; `whole` runs must have some in common."""
+        place = run.inputs.predictions if run.inputs else ""
+        query = f"SELECT id, inputs, complete FROM runs WHERE {_SAME} AND version != ''"  # noqa: S608  as above
+        for key, inputs, complete in self._database.execute(query, run.identity).fetchall() if place else ():
+            found = read_inputs((inputs,), str(self.path))
+            there = found.predictions if found else ""
+            if there in ("", place) or (whole and not complete):
+                continue
+            query = "SELECT digest FROM images WHERE run = ? AND name = ? AND counts IS NOT NULL"
+            ours = ((one.digest, self._database.execute(query, (key, one.name))) for one in outcomes if one.counts)
+            alike = {digest == stored for digest, rows in ours for (stored,) in rows}
+            query = "SELECT 1 FROM images WHERE run = ? AND counts IS NOT NULL"
+            if False in alike or (whole and not alike and self._database.execute(query, (key,)).fetchone()):
+                raise self._other_predictions(run, place, there)
+
+    def _other_predictions(self, run: Run, place: str, there: str) -> DataError:
+        other = f"{run.method}-2"
+        name = setting(quote(f"{other}={shown(place)}"), f"method={other!r}")
+        if run.inputs and run.inputs.pairs:
+            name = f"prediction:{other} as the header of their column"
+        hint = f"give these another name, {name}, or replace the stored run: {given('fresh', True)}"
+        what = f"holds a run of {run.method!r} with other predictions, {shown(there)}"
+        return DataError(str(self.path), what, hint)
 
     def _write(self, key: int, outcomes: Iterable[Outcome]) -> None:
         rows = ((key, *outcome.row()) for outcome in outcomes)
         self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
-    def finish(self, key: int, run: Run, outcomes: Iterable[Outcome]) -> int:
+    def finish(self, key: int, run: Run, outcomes: Sequence[Outcome]) -> int:
         """Close a run and sign it: the complete run then holds these images and no others; give its key."""
-        # Another process may have written to the same run meanwhile: the run that finishes last overwrites the other.
+        # Another process may have written to the same run meanwhile: the run that finishes last overwrites the other,
+        # unless their predictions differ and lie in different folders.
         ours = {outcome.name: outcome for outcome in outcomes}
         replaced = f"DELETE FROM runs WHERE complete AND {_SAME} AND settings != ?"  # noqa: S608  as above
         with self._transaction():
+            self._refuse_others(run, outcomes, whole=True)
             self._database.execute(replaced, (*run.identity, run.identity[2]))
             (version,) = self._database.execute("SELECT version FROM runs WHERE id = ?", (key,)).fetchone()
             complete = self._write_run(run, complete=True, signature=run.signature, version=version)

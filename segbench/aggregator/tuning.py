@@ -51,8 +51,8 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
         raise DataError(
             "tuning set", what, f"leave out {setting('--tuning-set or --tuning-results', 'thresholds=...')}"
         )
-    number = "unnamed" if tuning.unnamed else len(tuning.counts)
+    images = "unnamed images" if tuning.unnamed else many(len(tuning.counts), "image")
     found = thresholds_from(tuning.reduced, source="")
     # Other scores on the same images give other thresholds, and so another run.
     chosen = hashlib.sha256(found.values.astype("<f8").tobytes()).hexdigest()[:8]
-    return replace(found, source=f"tuning set of {number} images, data {tuning.data}, thresholds {chosen}")
+    return replace(found, source=f"tuning set of {images}, data {tuning.data}, thresholds {chosen}")

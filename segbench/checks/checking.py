@@ -7,13 +7,13 @@ from functools import cache
 from os import PathLike
 from typing import cast
 
-from segbench.checks.classes import class_findings, unfit_maps
+from segbench.checks.classes import class_findings, stacks_of_classes, unfit_maps
 from segbench.checks.countable import label_map_findings
 from segbench.checks.duplicates import duplicate_findings, same_file_findings
 from segbench.checks.findings import Finding, Place, Report, in_order, look
 from segbench.checks.labels import REPLACED, predicted_label_findings, region_findings
 from segbench.checks.names import name_findings, problem_finding
-from segbench.checks.probes import Probe, UncountedError
+from segbench.checks.probes import ClassStackError, Probe, UncountedError
 from segbench.checks.sampling import probes_of
 from segbench.checks.scores import score_findings
 from segbench.checks.sizes import (
@@ -190,15 +190,15 @@ def _findings(
     labels = predicted_label_findings(seen, expected)
     if labels:
         truths, of_classes = [found for found in truths if found.key not in REPLACED], []
-    others = {
-        image: e for image, e in failures.items() if not isinstance(e, SizeError | ClassMapsError | UncountedError)
-    }
+    named = SizeError | ClassMapsError | ClassStackError | UncountedError
+    others = {image: error for image, error in failures.items() if not isinstance(error, named)}
     findings = [
         *name_findings(pairing, expected),
         *size_findings(misfits, total, soft=expected.soft),
         *orientation_findings(surveyed.turned),
         *unreadable(others, total),
         *unfit_maps(failures, inspected),
+        *stacks_of_classes(failures, inspected),
         *label_map_findings(seen, failures, inspected, expected),
         *exchange_findings(seen, truths),
         *truths,

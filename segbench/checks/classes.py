@@ -9,7 +9,15 @@ from statistics import median
 from typing import TypeAlias
 
 from segbench.checks.findings import Finding, Place, look, stops
-from segbench.checks.probes import Probe, ScoreProbe, TruthProbe, coloured_files, few_distinct, score_probe
+from segbench.checks.probes import (
+    ClassStackError,
+    Probe,
+    ScoreProbe,
+    TruthProbe,
+    coloured_files,
+    few_distinct,
+    score_probe,
+)
 from segbench.checks.scores import INVERTED_BELOW, WRITTEN_WHOLE, score_findings
 from segbench.checks.truths import listed
 from segbench.core.errors import DataError
@@ -20,8 +28,8 @@ from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
-from segbench.protocols.label_rules import equals_any
-from segbench.protocols.predicted_labels import VOIDS, labels_seen
+from segbench.protocols.label_rules import VOIDS, equals_any
+from segbench.protocols.predicted_labels import labels_seen
 from segbench.protocols.stacks import ClassMapsError
 
 RARE = 0.001
@@ -91,6 +99,17 @@ def unfit_maps(failures: Mapping[str, DataError], inspected: int) -> list[Findin
     fix = "; ".join(dict.fromkeys(error.hint for error in unfit.values()))
     places = (Place(error.path, error.what) for error in unfit.values())
     return [stops("class-maps", "prediction", what, fix, places, images=unfit)]
+
+
+def stacks_of_classes(failures: Mapping[str, DataError], inspected: int) -> list[Finding]:
+    """List the stacks of one map per class that were found where one map is read."""
+    stacks = {image: error for image, error in failures.items() if isinstance(error, ClassStackError)}
+    if not stacks:
+        return []
+    what = f"{many(len(stacks), 'prediction')} of {inspected} inspected {verb(len(stacks), 'have')} one map per class"
+    fix = "; ".join(dict.fromkeys(error.hint for error in stacks.values()))
+    places = (Place(error.path, error.what) for error in stacks.values())
+    return [stops("class-stacks", "prediction", what, fix, places, images=stacks)]
 
 
 def class_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from segbench.checks.duplicates import is_same_file
 from segbench.checks.findings import Finding, Place, stops
 from segbench.core.interface import given, setting
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
@@ -87,7 +87,7 @@ def _unpaired(pairing: Pairing) -> Finding:
     parts = []
     if pairing.missing:
         count = len(pairing.missing)
-        parts.append(f"{count} of {total} ground truths {verb(count, 'have')} no prediction")
+        parts.append(of_all(count, total, "ground truth", "have") + " no prediction")
     if pairing.extra:
         parts.append(f"{many(len(pairing.extra), 'prediction')} without a ground truth")
     close = nearest(pairing.missing, pairing.extra)

@@ -10,15 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.interface import setting
 from segbench.core.levels import as_shares
 from segbench.core.protocol import Expected
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
-from segbench.loaders.load import decode_sample, read
+from segbench.loaders.load import decode_sample, decode_truth, read
+from segbench.loaders.maps import StackError
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.label_rules import equals_any
-from segbench.protocols.predicted_labels import MANY_LEVELS, LabelsSeen, labels_seen
+from segbench.protocols.label_rules import MANY_LEVELS, equals_any
+from segbench.protocols.predicted_labels import LabelsSeen, labels_seen
+from segbench.protocols.stacks import CLASSES, classes_of_maps
 
 MOST_VALUES = MANY_LEVELS
 """How many distinct values are kept: enough to distinguish labels from grey levels."""
@@ -34,6 +37,18 @@ SHORT_RUN = 3.0
 
 class UncountedError(DataError):
     """Files that can be read, but not counted with these settings."""
+
+
+class ClassStackError(DataError):
+    """A stack of one map per class, where a protocol reads one map."""
+
+    def __init__(self, error: StackError, truth: NDArray[Any], maps: int) -> None:
+        of_labels, of_scores = (classes_of_maps(truth, maps, argument) for argument in CLASSES)
+        labels = setting(f"segbench labels GT PRED {of_labels}", f"Labels({of_labels})")
+        if maps == 2 and len(few_distinct(truth.reshape(-1))) <= 2:
+            labels = setting("segbench labels GT PRED", "Labels()")
+        scores = setting(f"segbench pixels GT PRED {of_scores}", f"Classes({of_scores})")
+        super().__init__(error.path, error.what, f"{labels} for the argmax, or {scores} for the scores of each class")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +120,21 @@ def probe(files: SampleFiles, expected: Expected, repairs: Repairs) -> Probe:
     """Inspect one image."""
     try:
         return _inspected(decode_sample(read(files), expected.reads, repairs), files, expected)
+    except StackError as error:
+        return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:
         return Probe(image=files.name, failure=error)
+
+
+def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:
+    """Say of a stack which commands read it, if it has the size of its ground truth."""
+    try:
+        truth = decode_truth(files)
+    except DataError:
+        return error
+    if truth is not None and truth.shape in (error.shape[1:], error.shape[:-1]):
+        return ClassStackError(error, truth, error.shape[0 if truth.shape == error.shape[1:] else -1])
+    return error
 
 
 def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:

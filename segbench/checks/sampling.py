@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+
+import numpy as np
 
 from segbench.checks.classes import probe_classes
 from segbench.checks.countable import probe_counts
@@ -31,15 +33,20 @@ def probes_of(
     if not chosen:
         chosen = _repairable(samples, surveyed, sample)
         repairs = replace(repairs, crop=False, resize="nearest")
-    inspect = partial(probe, expected=expected, repairs=repairs)
+    inspect: Callable[[SampleFiles], Probe] = partial(probe, expected=expected, repairs=repairs)
     if expected.classes:
         inspect = partial(probe_classes, expected=expected)
     elif expected.counted_by:
         inspect = partial(probe_counts, expected=expected, repairs=repairs)
+
+    def inspected(files: SampleFiles) -> Probe:
+        with np.errstate(invalid="ignore"):  # as where images are counted
+            return inspect(files)
+
     if len(chosen) < _WORTH_THREADS:
-        return list(map(inspect, chosen))
+        return list(map(inspected, chosen))
     with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:  # decoders let other threads run
-        return list(threads.map(carried(inspect), chosen))
+        return list(threads.map(carried(inspected), chosen))
 
 
 def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:

@@ -12,17 +12,14 @@ from segbench.core.interface import given, setting
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 from segbench.protocols.annotators import take_one
-from segbench.protocols.predicted_labels import VOIDS, are_grey_levels
+from segbench.protocols.label_rules import LABELS_BELOW, ORDER, VOIDS, are_grey_levels, half_of
 
-LABELS_BELOW = 64.0
-"""Labels are small numbers, of few dozens of classes; next to them 255 is not a class."""
 MANY_PIXELS = 0.5
 """Lines cover a small share of a picture: where more than this is positive, the background is."""
 THICK = 0.5
 """Share of pixels in blocks of 2 x 2: about 0.1 in lines drawn thin, 1 where they are two pixels wide."""
 _NOT_THIN = 0.1
 """Thick places per pixel: below 0.02 in the boundaries of BSDS500, above 0.2 where borders are drawn on both sides."""
-_ORDER = "ground truth comes first, predictions second"
 
 
 def truth_findings(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
@@ -30,7 +27,7 @@ def truth_findings(probes: Sequence[Probe], expected: Expected, total: int) -> l
     found = [*_values(probes, expected), *_annotators(probes, expected, total)]
     if not any(finding.key in ("grey-ground-truth", "void", "labels") for finding in found):
         found += _one_set(probes, expected, total)
-    return [*found, *_nan(probes), *(_lines(probes) if expected.lines else [])]
+    return [*found, *_nan(probes), *(_lines(probes, expected) if expected.lines else [])]
 
 
 def _kind(truth: TruthProbe, expected: Expected) -> str:
@@ -63,7 +60,7 @@ def _values_finding(kind: str, group: Sequence[tuple[Probe, TruthProbe]], expect
     if kind == "grey-ground-truth":
         jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for _, truth in group)
         what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
-        fix = given("positive", ">=128" if examples[-1] > 1 else ">=0.5")
+        fix = given("positive", f">={half_of(examples[-1])}")
     elif kind == "void":
         void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
         what = f"labels and the value {void:g}, which is not declared void"
@@ -138,7 +135,7 @@ def _nan(probes: Sequence[Probe]) -> list[Finding]:
     return [stops("nan-ground-truth", "ground truth", what, fix, places, images=[image for image, _ in bad])]
 
 
-def _lines(probes: Sequence[Probe]) -> list[Finding]:
+def _lines(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
     truths = [truth for probe in probes for truth in probe.truths if 0 < truth.positive_share < 1]
     white = [truth for truth in truths if truth.positive_share > MANY_PIXELS and truth.blocks_outside < THICK]
     thick = [truth for truth in truths if truth.thick > _NOT_THIN and truth not in white]
@@ -147,12 +144,12 @@ def _lines(probes: Sequence[Probe]) -> list[Finding]:
         what = f"{100 * share:.0f} % of the ground truth is boundary, as in black lines on white"
         places = [Place(truth.file, f"{100 * truth.positive_share:.0f} %") for truth in white]
         return [look("inverted-ground-truth", "ground truth", what, given("positive", 0), places)]
-    if 2 * len(thick) > len(truths):
+    if expected.thinned and 2 * len(thick) > len(truths):
         what = (
             "ground-truth lines are wider than a pixel, or filled; all their pixels need a match, but predictions are "
             "thinned, so even a perfect one has a low recall"
         )
-        thinned = setting("thin drawn lines", "segbench.thin for drawn lines")
+        thinned = setting("thin drawn lines in Python with segbench.thin", "segbench.thin for drawn lines")
         fix = f"{given('label_maps', True)} for the borders of filled areas; {thinned}"
         places = [Place(truth.file, f"{100 * truth.thick:.0f} thick places per 100 pixels") for truth in thick]
         return [look("thick-ground-truth", "ground truth", what, fix, places)]
@@ -166,7 +163,7 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding]) -> list
         return []
     what = "the folders look swapped: the first contains soft maps, the second two-valued images"
     places = [Place(probe.scores.file, listed(probe.scores.values)) for probe in probes if probe.scores]
-    return [replace(grey, key="exchanged", about="names", message=what, fix=_ORDER, places=tuple(places))]
+    return [replace(grey, key="exchanged", about="names", message=what, fix=ORDER, places=tuple(places))]
 
 
 def _is_exchanged(probe: Probe) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -18,12 +18,14 @@ from segbench.cli.counting import count_methods
 from segbench.cli.data import Data, without_meaning
 from segbench.cli.parameters import Group, command, group, protocol_group
 from segbench.cli.presets import defaults_of
+from segbench.cli.progress import PROGRESS, Progress
 from segbench.cli.resampling import INTERVALS, interval_settings
 from segbench.cli.tuning import Tuning, thresholds_of
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
+    from segbench.aggregator.result import Result
     from segbench.core.protocol import Protocol
     from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
@@ -60,6 +62,7 @@ class Run:
         False
     )
     form: Annotated[Form, FORM] = Form.TABLE
+    progress: Annotated[Progress, PROGRESS] = Progress.AUTO
 
 
 @cache
@@ -142,7 +145,7 @@ def count(
     repairs = data.repairs()
     context.with_resource(listed_once())
     pairings = data.pairings(context, protocol)
-    with stopping(_how_to_continue(run.output)):
+    with stopping(lambda: _how_to_continue(run.output)):
         if run.no_check:  # whoever repeats the run must know
             pairings = {
                 method: replace(pairing, inputs=replace(pairing.inputs, unchecked=True))
@@ -156,15 +159,19 @@ def count(
             output=run.output,
             fresh=run.fresh,
             workers=workers,
+            progress=run.progress,
             human=run.human,
             repairs=repairs,
-            tuning=thresholds_of(tuning, pairings, protocol, workers=workers, repairs=repairs),
+            tuning=thresholds_of(tuning, pairings, protocol, workers=workers, progress=run.progress, repairs=repairs),
         )
     intervals = [] if resampling is None else [result.intervals(**resampling) for result in results]
     print_run(results, run.form, per_class=run.per_class, intervals=intervals)
+    unusable = [result for result in results if result.failed or result.summary.empty]
+    if run.form is not Form.TABLE or not sys.stdout.isatty():  # a table in the terminal has the reasons below it
+        print_reasons(unusable)
     if run.output:
         print_saved(run.output)
-    if any(result.failed or result.summary.empty for result in results):
+    if unusable:
         raise typer.Exit(1)
 
 
@@ -183,6 +190,17 @@ def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Re
         typer.secho(line, fg="yellow", err=True)
 
 
+def print_reasons(results: Sequence[Result]) -> None:
+    """Say on standard error why images failed, and why results without any metric have none."""
+    from segbench.report.remarks import remarks
+
+    for result in results:
+        for remark in remarks([result]):
+            if remark.kind == "failed" or (remark.kind == "undefined" and result.summary.empty):
+                text = f"{remark.text}:" if remark.details else remark.text
+                typer.secho("\n  ".join([text, *remark.details]), fg="red", err=True)
+
+
 def print_saved(output: Path) -> None:
     """Say where results are saved, and what can be done with them."""
     typed = shlex.quote(str(output))
@@ -192,5 +210,9 @@ def print_saved(output: Path) -> None:
 def _how_to_continue(output: Path | None) -> str:
     if output is None:
         return "nothing was saved, because no results file was named (-o)"
+    from segbench.aggregator.database import is_results_file
+
     line = shlex.join(["segbench", *(argument for argument in sys.argv[1:] if argument != "--fresh")])
+    if not is_results_file(output):
+        return f"{output} was not written yet; to start again:\n  {line}"
     return f"{output} keeps every image counted so far; to continue:\n  {line}"

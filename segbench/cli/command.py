@@ -104,17 +104,16 @@ def epilog(examples: Sequence[str]) -> str:
 
 
 class Stopped(Exception):  # noqa: N818  a wish of the user's, not an error
-    """Ctrl-C was pressed; the text says how far the command came, and how to continue."""
+    """Ctrl-C was pressed, or SIGTERM received; the text says how far the command came, and how to continue."""
 
 
 @contextmanager
-def stopping(how_to_continue: str = "") -> Iterator[None]:
+def stopping(how_to_continue: Callable[[], str] = str) -> Iterator[None]:
     """End in `Stopped` on Ctrl-C, where typer's own commands would exit without a message."""
     try:
         yield
     except (Stopped, KeyboardInterrupt) as stopped:
-        said = str(stopped) or "stopped"
-        raise Stopped(f"{said}; {how_to_continue}" if how_to_continue else said) from None
+        raise Stopped("; ".join(filter(None, (str(stopped) or "stopped", how_to_continue())))) from None
 
 
 def _commands_with(flag: str, context: Any) -> list[str]:  # noqa: ANN401  as above

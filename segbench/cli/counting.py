@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from segbench.cli.command import Stopped
+from segbench.cli.progress import Progress, Tally, progress_of
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import many, of_all
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
-    from segbench.cli.progress import Tally
     from segbench.core.protocol import Protocol
     from segbench.core.thresholds import Thresholds
     from segbench.loaders.pairing import Pairing
@@ -34,6 +35,7 @@ def count_methods(
     output: Path | None = None,
     fresh: bool = False,
     workers: Workers = Workers(),
+    progress: Progress = Progress.AUTO,
     human: bool = False,
     repairs: Repairs | None = None,
     tuning: Mapping[str, Thresholds] | None = None,
@@ -41,7 +43,6 @@ def count_methods(
     """Evaluate methods one after another, the images of each spread over workers."""
     from segbench.aggregator.assembling import ReplacedRun
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
-    from segbench.cli.progress import progress_bar
     from segbench.loaders.listing import forget_listings
     from segbench.loaders.repairs import Repairs
     from segbench.protocols.files import find_files
@@ -67,7 +68,7 @@ def count_methods(
         results: list[Result] = []
         started = time.perf_counter()
         for method, pairing, settings, allowed in work:
-            with progress_bar(method) as tally, _stoppable(method, tally):
+            with progress_of(method, progress) as tally, _stoppable(method, tally):
                 result = evaluate_pairing(
                     pairing,
                     settings,
@@ -98,15 +99,15 @@ def _stoppable(method: str, tally: Tally) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        done = f"{tally.done} of {tally.total} images" if tally.total else "no image"
+        done = of_all(tally.done, tally.total, "image") if tally.total else "no image"
         raise Stopped(f"stopped with {done} of {method!r} done") from None
 
 
 def _tell_time(seconds: float, images: int, reused: int) -> None:
     counted = images - reused
     if reused and counted:
-        typer.echo(f"{images} images: {reused} already counted, {counted} counted in {seconds:.1f} s", err=True)
+        typer.echo(f"{many(images, 'image')}: {reused} already counted, {counted} counted in {seconds:.1f} s", err=True)
     elif reused:
-        typer.echo(f"{images} images: all already counted with the same settings", err=True)
+        typer.echo(f"{many(images, 'image')}: all already counted with the same settings", err=True)
     elif seconds >= _WORTH_TELLING:
-        typer.echo(f"{images} images in {seconds:.1f} s, {1000 * seconds / images:.1f} ms per image", err=True)
+        typer.echo(f"{many(images, 'image')} in {seconds:.1f} s, {1000 * seconds / images:.1f} ms per image", err=True)

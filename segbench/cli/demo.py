@@ -38,7 +38,7 @@ def demo(
     where = {each.name: Inputs(ground_truth=str(data / "ground_truth"), prediction=str(each)) for each in folders}
     kept = output / "results.segbench"
     typer.echo(f"segbench pixels {data / 'ground_truth'} {data / 'predictions'}/* -o {kept}", err=True)
-    with stopping("to continue, repeat segbench demo"):
+    with stopping(lambda: "to continue, repeat segbench demo"):
         pairings = {method: find_files(inputs, Pixels()) for method, inputs in where.items()}
         results = count_methods(pairings, Pixels(), output=kept)
     # Before the table: whoever reads it may have enough after a line, as head has.

@@ -5,28 +5,56 @@ What takes long to import is imported inside `main`, so that Ctrl-C is answered 
 
 from __future__ import annotations
 
-import signal
+import os
 import sys
 
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED = 130, 143
+"""Exit codes of Ctrl-C and SIGTERM, those that shells give."""
+
+_terminated: list[int] = []
+"""Signals that were taken for Ctrl-C."""
 
 
 def main() -> None:
     """Run the command line: exit 0 when done, 1 for a problem in the data, 2 for one in the command line."""
-    _accept_any_text()
     try:
+        _accept_any_text()
+        _forget_no_columns()
         _run()
     except KeyboardInterrupt:  # while modules were imported
-        print("\nstopped", file=sys.stderr)  # noqa: T201  typer may not be there yet
-        sys.exit(INTERRUPTED)
+        _stop("stopped")
 
 
 def program() -> None:
-    """Run `main` as the whole of a process: once it is done, Ctrl-C no longer interrupts the interpreter's exit."""
+    """Run `main` as the whole of a process, which SIGTERM stops as Ctrl-C does; neither interrupts its exit."""
     try:
+        _take_sigterm()
         main()
+    except KeyboardInterrupt:
+        _stop("stopped")
     finally:
+        import signal
+
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
+def _take_sigterm() -> None:
+    """Let SIGTERM, with which batch systems end a job, interrupt as Ctrl-C does, so that workers are ended, too."""
+    import signal
+
+    def interrupt(number: int, _: object) -> None:
+        _terminated.append(number)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would interrupt the end
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
+def _stop(what: str) -> None:
+    """End with a message and the exit code of the signal."""
+    print(f"\n{what}", file=sys.stderr)  # noqa: T201  typer may not be there yet
+    sys.exit(TERMINATED if _terminated else INTERRUPTED)
 
 
 def _accept_any_text() -> None:
@@ -34,6 +62,12 @@ def _accept_any_text() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _forget_no_columns() -> None:
+    """Take a terminal of no columns as one of unknown width, as the shell does: Rich would print nothing."""
+    if not os.environ.get("COLUMNS", "").strip("0"):
+        os.environ.pop("COLUMNS", None)
 
 
 def _run() -> None:
@@ -48,8 +82,7 @@ def _run() -> None:
         with naming_options():
             app()
     except Stopped as stopped:
-        typer.echo(f"\n{stopped}", err=True)
-        sys.exit(INTERRUPTED)
+        _stop(str(stopped))
     except SegbenchError as error:
         typer.secho(f"segbench: {error}", fg="red", err=True)
         sys.exit(2 if isinstance(error, ArgumentError) else 1)

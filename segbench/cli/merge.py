@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from segbench.cli.benchmark import print_saved
+from segbench.core.numbers import many
 
 
 def merge(
@@ -37,7 +38,7 @@ def merge(
     merged = merge_results(results, output, leave_out=leave_out or (), leave_out_unfinished=leave_out_unfinished)
     places: dict[str, None] = {}  # of the ground truth of runs that were put together
     for result in merged:
-        images = "a published curve" if result.published else f"{len(result.counts)} images"
+        images = "a published curve" if result.published else many(len(result.counts), "image")
         failed = f", {len(result.failed)} failed" if result.failed else ""
         parts = (result.inputs, *result.inputs.merged) if result.inputs else ()
         joined = f" of {len(parts)} parts" if len(parts) > 1 else ""

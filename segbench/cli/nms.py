@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from segbench.cli.progress import PROGRESS, Progress, progress_of
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.numbers import many
 
 if TYPE_CHECKING:
     from segbench.loaders.source import Source
@@ -32,13 +34,13 @@ def nms(
     invert: Annotated[
         bool, typer.Option("--invert", help="Treat low values as boundary, for black edges on white.")
     ] = False,
+    progress: Annotated[Progress, PROGRESS] = Progress.AUTO,
 ) -> None:
     """Suppress all but the ridges of soft boundary maps.
 
     The maps of networks are usually evaluated like this.
     """
     from segbench.aggregator.writing import refuse_inputs, write_file
-    from segbench.cli.progress import progress_bar
     from segbench.loaders.listing import list_place
     from segbench.loaders.urls import is_url, masked
 
@@ -51,7 +53,7 @@ def nms(
     notes = dict.fromkeys(listing.notes)
     targets = [out_dir / f"{entry.stem}.png" for entry in listing.entries]
     refuse_inputs(targets, (entry.source for entry in listing.entries))
-    with progress_bar("nms") as progress:
+    with progress_of("nms", progress) as tally:
         for done, (entry, target) in enumerate(zip(listing.entries, targets, strict=True), start=1):
             try:
                 png, said = _suppressed(entry.source, (radius, border, multiplier, smoothing), bits=bits, invert=invert)
@@ -60,12 +62,12 @@ def nms(
             else:
                 write_file(target, png, hint="give another folder", make_folder=True)
                 notes |= dict.fromkeys(said)
-            progress(done, len(listing.entries))
+            tally(done, len(listing.entries))
     for note in notes:
         typer.echo(note, err=True)
-    typer.echo(f"written: {len(listing.entries) - len(failures)} maps in {out_dir}", err=True)
+    typer.echo(f"written: {many(len(listing.entries) - len(failures), 'map')} in {out_dir}", err=True)
     if failures:
-        raise DataError(masked(in_dir), f"{len(failures)} maps could not be used:\n  " + "\n  ".join(failures))
+        raise DataError(masked(in_dir), f"{many(len(failures), 'map')} could not be used:\n  " + "\n  ".join(failures))
 
 
 def _suppressed(

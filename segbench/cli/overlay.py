@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from segbench.cli.progress import PROGRESS, Progress, progress_of
 from segbench.cli.selection import ONLY, ResultsFile, chosen_results
 
 
@@ -26,16 +27,19 @@ def overlay(
     ] = None,
     classes: Annotated[
         bool,
-        typer.Option("--classes", help="Draw the classes of label maps in their colours, also for the ground truth."),
+        typer.Option(
+            "--classes",
+            help="Draw the classes of label maps, ground truth and prediction, beside the errors.",
+        ),
     ] = False,
     only: Annotated[str | None, ONLY] = None,
+    progress: Annotated[Progress, PROGRESS] = Progress.AUTO,
 ) -> None:
     """Draw true, false and missed pixels on each image.
 
-    It writes one PNG per image and method.
+    It writes one PNG per image and method. Pictures of label maps show wrong pixels.
     """
     from segbench.aggregator.rereading import best_threshold, why_no_pictures
-    from segbench.cli.progress import progress_bar
     from segbench.core.numbers import number
     from segbench.drawing.palette import class_colours
     from segbench.report.overlays import export_overlays, legend
@@ -45,9 +49,9 @@ def overlay(
     for result in found:
         if result not in chosen:
             typer.echo(f"{result.method}: left out, since it {why_no_pictures(result)}", err=True)
-    with progress_bar("overlays") as progress:
+    with progress_of("overlays", progress) as tally:
         problems = export_overlays(
-            chosen, output, threshold=threshold, names=image or (), classes=classes, progress=progress
+            chosen, output, threshold=threshold, names=image or (), classes=classes, progress=tally
         )
     for problem in problems:
         typer.secho(problem, fg="red", err=True)

@@ -1,9 +1,38 @@
-"""A progress bar on standard error; silent where that is not a terminal."""
+"""Progress on standard error: a bar on a terminal; elsewhere, as in batch jobs, a line every 10 % or minute."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Self
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Progress(StrEnum):
+    """How progress is shown."""
+
+    AUTO = "auto"
+    BAR = "bar"
+    LINES = "lines"
+    NONE = "none"
+
+
+PROGRESS = typer.Option(
+    "--progress",
+    metavar="FORM",
+    help="Show progress as a bar, as lines (every 10 % or minute) or none; auto is a bar on a terminal, else lines.",
+)
+
+_QUIET = 1.0  # seconds in which auto prints no line
+_MINUTE = 60.0
 
 
 class Tally:
@@ -20,26 +49,75 @@ class Tally:
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Tally]:
+def progress_of(label: str, form: Progress = Progress.AUTO) -> Iterator[Tally]:
     """Show how many images are done; call what it gives with the number done and the number of all."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, force_terminal=True if form is Progress.BAR else None)
+    if form is Progress.NONE:
+        yield Tally(lambda _done, _total: None)
+    elif form is Progress.LINES or not console.is_terminal:
+        with _Lines(label, _QUIET if form is Progress.AUTO else 0) as lines:
+            yield Tally(lines.update)
+    else:
+        with _bar(label, console) as show:
+            yield Tally(show)
+
+
+@contextmanager
+def _bar(label: str, console: Console) -> Iterator[Callable[[int, int], None]]:
+    from rich import progress as parts
+
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        parts.TextColumn("{task.description}", markup=False),
+        parts.BarColumn(),
+        parts.MofNCompleteColumn(),
+        parts.TimeElapsedColumn(),
+        parts.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(label, total=None)
-        yield Tally(lambda done, total: progress.update(task, completed=done, total=total))
+    with parts.Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+class _Lines:
+    """A line for every 10 %, and one a minute where images take longer."""
+
+    def __init__(self, label: str, quiet: float) -> None:
+        self._label, self._quiet = label, quiet
+        self._started = self._printed = time.monotonic()
+        self._done = self._total = self._tenths = 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._every_minute, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def update(self, done: int, total: int) -> None:
+        self._done, self._total = done, total
+        if 10 * done // max(total, 1) > self._tenths and time.monotonic() - self._started >= self._quiet:
+            self._print()
+
+    def _every_minute(self) -> None:
+        while not self._over.wait(max(self._printed + _MINUTE - time.monotonic(), 0)):
+            if time.monotonic() - self._printed >= _MINUTE:
+                self._print()
+
+    def _print(self) -> None:
+        self._printed = time.monotonic()
+        seconds = self._printed - self._started
+        done, total = self._done, self._total
+        self._tenths = 10 * done // max(total, 1)
+        share = f" of {total} ({100 * done // total} %)" if total else ""
+        left = f", about {_clock(seconds * (total - done) / done)} left" if 0 < done < total else ""
+        with suppress(OSError, ValueError):  # nobody reads it any more, which must not end the run
+            typer.echo(f"{self._label}: {done}{share} in {_clock(seconds)}{left}", err=True)
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

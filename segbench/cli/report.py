@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from segbench.cli.progress import PROGRESS, Progress, progress_of
 from segbench.cli.resampling import REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results
 from segbench.cli.workers import Jobs, Workers
@@ -48,6 +49,7 @@ def report(
     replicates: Annotated[int, REPLICATES] = 2000,
     seed: Annotated[int, SEED] = 0,
     jobs: Jobs = None,
+    progress: Annotated[Progress, PROGRESS] = Progress.AUTO,
     only: Annotated[str | None, ONLY] = None,
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
@@ -55,7 +57,6 @@ def report(
 
     It is one HTML file for any browser, and needs no network.
     """
-    from segbench.cli.progress import progress_bar
     from segbench.report.page.document import export_report
 
     if no_intervals:
@@ -65,7 +66,7 @@ def report(
     counted = [result for result in loaded if result.counts]
     pictures = sum(len(result.counts) if panels is None else min(panels, len(result.counts)) for result in counted)
     workers = Workers(jobs=jobs).open((), _WORTH_PAIRS * pictures)
-    with workers as executor, progress_bar("pictures") as progress:
+    with workers as executor, progress_of("pictures", progress) as tally:
         missing = export_report(
             loaded,
             output,
@@ -77,7 +78,7 @@ def report(
             most_panels=panels,
             paths=paths,
             executor=executor,
-            progress=progress,
+            progress=tally,
         )
     for line in missing:
         typer.secho(line, fg="yellow", err=True)

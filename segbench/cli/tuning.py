@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from segbench.cli.progress import Progress
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError, DataError
 
@@ -55,6 +56,7 @@ def thresholds_of(
     protocol: Protocol,
     *,
     workers: Workers,
+    progress: Progress,
     repairs: Repairs,
 ) -> dict[str, Thresholds]:
     """Find each method's thresholds on its tuning set; empty where none is given.
@@ -89,7 +91,7 @@ def thresholds_of(
     where = Inputs(ground_truth=folders[0], prediction=folders[1], field=field, **patterns)
     try:
         pairing = find_files(where, protocol)
-        (tuning,) = count_methods({methods[0]: pairing}, protocol, workers=workers, repairs=repairs)
+        (tuning,) = count_methods({methods[0]: pairing}, protocol, workers=workers, progress=progress, repairs=repairs)
     except DataError as error:
         raise DataError(f"tuning set, {error.path}", error.what, error.hint) from error
     return {methods[0]: tuned_thresholds(tuning)}

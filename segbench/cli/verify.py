@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from segbench.cli.check import ReportForm
-from segbench.cli.progress import progress_bar
+from segbench.cli.progress import PROGRESS, Progress, progress_of
 from segbench.cli.workers import Jobs, Workers
 
 
@@ -32,6 +32,7 @@ def verify(
     ] = None,
     form: Annotated[ReportForm, typer.Option("--format", help="Choose how the checks are printed.")] = ReportForm.TABLE,
     jobs: Jobs = None,
+    progress: Annotated[Progress, PROGRESS] = Progress.AUTO,
 ) -> None:
     """Recompute published numbers, and print what was expected and found.
 
@@ -49,7 +50,7 @@ def verify(
     checks: list[Check] = []
     with Workers(jobs=jobs if images else 1).open((), images) as executor:
         for part in wanted:
-            with progress_bar("verify") as tally:
+            with progress_of("verify", progress) as tally:
                 found = part.checks(executor, tally)
             if form is ReportForm.TABLE:
                 show_part(found, console)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 from segbench.core.errors import ArgumentError
+
+_T = TypeVar("_T", int, float)
 
 
 def as_whole(value: Any, name: str, *, least: int | None = 0, most: int | None = None) -> int:  # noqa: ANN401  checked here
@@ -53,6 +56,12 @@ def listed(values: Any, name: str, example: str) -> tuple[Any, ...]:  # noqa: AN
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise ArgumentError(f"{name} is {_shown(values)}, expected several values, as in {example}")
     return tuple(values)
+
+
+def as_void(values: Any, example: str, read: Callable[[Any], _T]) -> tuple[_T, ...]:  # noqa: ANN401  as above
+    """Read the ground-truth values that are left out, one or several: rising, each once."""
+    one = isinstance(values, Real) and not isinstance(values, bool)
+    return tuple(sorted({read(value) for value in ((values,) if one else listed(values, "void", example))}))
 
 
 def as_share(value: Any, name: str, *, above_zero: bool = False) -> Fraction:  # noqa: ANN401  as above

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -49,9 +49,9 @@ class Metric:
     compared : bool
         Whether tables of comparisons show it; JSON and CSV hold all scores.
     spread : {"smooth", "biased", "jumps", "erratic"}
-        How it moves with the images, which decides its intervals (`segbench.statistics.intervals`). Smooth metrics have
-        the jackknife; so have biased ones, which are too high in small sets, where they are clearly above 0. What is
-        read at a threshold that was itself chosen jumps: it has quantiles of resamples, or none where these are erratic.
+        How it moves with the images, which decides its intervals (`segbench.statistics.measured`): smoothly; too high
+        in small sets; or in jumps, as what is read at a threshold that was itself chosen. Quantiles of resamples hold
+        the value of the population often enough for metrics that jump, not for erratic ones.
     optimistic : bool
         Whether its thresholds were chosen on the images that it describes.
     priority : int
@@ -137,6 +137,22 @@ def image_columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
     """Give the metrics of single images, scores before totals."""
     of_images = [metric for metric in metrics if metric.image_key]
     return tuple(sorted(of_images, key=lambda metric: metric.kind == "total"))
+
+
+def left_out_note(metrics: Iterable[Metric], why: str, left_out: int, images: int) -> tuple[str, ...]:
+    """Say how many images means over images leave out; nothing where they take all images, or are undefined."""
+    names = ", ".join(metric.name for metric in metrics)
+    return (f"left out of {names}, {why}: {left_out} of {images} images",) if 0 < left_out < images else ()
+
+
+def held_note(metric: Metric, held: Mapping[str, int], images: int) -> tuple[str, ...]:
+    """Say over how many images a mean over classes takes each class that is `held` by some; nothing where over all."""
+    number = {name: count for name, count in held.items() if count}
+    if not number or min(number.values()) == images:
+        return ()
+    least, most = min(number, key=number.__getitem__), max(number, key=number.__getitem__)
+    taken = f"from {number[least]} ({least}) to {number[most]} ({most}) of {images} images"
+    return (f"{metric.name} averages each class over the images that hold it: {taken}",)
 
 
 def footnotes(metrics: Sequence[Metric]) -> tuple[str, ...]:

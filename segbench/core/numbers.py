@@ -45,7 +45,12 @@ def many(count: int, what: str) -> str:
 
 def verb(count: int, plural: str) -> str:
     """Give the verb of so many."""
-    return {"are": "is", "have": "has"}.get(plural, f"{plural}s") if count == 1 else plural
+    return {"are": "is", "have": "has", "match": "matches"}.get(plural, f"{plural}s") if count == 1 else plural
+
+
+def of_all(count: int, total: int, what: str, plural: str = "") -> str:
+    """Give a part of a number with its noun, and perhaps the verb of the part: 2 of 9 images have."""
+    return f"{count} of {many(total, what)}" + (f" {verb(count, plural)}" if plural else "")
 
 
 def _short(value: float, digits: int) -> str:

@@ -71,6 +71,7 @@ class Expected:
     label_maps: bool = False  # whether the borders of label maps are the ground truth
     unit_range: bool = False  # whether scores outside [0, 1] are refused
     suppressed: bool = True  # whether maps are suppressed before they are counted, or need not be
+    thinned: bool = False  # whether predictions are thinned, so that thick lines of the ground truth are missed
     stretched: bool = False  # whether each map is stretched to its own range, so that its range does not matter
     pooled: bool = True  # whether scores of different images are ranked together, so that lost ones matter
     takes_field: bool = True  # whether pixels can be left out by a field of view
@@ -193,7 +194,9 @@ class Protocol(ABC):
         del fields
         return cls()
 
-    def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+    ) -> Settled:
         """Decide what only the whole set can decide.
 
         Parameters
@@ -204,6 +207,8 @@ class Protocol(ABC):
             The options that leave pixels out, for messages.
         complete : bool
             False while images are still to come: only what they cannot change is an error.
+        part : bool
+            Whether the images are a part of a set, which may lack what the whole set has.
 
         Returns
         -------
@@ -215,7 +220,7 @@ class Protocol(ABC):
         DataError
             If the set leaves it open.
         """
-        del facts, excluded_by, complete
+        del facts, excluded_by, complete, part
         return {}
 
     @classmethod

@@ -16,6 +16,7 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.html import table_html
 from segbench.core.integers import LARGEST_TOTAL, FloatArray, IntArray, as_counts, frozen, total_of, within_total
+from segbench.core.numbers import many
 from segbench.core.operating_point import OperatingPoint
 from segbench.core.text_table import TextTable
 from segbench.core.thresholds import Thresholds
@@ -189,7 +190,7 @@ class ScoreCounts(Counts):
         negatives = as_whole(negatives, "negatives", most=LARGEST_TOTAL)
         tp, fp = as_counts(tp, "tp"), as_counts(fp, "fp")
         if tp.shape != fp.shape:
-            raise ArgumentError(f"tp has {tp.size} points, fp has {fp.size}")
+            raise ArgumentError(f"tp has {many(tp.size, 'point')}, fp has {fp.size}")
         if tp.size and (tp.max() > positives or fp.max() > negatives):
             raise ArgumentError(
                 f"a point reaches {tp.max()} true and {fp.max()} false positives, "

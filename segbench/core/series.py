@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.core.html import drawing_html
 from segbench.core.integers import FloatArray
+from segbench.core.numbers import many
 
 Space = Literal["roc", "pr"]
 Line = tuple[FloatArray, FloatArray]
@@ -68,7 +69,7 @@ class Series(ABC):
     @property
     def details(self) -> str:
         """What notebooks say below the drawing."""
-        return f"{self.caption}, {self.columns['threshold'].size} thresholds"
+        return f"{self.caption}, {many(self.columns['threshold'].size, 'threshold')}"
 
     @property
     def spaces(self) -> tuple[Space, ...]:

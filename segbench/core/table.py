@@ -1,7 +1,8 @@
 """Counts of many images, ready to be weighted: the one place where counts become metrics.
 
 Each image is a row of numbers that add up. Metrics are computed from sums of rows: the sum of all is the benchmark
-itself, images drawn with replacement make a bootstrap resample, and a single row measures that image alone.
+itself, all but one image make an interval, images drawn with replacement a resample, and a single row measures that
+image alone.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Table(ABC):
         """Number of images."""
         return int(self.rows.shape[0])
 
-    @property
+    @cached_property
     def names(self) -> Sequence[str]:
         """The name of the image of each row; by default its number, from 1."""
         return [str(place) for place in range(1, self.images + 1)]
@@ -87,12 +88,17 @@ class Table(ABC):
         parts = [self.score(sums) for sums in self.sums(weights)]
         return np.concatenate(parts) if parts else np.empty((0, len(self.metrics)))
 
+    @property
+    def smooth_rows(self) -> Any:  # noqa: ANN401  as `rows`
+        """What of `rows` smooth metrics take, which is all that leaving images out needs; by default all."""
+        return self.rows
+
     def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
         """Measure all images, shape (metrics,), and all without each of them in turn, shape (images, metrics)."""
-        total = np.asarray(self.rows.sum(axis=0)).ravel()
+        rows = self.smooth_rows
+        total = np.asarray(rows.sum(axis=0)).ravel()
         step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
-        starts = range(0, self.images, step)
-        parts = [self.score(total - as_dense(self.rows[start : start + step])) for start in starts]
+        parts = [self.score(total - as_dense(rows[start : start + step])) for start in range(0, self.images, step)]
         return self.score(total[np.newaxis])[0], np.concatenate(parts)
 
     @cached_property
@@ -217,7 +223,7 @@ class CountsTable(Table, Generic[Kind]):
         return len(self.per_image)
 
     @cached_property
-    def names(self) -> list[str]:  # type: ignore[override]  # kept once sorted
+    def names(self) -> list[str]:
         """The names of the images, sorted."""
         return sorted(self.per_image)
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.integers import FloatArray
-from segbench.core.numbers import Brief, number
+from segbench.core.numbers import Brief, many, number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Envelope, Line, Series, Space
 from segbench.curves.areas import pr_area, roc_area
@@ -173,7 +173,7 @@ class Curve(Brief, Series):
         if self.mask is not None:
             return self.caption
         name = ("achievable AUC-PR" if self.optimistic else "AUC-PR") if self.space == "pr" else "AUC-ROC"
-        return f"{name} {self._written_area}, {self.tp.size - 1} thresholds"
+        return f"{name} {self._written_area}, {many(self.tp.size - 1, 'threshold')}"
 
     @property
     def _written_area(self) -> str:

@@ -33,7 +33,7 @@ from segbench.loaders.decoded import MAX_PIXELS, listed, shown
 from segbench.loaders.entries import KNOWN, Entry, Listing, inner_name, listing_of, split_extension
 from segbench.loaders.images import not_readable
 from segbench.loaders.source import Source
-from segbench.loaders.urls import last_name
+from segbench.loaders.urls import is_url, last_name
 
 try:
     import fcntl
@@ -150,9 +150,9 @@ def is_archive(name: str) -> bool:
 def method_name(place: str) -> str:
     """Give the name of the method with predictions in a folder, an archive, a file or at a URL."""
     name = last_name(place)
-    ending = next((ending for ending in EXTENSIONS if name.lower().endswith(ending)), "")
-    stem = name[: -len(ending)] if ending else name.rpartition(".")[0]
-    return shown(stem or name)
+    ending = next((ending for ending in EXTENSIONS if name.lower().endswith(ending)), split_extension(name)[1])
+    is_folder = ending not in (*EXTENSIONS, *KNOWN, ".csv") if is_url(place) else os.path.isdir(place)  # noqa: PTH112  a str, which may hold a null
+    return shown(name if is_folder else name[: len(name) - len(ending)])
 
 
 def list_archive(path: str) -> Listing:

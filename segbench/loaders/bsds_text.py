@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
+from segbench.loaders.side_files import read_bounded
 
 COUNTS = "_ev1.txt"
 ROWS, BEST, IMAGES = "_bdry_thr.txt", "_bdry.txt", "_bdry_img.txt"
@@ -89,9 +90,8 @@ def read_rows(path: Path, widths: tuple[int, ...]) -> NDArray[np.float64]:
     """Read rows of numbers parted by blanks."""
     expected = f"expected rows of {' or '.join(map(str, widths))} numbers"
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise DataError(shown(path), f"has {path.stat().st_size} bytes, {expected}", "this is another kind of file")
-        lines = path.read_text("ascii").splitlines()
+        data = read_bounded(path, _LARGEST_BYTES, expected.removeprefix("expected "), "this is another kind of file")
+        lines = data.decode("ascii").splitlines()
     except UnicodeDecodeError:
         raise DataError(shown(path), f"is not plain text, {expected}") from None
     except OSError as error:

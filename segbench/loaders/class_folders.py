@@ -9,6 +9,7 @@ from segbench.core.errors import LISTED, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.names import first_names
+from segbench.core.numbers import of_all
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
 from segbench.loaders.inputs import Inputs
@@ -95,7 +96,7 @@ def _missing(
     ]
     if foreign:
         lines.insert(0, f"\n  (found, but not a class: {', '.join(map(shown, foreign))})")
-    lack = f"{len(incomplete)} of {len(pairing.files)} images lack maps of some of the {classes} classes"
+    lack = f"{of_all(len(incomplete), len(pairing.files), 'image', 'lack')} maps of some of the {classes} classes"
     what = f"{lack}:{''.join(lines)}\n"
     hint = f"write a map for every class, or name those present: {setting('--classes', 'Classes(labels=...)')}"
     return DataError(where, what, hint)

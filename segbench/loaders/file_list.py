@@ -178,7 +178,9 @@ def _fault(path: str) -> str:
     extension = split_extension(url_path(path) if is_url(path) else path)[1]
     if extension not in KNOWN:
         return f"{shown(masked(path))} has no known extension"
-    return "" if is_url(path) or os.path.isfile(path) else f"{shown(path)}: {_ABSENT}"  # noqa: PTH113
+    if is_url(path) or os.path.isfile(path):  # noqa: PTH113  a str, and perhaps a million of them
+        return ""
+    return f"{shown(path)}: {'is not a file' if os.path.exists(path) else _ABSENT}"  # noqa: PTH110  as above
 
 
 def _joined(folder: str, cell: str) -> str:

@@ -10,7 +10,7 @@ from segbench.loaders.decoded import Header, Role
 from segbench.loaders.images import BY_EXTENSION, empty, not_readable
 from segbench.loaders.quiet import quiet
 from segbench.loaders.remote import Remote
-from segbench.loaders.source import LocalFile, Source
+from segbench.loaders.source import LocalFile, Source, refuse_endless
 
 
 def read_header(path: Source, role: Role) -> Header:
@@ -35,4 +35,7 @@ def read_header(path: Source, role: Role) -> Header:
 
 def opened(source: Source) -> io.BufferedReader | io.BytesIO:
     """Open a local file, or the bytes of a member of an archive."""
-    return Path(source).open("rb") if isinstance(source, LocalFile) else io.BytesIO(source.read_bytes())
+    if not isinstance(source, LocalFile):
+        return io.BytesIO(source.read_bytes())
+    refuse_endless(source.path)
+    return Path(source).open("rb")

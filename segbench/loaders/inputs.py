@@ -88,6 +88,11 @@ class Inputs:
         """Whether there are no predictions, as where annotators are compared with each other."""
         return self.prediction is None if self.pairs is None else self.column is None
 
+    @property
+    def predictions(self) -> str:
+        """Where the predictions are, as one text; empty if there are none."""
+        return (self.prediction or "") if self.pairs is None else " ".join(filter(None, (self.pairs, self.column)))
+
     def has_fields(self) -> bool:
         """Return whether images have a field of view, by the header of the list where there is one."""
         return self.field is not None or (self.pairs is not None and has_fields(self.pairs))

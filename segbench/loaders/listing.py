@@ -12,14 +12,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from segbench.core.errors import DataError
+from segbench.core.numbers import many
 from segbench.loaders.archives import EXTENSIONS, is_archive, list_archive, list_shards
 from segbench.loaders.decoded import shown
 from segbench.loaders.entries import KNOWN, Listing, is_clutter, listing_of, split_extension
-from segbench.loaders.images import read_bytes
+from segbench.loaders.images import empty, not_readable, read_bytes
 from segbench.loaders.remote import Remote, list_url
-from segbench.loaders.source import LocalFile, Source
+from segbench.loaders.side_files import read_bounded
+from segbench.loaders.source import LocalFile, Source, refuse_endless
 from segbench.loaders.urls import is_url, masked, url_path
 
+LARGEST_LIST = 2**28
+"""Bytes of a file list, or of a list of names: enough for a million images."""
 _OTHER_ARCHIVES = (".7z", ".rar", ".xz", ".bz2", ".zst", ".lz4", ".lzma", ".z", ".gz")
 
 
@@ -27,7 +31,8 @@ def is_file(place: str) -> bool:
     """Whether a place is one image or array, not a folder or what is read as one."""
     if is_url(place):
         return split_extension(url_path(place))[1] in KNOWN
-    return os.path.isfile(place) and not is_archive(place)  # noqa: PTH113  a str, which may hold a null
+    there = os.path.exists(place) and not os.path.isdir(place)  # noqa: PTH110, PTH112  a str, which may hold a null
+    return there and not is_archive(place)
 
 
 def source_of(place: str) -> Source:
@@ -76,8 +81,21 @@ def once(kind: str, place: str, read: Callable[[str], Answer]) -> Answer:
 
 def read_text(place: str, expected: str) -> str:
     """Read a text file in UTF-8, a single time while `listed_once` is open."""
+
+    def read(path: str) -> bytes:
+        if is_url(path):
+            return read_bytes(Remote(path))
+        try:
+            most = f"{expected} of at most {LARGEST_LIST >> 20} MB"
+            data = read_bounded(path, LARGEST_LIST, most, "correct its path, or split the list")
+        except (OSError, ValueError) as error:
+            raise not_readable(LocalFile(path), error) from None
+        if not data:
+            raise empty(LocalFile(path))
+        return data
+
     try:
-        return once("text", place, lambda path: read_bytes(source_of(path))).decode("utf-8-sig")
+        return once("text", place, read).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         what = f"is not in UTF-8 (at byte {error.start}), expected {expected}"
         raise DataError(shown(masked(place)), what, "save it as UTF-8") from None
@@ -90,6 +108,7 @@ def _list(place: str) -> Listing:
             name = shown(masked(place))
             raise DataError(name, "is an archive at a URL", f"download it first, or write {kind}://::{name}")
         return list_url(place)
+    refuse_endless(place)
     if is_archive(place) and not os.path.isdir(place):  # noqa: PTH112  as above
         return list_archive(os.path.abspath(place))  # noqa: PTH100  as above; workers may be in another folder
     return list_folder(Path(place))
@@ -103,7 +122,7 @@ def list_folder(folder: Path) -> Listing:
     if shards and not any(split_extension(inside)[1] in KNOWN for inside, _ in found):
         listing = list_shards(shown(folder), sorted(map(os.path.abspath, shards)))
         beside = others.total() + len(found) - len(shards)
-        notes = (f"{shown(folder)}: left out {beside} files that are not archives",) if beside else ()
+        notes = (f"{shown(folder)}: left out {many(beside, 'file')} beside archives",) if beside else ()
         return replace(listing, notes=(*notes, *listing.notes))
     return listing_of(shown(folder), found, others)
 

@@ -105,6 +105,15 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = Repairs()) -> 
     )
 
 
+def decode_truth(files: SampleFiles) -> NDArray[Any] | None:
+    """Decode the first ground truth of an image by itself; None where there is none."""
+    if not files.ground_truths:
+        return None
+    path = files.ground_truths[0]
+    maps, _, _ = _ground_truths(read_bytes(path), path, "classes")
+    return maps[0]
+
+
 def _ground_truths(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple[str, ...], bool]:
     """Give one map per annotator in the file, notes, and whether it is one per category instead."""
     if path.suffix.lower() in matlab.FORMAT.extensions:

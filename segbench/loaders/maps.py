@@ -12,12 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.interface import setting
 from segbench.loaders.decoded import LABEL_MAPS, LABELS, MAX_PIXELS, Decoded, Role, size
 
 LUMA = (0.2125, 0.7154, 0.0721)
 COLOUR = 0xFF000000
 """What packed colours are raised by, so that none looks like a label."""
 OPAQUE_HINT = "flatten it onto a background, or save it without transparency"
+
+
+class StackError(DataError):
+    """A prediction is a stack of several maps where one is expected."""
+
+    def __init__(self, path: str, what: str, shape: tuple[int, ...]) -> None:
+        protocols = setting("segbench labels or segbench pixels with --classes", "Labels(classes=...) or Classes(...)")
+        super().__init__(path, what, f"for one map per class use {protocols}; otherwise save one map per file")
+        self.shape = shape
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by what it was made from."""
+        return type(self), (self.path, self.what, self.shape)
 
 
 def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
@@ -74,11 +88,10 @@ def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tup
     if array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype in (np.uint8, np.uint16) and array.size:
         decoded = one_channel(array, path, role)
         return decoded.array, decoded.notes
-    raise DataError(
-        path,
-        f"shape {array.shape} and type {array.dtype}, expected one {role} of shape (H, W)",
-        "save one map per file",
-    )
+    what = f"shape {array.shape} and type {array.dtype}, expected one {role} of shape (H, W)"
+    if array.ndim == 3 and role == "prediction":
+        raise StackError(path, what, array.shape)
+    raise DataError(path, what, "save one map per file")
 
 
 def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -20,7 +21,8 @@ from typing import Self
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
 from segbench.core.names import first_names
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import many, of_all, verb
+from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
 from segbench.loaders.file_list import leave_out_missing, read_list
@@ -147,7 +149,8 @@ def pair(inputs: Inputs) -> Pairing:
     if not inputs.allow_missing or not pairing.missing or not pairing.files:
         return pairing
     left_out, chosen = pairing.missing, len(pairing.files) + len(pairing.missing)
-    note = f"{len(left_out)} of {chosen} images have no prediction and are left out: {first_names(left_out, _NAMED)}"
+    without = f"{verb(len(left_out), 'have')} no prediction and {verb(len(left_out), 'are')} left out"
+    note = f"{of_all(len(left_out), chosen, 'image')} {without}: {first_names(left_out, _NAMED)}"
     return replace(pairing, missing=(), left_out=left_out, notes=(*pairing.notes, note))
 
 
@@ -178,12 +181,24 @@ def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[s
     return found if len(found) > 1 else {}
 
 
+def part_below(inputs: Inputs, folders: Collection[str]) -> str | None:
+    """Find the sub-folder of predictions that has the name of a folder above the ground truth, such as a category."""
+    truth, prediction = Path(inputs.ground_truth).absolute(), Path(str(inputs.prediction)).absolute()
+    above = (place for place in (truth, *truth.parents) if place not in (prediction, *prediction.parents))
+    return next((place.name for place in above if place.name in folders), None)
+
+
 def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
-    """Refuse a folder with the predictions of several methods as those of one."""
-    what = f"holds the predictions of {len(methods)} methods in sub-folders: {', '.join(methods)}"
-    once = setting("give each sub-folder as a method", "call evaluate once per sub-folder")
-    hint = f"{once}, as in {_shown(inputs.prediction)}/{next(iter(methods))}"
-    return DataError(_shown(inputs.prediction), what, hint)
+    """Refuse a folder with predictions of several methods, or of several parts of a data set, as those of one."""
+    place, first = _shown(inputs.prediction), next(iter(methods))
+    same = part_below(inputs, methods)
+    if same is None:
+        what = f"holds the predictions of {len(methods)} methods in sub-folders: {', '.join(methods)}"
+        once = setting("give each sub-folder as a method", "call evaluate once per sub-folder")
+        return DataError(place, what, f"{once}, as in {place}/{first}")
+    what = f"holds {', '.join(methods)} in sub-folders, and the ground truth is that of {same}"
+    own = shlex.quote(f"{method_name(str(inputs.prediction))}={place}/{same}")
+    return DataError(place, what, f"give its predictions alone: {setting(own, given('prediction', f'{place}/{same}'))}")
 
 
 def _paired(inputs: Inputs) -> Pairing:
@@ -230,7 +245,9 @@ def _paired(inputs: Inputs) -> Pairing:
         for name in sorted((truths.keys() & predictions.keys()) | blank)
     )
     if blank:
-        truth_notes += (f"{len(blank)} images without ground truth match {inputs.negatives!r} and count as negative",)
+        images, match = many(len(blank), "image"), verb(len(blank), "match")
+        count = verb(len(blank), "count")
+        truth_notes += (f"{images} without ground truth {match} {inputs.negatives!r} and {count} as negative",)
     elif inputs.negatives:
         prediction_notes += (f"no prediction without ground truth matches the negatives, {inputs.negatives!r}",)
     return Pairing(
@@ -285,7 +302,7 @@ def _named(folder: str, pattern: Pattern) -> tuple[dict[str, list[tuple[str, Ent
         example = shown(listing.entries[0].stem)
         raise DataError(
             _shown(folder),
-            f"none of {unfit} files matches the pattern {pattern.text!r} (the first is {example!r})",
+            f"none of {many(unfit, 'file')} matches the pattern {pattern.text!r} (the first is {example!r})",
             "in a pattern * is the image's name; the extension may be left out",
         )
     _refuse_doubles(folder, found)
@@ -315,7 +332,7 @@ def _unpaired(pairing: Pairing) -> DataError:
     close = _with_nearest(pairing.missing, pairing.extra)
     lacking = {
         unmatched(pairing.unknown): pairing.unknown,
-        f"{len(close)} of {total} ground truths {verb(len(close), 'have')} no prediction": close,
+        f"{of_all(len(close), total, 'ground truth', 'have')} no prediction": close,
         f"{many(len(pairing.extra), 'prediction')} {verb(len(pairing.extra), 'have')} no ground truth": pairing.extra,
         f"{many(len(without_field), 'image')} {verb(len(without_field), 'have')} no mask in {folder}": without_field,
     }

@@ -7,8 +7,9 @@ of the preset.
 
 from __future__ import annotations
 
+import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +19,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
+from segbench.loaders.side_files import read_bounded
 
 Source = Literal["files", "documents", "memory"]
 _SOURCES = {
@@ -79,13 +81,28 @@ class Preset:
             return None
         found = next((root / place for place in candidates if (root / place).is_dir()), None)
         if found is None:
+            kept = f"the folders in which {self.name} keeps its {what.replace('_', ' ')}"
+            below = self._below(candidates, root)
+            if below:
+                place = shlex.quote(shown(root / below[0]))
+                one = setting(
+                    f"run one of them: segbench run {self.name} {place} METHOD=PRED/{shlex.quote(below[0])}",
+                    f"give one of them: {place}",
+                )
+                raise DataError(shown(root), f"has none of {kept}, but its sub-folders have: {', '.join(below)}", one)
             raise DataError(
-                shown(root),
-                f"has none of the folders in which {self.name} keeps its {what.replace('_', ' ')}: "
-                f"{', '.join(candidates)}",
-                "give the data set's top folder",
+                shown(root), f"has none of {kept}: {', '.join(candidates)}", "give the data set's top folder"
             )
         return found
+
+    @staticmethod
+    def _below(candidates: Sequence[str], root: Path) -> list[str]:
+        """Name the sub-folders of a root that have the layout which the root lacks, such as categories."""
+        try:
+            folders = sorted(path for path in root.iterdir() if path.is_dir())
+        except OSError:
+            return []
+        return [shown(path.name) for path in folders if any((path / place).is_dir() for place in candidates)]
 
 
 def presets() -> dict[str, Preset]:
@@ -132,10 +149,8 @@ def load_preset(name: str) -> Preset:
         return known[name]
     path = Path(name)
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            what = f"has {path.stat().st_size} bytes, expected at most {_LARGEST_BYTES} of a preset"
-            raise DataError(shown(path), what, _hint())
-        text = path.read_text("utf-8")
+        data = read_bounded(path, _LARGEST_BYTES, f"a preset of at most {_LARGEST_BYTES} bytes", _hint())
+        text = data.decode("utf-8")
     except (OSError, ValueError) as error:
         raise DataError(shown(path), f"cannot be read ({shown(error)}), expected a preset", "check the path") from error
     return _read(text, path.stem, str(path))

@@ -77,8 +77,9 @@ def _decode(data: bytes, path: str, role: Role, *, form: str) -> Decoded:
     if frames != 1:
         raise DataError(path, f"{frames} frames, expected one image", "save one file per image")
     exif = _check_png(data, path) if form == "PNG" else False
+    notes = _notes_on_frame(image)
     decoded = _pixels(image, data, form, path, role)
-    return replace(decoded, notes=(*decoded.notes, *notes_on_orientation(_orientation(image, whole=exif))))
+    return replace(decoded, notes=(*decoded.notes, *notes, *notes_on_orientation(_orientation(image, whole=exif))))
 
 
 def _header(file: BinaryIO, _role: Role, *, form: str) -> Header:
@@ -90,6 +91,14 @@ def _header(file: BinaryIO, _role: Role, *, form: str) -> Header:
     orientation = _orientation(image)
     file.seek(max(0, file.seek(0, io.SEEK_END) - _PADDING))
     return Header(image.size[::-1], dtype, odd=_LAST.get(form, b"") not in file.read(), orientation=orientation)
+
+
+def _notes_on_frame(image: ImageFile) -> tuple[str, ...]:
+    """Say that the frame of a GIF, not decoded as yet, is smaller than its screen."""
+    if image.format != "GIF" or not image.tile or image.tile[0].extents in (None, (0, 0, *image.size)):
+        return ()
+    filled = f"colour {image.info.get('transparency', 0)} of its palette"
+    return (f"GIF frame smaller than its screen: pixels outside the frame are read as {filled}",)
 
 
 def _orientation(image: Image.Image, *, whole: bool = False) -> int:

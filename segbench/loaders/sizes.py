@@ -99,7 +99,7 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
 def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
     """Say in words how a size may have come about; empty where nothing fits."""
     height, width = shape
-    if shape == expected[::-1]:
+    if shape == expected[::-1] != expected:
         return _TRANSPOSED
     if shape == (2 * expected[0] + 1, 2 * expected[1] + 1):
         return _UCM2

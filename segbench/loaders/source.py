@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Protocol
+
+from segbench.core.errors import DataError
+from segbench.loaders.decoded import shown
 
 
 class Source(Protocol):
@@ -53,8 +58,18 @@ class LocalFile:
 
     def read_bytes(self) -> bytes:
         """Give the whole content."""
+        refuse_endless(self.path)
         return Path(self.path).read_bytes()
 
     def within(self, folder: Path) -> LocalFile:
         """Give the same file with an absolute path, where it is relative to a folder."""
         return LocalFile(os.path.join(folder, self.path))  # noqa: PTH118  as said
+
+
+def refuse_endless(path: str) -> None:
+    """Refuse a pipe or a device in place of an image or a folder: it may have no end, and is read only once."""
+    with suppress(OSError, ValueError):  # of a file that cannot be opened either
+        mode = os.stat(path).st_mode  # noqa: PTH116  a Path takes longer, and this is done for every image
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            kind = "pipe" if stat.S_ISFIFO(mode) else "device"
+            raise DataError(shown(path), f"is a {kind}, expected a file or a folder", "save its content as a file")

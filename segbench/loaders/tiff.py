@@ -36,6 +36,10 @@ PLANES = 2
 TIFFFILE_READS = frozenset({1, 8, 32773, 32946})
 """Compression tags: none, deflate, PackBits, deflate by its old number."""
 DEFLATE = frozenset({8, 32946})
+FLOAT_PREDICTOR = 3
+"""Differences of the bytes of floats: tifffile undoes it only by a further package, Pillow for all but PackBits."""
+NATIVE = {"I;16BS": "I;16NS", "I;32BS": "I;32NS", "F;32BF": "F;32NF"}
+"""What Pillow calls numbers of big-endian files, and what they are once libtiff has unpacked them."""
 MAX_RATIO = 1032
 """What deflate can at most shrink."""
 MAX_PAGES = 100
@@ -51,7 +55,7 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
         if len(pages) != 1:
             raise DataError(path, f"{len(pages)} pages, expected one image", "save one file per image")
         page = pages[0]
-        by_pillow = int(page.compression) not in TIFFFILE_READS
+        by_pillow = int(page.compression) not in TIFFFILE_READS or page.predictor == FLOAT_PREDICTOR
         _refuse_damage(data, page, path)
         orientation = orientation_of(page.tags.valueof(ORIENTATION))
         pixels = _by_pillow(_upright(data, page), page, path) if by_pillow else page.asarray(maxworkers=1)
@@ -157,12 +161,21 @@ def _by_pillow(data: bytes, page: Any, path: str) -> NDArray[Any]:  # noqa: ANN4
     except UnidentifiedImageError:
         pixels = None
     else:
+        image.tile = [tile._replace(args=_native(tile.args)) for tile in image.tile]
         pixels = np.asarray(image)
     bits = page.bitspersample
-    if pixels is None or page.dtype is None or bits in (2, 4) or not np.can_cast(page.dtype, pixels.dtype):
+    predicted = page.predictor == FLOAT_PREDICTOR
+    ignored = predicted and int(page.compression) in TIFFFILE_READS - DEFLATE
+    if pixels is None or page.dtype is None or ignored or bits in (2, 4) or not np.can_cast(page.dtype, pixels.dtype):
         what = f"{bits}-bit values in the compression {_name(page.compression)}"
-        raise DataError(path, what, "save it uncompressed or with deflate")
-    return pixels
+        what += f" with predictor {FLOAT_PREDICTOR}" if predicted else ""
+        raise DataError(path, what, "save it uncompressed or with deflate" + ", without predictor" * predicted)
+    return pixels.astype(page.dtype, copy=False) if page.dtype.kind == "i" else pixels  # Pillow widens 16 bits
+
+
+def _native(args: Any) -> Any:  # noqa: ANN401  Pillow's: a raw mode and what else its decoder takes, or a mode
+    """Give a decoder's arguments that take numbers in native byte order, as libtiff gives them."""
+    return (NATIVE.get(args[0], args[0]), *args[1:]) if isinstance(args, tuple) else args
 
 
 def _name(tag: Any) -> str:  # noqa: ANN401  an enumeration, or a number that tifffile does not know

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
+from segbench.loaders.side_files import read_bounded
 
 RESERVED = "|,=\n\r"
 """What no name of a class may hold, for it parts names from each other."""
@@ -83,10 +84,10 @@ def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Read ``0-18``, ``road=0,car=13``, or a file with a label and a name per line, into labels and names."""
     path = Path(text)
     try:
-        is_file = path.is_file()
+        is_there = path.exists() and not path.is_dir()
     except (OSError, ValueError):
-        is_file = False
-    if not is_file:
+        is_there = False
+    if not is_there:
         if path.suffix and "=" not in text:
             raise DataError(
                 text,
@@ -99,11 +100,8 @@ def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 def lines_of(file: str, expected: str, hint: str) -> list[str]:
     """Read a small text file; `expected` is what errors say should be in it."""
-    path = Path(file)
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise DataError(file, f"has {path.stat().st_size} bytes, expected {expected}", hint)
-        return path.read_text("utf-8-sig").splitlines()
+        return read_bounded(file, _LARGEST_BYTES, expected, hint).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise DataError(file, f"is not plain text, expected {expected}", hint) from None
     except (OSError, ValueError) as error:

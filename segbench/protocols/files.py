@@ -6,7 +6,7 @@ from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
 from segbench.loaders.class_folders import class_maps
 from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import Pairing, methods_below, pair
+from segbench.loaders.pairing import Pairing, methods_below, pair, part_below
 from segbench.protocols.pixels.classes import Classes
 
 
@@ -22,8 +22,11 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
 
 
 def find_methods(pairing: Pairing, protocol: Protocol) -> dict[str, Pairing]:
-    """Pair the folders of several methods where the prediction folder holds them, see `methods_below`."""
+    """Pair the folders of several methods where the prediction folder holds them, see `methods_below`.
+
+    Classes, and parts of a data set such as categories, are no methods.
+    """
     methods = methods_below(pairing, lambda inputs: find_files(inputs, protocol))
     if isinstance(protocol, Classes) and any(protocol.place_of(name) is not None for name in methods):
         return {}  # a folder per class, of which some do not pair
-    return methods
+    return {} if part_below(pairing.inputs, methods) else methods

@@ -31,6 +31,15 @@ if TYPE_CHECKING:
 Positive = str | float | Sequence[float]
 """Which values are positive: a rule as text, a value, or several values."""
 
+VOIDS = (255.0, 65535.0)
+"""What data sets write for void: the highest level of 8 and of 16 bits."""
+LABELS_BELOW = 64.0
+"""Labels are small numbers, of few dozens of classes; next to them 255 is not a class."""
+MANY_LEVELS = 33
+"""Distinct values from which an image of ground truth is taken for grey levels, and not for labels."""
+NEAR_AN_END = 32.0
+"""How far ringing of JPEG moves a level away from 0 or 255 where it is mild."""
+
 _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -38,6 +47,8 @@ _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
     "<": operator.lt,
 }
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
+ORDER = "ground truth comes first, predictions second"
+_HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
 _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
 
 
@@ -58,9 +69,9 @@ class LabelRule:
     values: tuple[float, ...]
 
     @classmethod
-    def parse(cls, rule: Positive) -> Self:
-        """Read a rule as written on the command line, or from numbers."""
-        text = rule_text(rule)
+    def parse(cls, rule: Positive, name: str = "positive") -> Self:
+        """Read a rule as written on the command line, or from numbers; `name` is the argument that errors name."""
+        text = rule_text(rule, name)
         found = _RULE.fullmatch(text)
         comparison, numbers = (found[1], found[2]) if found else ("=", text)
         try:
@@ -68,7 +79,7 @@ class LabelRule:
         except ValueError:
             values = ()
         if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
-            raise ArgumentError(f"{given('positive', text)} is not a rule; {_EXPECTED_RULE}")
+            raise ArgumentError(f"{given(name, text)} is not a rule; {_EXPECTED_RULE}")
         return cls(comparison, values)
 
     def __str__(self) -> str:
@@ -89,8 +100,34 @@ class LabelRule:
         found: NDArray[np.bool_] = _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
         return found
 
+    def shown_by(self, ground_truth: NDArray[Any], positive: NDArray[np.bool_]) -> tuple[float, ...]:
+        """Give a few values that show which sides of the rule an image holds: its ends, and one of either side."""
+        if not ground_truth.size:
+            return ()
+        values, marked = ground_truth.reshape(-1), positive.reshape(-1)
+        found = values.min(), values.max(), values[marked.argmax()], values[marked.argmin()]
+        return tuple(sorted(set(map(float, found))))
 
-def rule_text(rule: Positive) -> str:
+    def require_both_sides(self, facts: Mapping[str, tuple[float, ...]], *, left_out_by: str = "") -> None:
+        """Refuse a rule that leaves no positive, or no negative, pixel in a whole set, by what `shown_by` found."""
+        import numpy as np
+
+        values = np.array(sorted({value for held in facts.values() for value in held}))
+        positive = self.positive(values)
+        if not values.size or (positive.any() and not positive.all()):
+            return
+        none = "negative" if positive.any() else "positive"
+        what = f"{given('positive', str(self))} leaves no {none} pixel in the whole set, which holds {_listed(values)}"
+        if values.size > 1:
+            hint = suggested_positive(values.tolist())
+        elif left_out_by:
+            hint = f"perhaps {left_out_by} left out every other value; give another, or none"
+        else:
+            hint = "give ground truth that shows what is to be found, and what is not"
+        raise DataError("ground truth", what, hint)
+
+
+def rule_text(rule: Positive, name: str = "positive") -> str:
     """Write a rule as text; text stays as it is, and numbers become what the command line takes."""
     if isinstance(rule, str):
         return rule
@@ -100,11 +137,11 @@ def rule_text(rule: Positive) -> str:
     several = np.iterable(given) and not isinstance(given, bytes)
     try:
         values = tuple(given) if several else (given,)
-        numbers = [as_real(value, "positive", "numbers", least=-math.inf, most=math.inf) for value in values]
+        numbers = [as_real(value, name, "numbers", least=-math.inf, most=math.inf) for value in values]
     except ArgumentError:
         numbers = []
     if not numbers:
-        raise ArgumentError(f"positive={rule!r:.60} is not a rule; {_EXPECTED_RULE}")
+        raise ArgumentError(f"{name}={rule!r:.60} is not a rule; {_EXPECTED_RULE}")
     return written(numbers)
 
 
@@ -148,8 +185,8 @@ def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.
         return ()
     lowest, highest = among.min(), among.max()
     if not np.all((among == lowest) | (among == highest)):
-        found = describe(np.unique(among))
-        raise DataError(name, f"{found}, expected two", _name_positive(">=128"))
+        found = np.unique(among)
+        raise DataError(name, f"{describe(found)}, expected two", suggested_positive(found.tolist()))
     return float(lowest), float(highest)
 
 
@@ -159,7 +196,7 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
     if len(holders) in (0, 2):
         return max(holders, default=None)
     listing = "; ".join(
-        f"{value:g} in {len(names)} images ({names[0]!r}{', ...' if len(names) > 1 else ''})"
+        f"{value:g} in {many(len(names), 'image')} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
         for value, names in sorted(holders.items())
     )
     if len(holders) > 1:
@@ -168,7 +205,7 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
         hint = f"perhaps {left_out_by} left out every other value; give another, or none"
     else:
         (value,) = holders
-        hint = _name_positive(value or 255)
+        hint = f"for a part of a set say which value is positive in the whole: {given('positive', value or 255)}"
     raise DataError(
         "ground truth",
         f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}",
@@ -176,8 +213,41 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
     )
 
 
-def _name_positive(example: str | float) -> str:
-    return f"say which values are positive, for instance {given('positive', example)}"
+def are_grey_levels(values: Sequence[float]) -> bool:
+    """Return whether rising values of ground truth look like grey levels: many, or all near black or white."""
+    near_the_ends = all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
+    return len(values) >= MANY_LEVELS or (near_the_ends and max(values, default=0) > 128)  # half of 255
+
+
+def suggested_positive(values: Sequence[float]) -> str:
+    """Say which settings give ground truth of more values than two meaning: rising values, all or some of them."""
+    *others, highest = values
+    half = _name_positive(f">={half_of(highest)}")
+    if highest in VOIDS and len(others) > 1 and others[-1] < LABELS_BELOW:
+        rest = f"; or {half}" if len(others) == 2 else f", and {_name_positive(f'{others[-1]:g}')}"
+        return f"if {highest:g} is void, leave it out: {given('void', (highest,))}{rest}"
+    if len(values) == 3 and values[0] == 0 and highest in VOIDS:
+        return f"if {values[1]:g} is void, leave it out: {given('void', (values[1],))}; or {half}"
+    if are_grey_levels(values) or any(value % 1 for value in values):
+        return half
+    return _name_positive(f"{highest:g}")
+
+
+def perhaps_swapped(ground_truth: NDArray[Any], prediction: NDArray[Any]) -> str:
+    """Begin an advice with the order of the two where the first has grey levels, and the second two values."""
+    import numpy as np
+
+    swapped = np.unique(ground_truth).size >= MANY_LEVELS and np.unique(prediction).size == 2
+    return f"if this is a prediction, mind the order: {ORDER}; or " * swapped
+
+
+def _name_positive(rule: str) -> str:
+    return f"say which values are positive, for instance {given('positive', rule)}"
+
+
+def half_of(highest: float) -> str:
+    """Give half of the scale of values up to this one: of shares, of levels of 8 or 16 bits; N where it is unclear."""
+    return next((half for half, (least, full) in _HALVES.items() if least <= highest <= full), "N")
 
 
 def settled_positive(
@@ -192,6 +262,11 @@ def settled_positive(
 
 
 def describe(values: NDArray[Any]) -> str:
-    """List distinct values, the first eight of many."""
+    """Count and list distinct values."""
+    return f"{values.size} distinct values ({_listed(values)})"
+
+
+def _listed(values: NDArray[Any]) -> str:
+    """List values, the first eight of many."""
     shown = ", ".join(f"{value:g}" for value in values[:8].tolist())
-    return f"{values.size} distinct values ({shown}{', ...' if values.size > 8 else ''})"
+    return f"{shown}, ..." if values.size > 8 else shown

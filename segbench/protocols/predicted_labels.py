@@ -28,14 +28,7 @@ from numpy.typing import NDArray
 
 from segbench.core.interface import given, setting
 from segbench.core.sample import Sample
-from segbench.protocols.label_rules import equals_any
-
-VOIDS = (255.0, 65535.0)
-"""What data sets write for void: the highest level of 8 and of 16 bits."""
-MANY_LEVELS = 33
-"""Distinct values from which an image of ground truth is taken for grey levels, and not for labels."""
-NEAR_AN_END = 32.0
-"""How far ringing of JPEG moves a level away from 0 or 255 where it is mild."""
+from segbench.protocols.label_rules import VOIDS, are_grey_levels, equals_any
 
 _COMMON = 0.8
 _KAPPA = 0.4
@@ -139,12 +132,6 @@ def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
         return True
     same, by_chance, pixels = (sum(getattr(one, name) for one in known) for name in ("same", "by_chance", "pixels"))
     return bool(same - by_chance > 0 and same - by_chance >= _KAPPA * (pixels - by_chance))
-
-
-def are_grey_levels(values: Sequence[float]) -> bool:
-    """Return whether rising values of ground truth look like grey levels: many, or all near black or white."""
-    near_the_ends = all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
-    return len(values) >= MANY_LEVELS or (near_the_ends and max(values, default=0) > 128)  # half of 255
 
 
 def is_coloured(sample: Sample) -> bool:

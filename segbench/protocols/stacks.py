@@ -1,25 +1,95 @@
-"""Stacks of one map per class: which axis goes through the classes."""
+"""Stacks of one map per class: which axis goes through the classes, and which classes the maps may belong to."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
 from segbench.core.errors import DataError
+from segbench.core.interface import given, setting
+from segbench.protocols.class_names import written_classes
+from segbench.protocols.label_rules import VOIDS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+Argument: TypeAlias = Literal["classes", "labels"]
+"""What Python calls the classes that the command line lists with ``--classes``: those of `Labels`, or of `Classes`."""
+CLASSES: tuple[Argument, ...] = get_args(Argument)
 
 
 class ClassMapsError(DataError):
     """A prediction can be read, but is not one map per class."""
 
 
-def class_axis(file: str, stack: tuple[int, ...], shape: tuple[int, ...], classes: int, *, hint: str) -> int:
-    """Give the axis of a stack that goes through the classes, 0 or -1, by the shape of the stack and of the image."""
-    first, last = stack == (classes, *shape), stack == (*shape, classes)
-    if first != last:
-        return 0 if first else -1
-    if first:
-        what = f"shape {stack} can be (classes, height, width) or (height, width, classes)"
-    else:
-        transposed = stack in ((classes, *shape[::-1]), (*shape[::-1], classes))
-        what = (
-            f"shape {stack}, expected {(classes, *shape)} or {(*shape, classes)}: {classes} classes of the ground "
-            "truth's size" + (" (it looks transposed)" if transposed else "")
-        )
-    raise ClassMapsError(file, what, hint)
+@dataclass(frozen=True)
+class Stack:
+    """A stack of maps: its file, its shape, the ground truth of its image, and the classes listed, if any."""
+
+    file: str
+    shape: tuple[int, ...]
+    truth: NDArray[Any]
+    labels: Sequence[int]
+    argument: Argument
+
+    def class_axis(self, *, hint: str) -> int:
+        """Give the axis that goes through the classes, 0 or -1; `hint` is for a stack of another size."""
+        classes, shape = len(self.labels), self.truth.shape
+        first, last = self.shape == (classes, *shape), self.shape == (*shape, classes)
+        if first != last:
+            return 0 if first else -1
+        if first:
+            what = f"shape {self.shape} can be (classes, height, width) or (height, width, classes)"
+            save = "save label maps" if self.argument == "classes" else "save one folder per class"
+            raise ClassMapsError(self.file, what, save)
+        what = f"shape {self.shape}, expected {(classes, *shape)} or {(*shape, classes)}: "
+        what += f"{classes} class{'es' * (classes != 1)} of the ground truth's size"
+        turned = shape[::-1]
+        if turned != shape and (self.shape[1:] == turned or self.shape[:-1] == turned):
+            raise ClassMapsError(
+                self.file, f"{what} (it looks transposed)", "swap rows and columns where the scores are saved"
+            )
+        if self.shape[1:] == shape or self.shape[:-1] == shape:
+            maps = self.shape[0] if self.shape[1:] == shape else self.shape[-1]
+            raise ClassMapsError(self.file, what, self._of_other_classes(maps))
+        if 1 in (self.shape[0], self.shape[-1]):
+            resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
+            hint = f"save one map as (height, width), for {resize}"
+        raise ClassMapsError(self.file, what, hint)
+
+    def _of_other_classes(self, maps: int) -> str:
+        """Say how to list the classes of a stack that has this many."""
+        listed = classes_of_maps(self.truth, maps, self.argument)
+        if tuple(self.labels) == (maps,):
+            in_python = f"classes='{maps}'" if self.argument == "classes" else f"labels=[{maps}]"
+            alone = setting(f"--classes {maps}", in_python)
+            return f"{alone} names label {maps} alone; for {maps} classes write {listed}"
+        return f"name a class for each of the {maps} maps, in their order: {listed}"
+
+
+def is_one_map(stack: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Return whether an array with one more axis than an image is a single map."""
+    return stack in ((1, *shape), (*shape, 1))
+
+
+def classes_of_maps(truth: NDArray[Any], maps: int, argument: Argument) -> str:
+    """Say how to list the classes of so many maps: those of a ground truth, as far as it shows them."""
+    import numpy as np
+
+    values = np.unique(truth)
+    known = values[~np.isin(values, VOIDS)]
+    mask = values.size <= 2 and bool(np.isin(values[-1:], VOIDS).any())
+    labels = next((some.astype(int).tolist() for some in (known, values) if some.size == maps), None)
+    if not mask and (not known.size or (known[0] >= 0 and known[-1] < maps)):
+        labels = list(range(maps))
+    if labels is None:
+        return setting("--classes", f"{argument}=...")
+    text = written_classes(labels, list(map(str, labels)))
+    if argument == "classes":
+        return given("classes", text)
+    python = f"labels={f'range({maps})' if labels == list(range(maps)) else labels}"
+    void = setting(" --void none", ", void=()") * (255 in labels)
+    return setting(f"--classes {quote(text)}", python) + void

@@ -116,11 +116,23 @@ def _chosen(values: Mapping[str, Any], keys: Sequence[str] | None) -> dict[str, 
 
 
 def csv_table(table: TextTable) -> str:
-    """Write a table as CSV."""
+    """Write a table as CSV; names that spreadsheets take for formulas are quoted as text."""
     lines = io.StringIO()
     header = [f"{group}:{title}" if group else alone for group, title, alone in table.headings()]
-    csv.writer(lines, lineterminator="\n").writerows([header, *table.rows])
+    rows = (map(_as_text, cells) for cells in [header, *table.rows])
+    csv.writer(lines, lineterminator="\n").writerows(rows)
     return lines.getvalue()
+
+
+def _as_text(cell: str) -> str:
+    """Put an apostrophe before a name that begins as a formula does, which a results file of others may hold."""
+    if not cell.startswith(("=", "+", "-", "@")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def markdown_table(table: TextTable) -> str:

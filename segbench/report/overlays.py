@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,16 @@ from segbench.aggregator.writing import refuse_inputs, write_file
 from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named, setting
+from segbench.core.numbers import number
 from segbench.core.protocol import Protocol
 from segbench.drawing.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS, class_colours
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 COLOURS = {
     State.NOTHING: "#ffffff",
@@ -40,7 +44,9 @@ _COLOUR_NAMES = {
     State.IGNORED: "grey",
     State.PARTNER: "sky blue",
 }
-_GROUND_TRUTH = "ground truth"
+_GAP = 8  # between pictures that are side by side
+_LETTERS = 13
+_GROUND = "#e8e8e8"
 
 
 def _as_bytes(colours: Iterable[str]) -> NDArray[np.uint8]:
@@ -71,6 +77,8 @@ def export_overlays(
 ) -> list[str]:
     """Write a PNG an image and method that shows true, false and missed pixels at a threshold, or classes.
 
+    Of label maps it shows the wrong pixels.
+
     Parameters
     ----------
     results : Result or sequence of Result
@@ -83,7 +91,8 @@ def export_overlays(
     names : sequence of str, optional
         Only these images.
     classes : bool
-        Of label maps: draw predicted classes in their colours, and those of the ground truth into a further sub-folder.
+        Of label maps: draw the classes of ground truth and prediction in their colours, and the errors, side by side,
+        with the metric of the image.
     progress : callable, optional
         Called with the number of pictures done and of all.
 
@@ -105,8 +114,8 @@ def export_overlays(
     Blue is true, red false, orange missed, grey left out, sky blue a boundary pixel of the ground truth with
     another pixel as its partner. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries: as
     `segbench.plot_matches`, all annotators together. Regions: those of the first annotator; see
-    `segbench.protocols.regions.hierarchy.region_states`. PNGs hold the `State` as palette index; those of classes the
-    place of the class, then one index for labels outside the classes (white) and one for void (grey).
+    `segbench.protocols.regions.hierarchy.region_states`. PNGs hold the `State` as palette index; those of classes
+    are in colour: labels outside the classes are white, void is grey.
     """
     results = as_results(results)
     if Path(folder).is_file():
@@ -115,7 +124,7 @@ def export_overlays(
         threshold = as_real(threshold, named("threshold"), "a number", least=-math.inf, most=math.inf)
         _refuse_unreached(results, threshold)
     work: list[_Work] = []
-    *places, truths = file_names([*(result.method for result in results), _GROUND_TRUTH])
+    places = file_names([result.method for result in results])
     for result, place in zip(results, places, strict=True):
         full_protocol(result)
         if classes and not result.classes:
@@ -132,12 +141,12 @@ def export_overlays(
                 cut,
                 files.get(name),
                 Path(folder) / place / f"{picture}.png",
-                Path(folder) / truths / f"{picture}.png" if classes else None,
+                classes=classes,
             )
             for name, picture in zip(chosen, pictures, strict=True)
         ]
     refuse_inputs(
-        (target for one in work for target in (one.target, one.truth) if target),
+        (one.target for one in work),
         (source for one in work if one.files for source in one.files.sources),
     )
     problems: list[str] = []
@@ -163,29 +172,34 @@ def _refuse_unreached(results: Sequence[Result], threshold: float) -> None:
 
 
 class _Work(NamedTuple):
-    """One image of one method, to be drawn into `target`; of classes the ground truth into `truth`."""
+    """One image of one method, to be drawn into `target`."""
 
     result: Result
     name: str
     threshold: float
     files: SampleFiles | None
     target: Path
-    truth: Path | None
+    classes: bool
 
     def draw(self) -> None:
         """Write the picture, or raise a `DataError` that says why there is none."""
         if not self.files:
             raise DataError(shown(self.name), "its files no longer exist")
         sample, result = reread(self.result, self.files), self.result
-        if self.truth is None:
-            _save(states_of(result, sample, self.threshold), self.target, _PALETTE)
+        if not self.classes:
+            _save_states(states_of(result, sample, self.threshold), self.target)
             return
         pictures = full_protocol(result).pictures(sample, result.counts[self.name], np.array([self.threshold]))
         if pictures.classes is None:
             raise DataError(shown(self.name), "there is no picture of its classes")
         colours = _as_bytes([*class_colours(len(result.classes)), "#ffffff", GUIDE])
-        _save(pictures.classes, self.target, colours)
-        _save(pictures.truth, self.truth, colours)
+        said = [f"{name} {number(float(values[0]))}" for name, values in pictures.metrics.items()]
+        parts = {
+            "ground truth": colours[pictures.truth],
+            "prediction": colours[pictures.classes],
+            ", ".join(["errors", *said]): painted(pictures.states[0]),
+        }
+        _save(_beside(parts), self.target, " | ".join(parts))
 
 
 def _chosen(result: Result, names: Sequence[str]) -> list[str]:
@@ -199,11 +213,36 @@ def _chosen(result: Result, names: Sequence[str]) -> list[str]:
     return list(names) or list(result.counts)
 
 
-def _save(drawn: NDArray[np.uint8], target: Path, palette: NDArray[np.uint8]) -> None:
+def _save_states(states: NDArray[np.uint8], target: Path) -> None:
     from PIL import Image
 
-    image = Image.frombytes("P", drawn.shape[::-1], np.ascontiguousarray(drawn).tobytes())
-    image.putpalette(palette.tobytes())
+    image = Image.frombytes("P", states.shape[::-1], np.ascontiguousarray(states).tobytes())
+    image.putpalette(_PALETTE.tobytes())
+    _save(image, target)
+
+
+def _beside(parts: Mapping[str, NDArray[np.uint8]]) -> Image.Image:
+    """Put pictures of one size side by side, each below its caption; pixels stay as they are."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    font = ImageFont.load_default(_LETTERS)
+    height, width, _ = next(iter(parts.values())).shape
+    above = 2 * _LETTERS
+    starts = np.cumsum([0, *(max(width, int(font.getlength(caption)) + 1) + _GAP for caption in parts)]).tolist()
+    image = Image.new("RGB", (starts[-1] - _GAP, above + height), _GROUND)
+    pen = ImageDraw.Draw(image)
+    for left, (caption, part) in zip(starts, parts.items(), strict=False):
+        pen.text((left, above // 2), caption, "black", font, anchor="lm")
+        image.paste(Image.fromarray(part), (left, above))
+    return image
+
+
+def _save(image: Image.Image, target: Path, description: str = "") -> None:
+    from PIL.PngImagePlugin import PngInfo
+
+    info = PngInfo()
+    if description:
+        info.add_text("Description", description)
     file = io.BytesIO()
-    image.save(file, "PNG", optimize=True)
+    image.save(file, "PNG", optimize=True, pnginfo=info)
     write_file(target, file.getvalue(), hint="give another folder", make_folder=True)

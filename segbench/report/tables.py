@@ -8,6 +8,7 @@ Tables for readers are of one protocol; those for programs take results of sever
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import latex_name
-from segbench.core.numbers import DIGITS, exact, number
+from segbench.core.numbers import DIGITS, exact, number, of_all
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable, side_by_side
 from segbench.protocols.registry import has_parts, protocols_of, verbs
@@ -34,6 +35,7 @@ SHOWN_THRESHOLDS = 21
 RowKind = Literal["method", "image", "class", "threshold"]
 _ENDS = ("low", "high")
 _UNKNOWN = (math.nan, math.nan)
+_NUMBER_OF_IMAGES = re.compile(r"(.*): (\d+ of \d+ images)")
 
 
 class Row(NamedTuple):
@@ -335,7 +337,7 @@ def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None)
     undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
     noted = grouped(
         dict.fromkeys(
-            (f"{text}: {count} of {len(results[place].counts)} images", names[place])
+            (f"{text}: {of_all(count, len(results[place].counts), 'image')}", names[place])
             for (text, place), count in undefined.items()
         )
     )
@@ -419,23 +421,38 @@ def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None, e
         table = method_table([one.result for one in group], intervals=drawn, keys=keys, every=every)
         sets += [[place + len(rows) for place in places] for places in table.sets]
         rows += [row._replace(labels=(one.name, one.method)) for one, row in zip(group, table.rows, strict=True)]
-    noted = grouped(
-        dict.fromkeys(((one.method, note), one.name) for one in classes for note in one.result.summary.notes)
-    )
     undefined = grouped(
         dict.fromkeys(
             ((one.method, reason), one.name) for one in classes for reason in one.result.summary.undefined.values()
         )
     )
-    notes = [f"{method}, {', '.join(of)}: {note}" for (method, note), of in noted.items()]
-    notes += [
-        f"{method}: undefined ({reason}) in {'class' if len(of) == 1 else 'classes'} {', '.join(of)}"
-        for (method, reason), of in undefined.items()
+    notes = [
+        *_notes_by_class(classes),
+        *(
+            f"{method}: undefined ({reason}) in {'class' if len(of) == 1 else 'classes'} {', '.join(of)}"
+            for (method, reason), of in undefined.items()
+        ),
     ]
     bins = [BINS_NOTE] if any(row.summary.bounds for row in rows) else []
     return replace(
         table, labels=("class", "method"), rows=rows, sets=sets, notes=(*optimistic_notes(table.columns), *bins, *notes)
     )
+
+
+def _notes_by_class(classes: Sequence[ClassResult]) -> list[str]:
+    """Give the notes on classes: each once with its methods and classes, and numbers of images in one line."""
+    of_notes = grouped(((one.name, note), one.method) for one in classes for note in one.result.summary.notes)
+    methods = len({one.method for one in classes})
+    said: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for (name, note), of in of_notes.items():
+        what, number = parted.groups() if (parted := _NUMBER_OF_IMAGES.fullmatch(note)) else (note, "")
+        who = "" if len(of) == methods else f"{', '.join(of)}: "
+        said.setdefault((who, what), {}).setdefault(number, []).append(name)
+    notes = []
+    for (who, what), names in said.items():
+        numbers = "; ".join(f"{number} ({', '.join(of)})" for number, of in names.items() if number)
+        notes.append(f"{who}{what}: {numbers}" if numbers else f"{who}{', '.join(names[''])}: {what}")
+    return notes
 
 
 def threshold_columns(results: Sequence[Result]) -> list[Mapping[str, NDArray[Any]]]:

@@ -1,1 +1,1 @@
-"""Bootstrap, permutation tests and comparisons, for the table of any protocol."""
+"""Intervals, comparisons and bands, for the table of any protocol."""

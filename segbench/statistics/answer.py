@@ -128,7 +128,7 @@ class Answer:
         return [self.verdict, *([f"{self.needed[0].upper()}{self.needed[1:]}"] if self.needed else [])]
 
     def table(self, *, digits: int = DIGITS) -> TextTable:
-        """Give a row per method, the best first: letter, metric, interval, and which it is significantly better than."""
+        """Give a row per method, the best first, with the letters of those it is significantly better than."""
         level = f"{100 * self.comparison.level:g} %"
         shown = self.standings[:SHOWN]
         letters = {one.letter for one in shown}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,7 +21,6 @@ from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.table import Table
-from segbench.core.text_table import aligned
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
 from segbench.statistics.measured import Interval, Measured
 from segbench.statistics.pairs import TIED, Pairs
@@ -177,25 +176,32 @@ class Comparison:
     def rows(self, key: str) -> list[Difference]:
         """Give the difference of each pair of methods by one metric, pair by pair in the order given."""
         pairs = self.pairs(key)
-        low, high = pairs.intervals(self.level)
-        columns = zip(
-            pairs.differences.tolist(),
-            low.tolist(),
-            high.tolist(),
-            pairs.p_values.tolist(),
-            pairs.corrected.tolist(),
-            pairs.standard_errors.tolist(),
-            pairs.tallies,
-            itertools.combinations(zip(self.methods, pairs.estimates.tolist(), self._bounds(key), strict=True), 2),
-            strict=True,
-        )
+        low, high = (ends.tolist() for ends in pairs.intervals(self.level))
+        estimates, bounds = pairs.estimates.tolist(), self._bounds(key)
+        errors = pairs.standard_errors.tolist()
         return [
             Difference(
-                key, a, b, value_a, value_b, difference, *ends, p, corrected, error,
-                math.nan if math.isnan(error) else pairs.freedom, *tally, bounds_a, bounds_b,
+                metric=key,
+                a=self.methods[a],
+                b=self.methods[b],
+                estimate_a=estimates[a],
+                estimate_b=estimates[b],
+                difference=estimates[a] - estimates[b],
+                low=low[k],
+                high=high[k],
+                p_value=float(pairs.p_values[k]),
+                p_holm=float(pairs.corrected[k]),
+                standard_error=errors[k],
+                freedom=math.nan if math.isnan(errors[k]) else pairs.freedom,
+                wins=pairs.tallies[k].wins,
+                ties=pairs.tallies[k].ties,
+                losses=pairs.tallies[k].losses,
+                undecided=pairs.tallies[k].undecided,
+                bounds_a=bounds[a],
+                bounds_b=bounds[b],
             )
-            for difference, *ends, p, corrected, error, tally, ((a, value_a, bounds_a), (b, value_b, bounds_b)) in columns
-        ]  # fmt: skip
+            for k, (a, b) in enumerate(itertools.combinations(range(len(self.methods)), 2))
+        ]
 
     def _bounds(self, key: str) -> list[Interval | None]:
         return [one.table.bounds.get(key) for one in self.measured.values()]
@@ -255,6 +261,8 @@ class _Ranks(Mapping[str, Ranks]):
         self._known: dict[str, Ranks] = {}
 
     def __getitem__(self, key: str) -> Ranks:
+        if key not in [*self]:
+            raise KeyError(key)
         if key not in self._known:
             self._known[key] = _rank_shares(self._comparison, key)
         return self._known[key]
@@ -308,7 +316,8 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
             if reasons
         },
     )
-    notes = (*notes_on(comparison.images), *_bin_notes(comparison))
+    first = next(iter(measured.values()))
+    notes = (*notes_on(first, {metric.key: place for place, metric in compared}), *_bin_notes(comparison))
     return Comparison(measured, comparison.metrics, notes, comparison.undefined)
 
 

@@ -185,12 +185,12 @@ def intervals_of(measured: Measured) -> Intervals:
         measured.replicates,
         measured.seed,
         measured.images,
-        (*notes_on(measured.images), *_notes(measured, places, drawn)),
+        (*notes_on(measured, places), *_on_resamples(measured, {key: places[key] for key in drawn})),
         {key: one.reason for key, one in found.items() if one.reason},
     )
 
 
-def notes_on(images: int) -> tuple[str, ...]:
+def few_images(images: int) -> tuple[str, ...]:
     """Say what intervals over so few images are worth; nothing where there are enough."""
     if images == 1:
         return ("1 image: intervals need at least two images",)
@@ -199,21 +199,24 @@ def notes_on(images: int) -> tuple[str, ...]:
     return ()
 
 
-def _notes(measured: Measured, places: Mapping[str, int], drawn: list[str]) -> Iterator[str]:
-    """Say what makes intervals less sure than their level: unequal images, rare classes, few resamples."""
-    table = measured.table
+def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
+    """Say what makes intervals of some metrics less sure than their level: few or unequal images, rare classes."""
+    yield from few_images(measured.images)
     if measured.images > 1:
         yield from _on_weights(measured, places)
-    rare = {name: number for name, number in table.images_of_classes.items() if number < _FEW_OF_A_CLASS}
+    rare = {name: number for name, number in measured.table.images_of_classes.items() if number < _FEW_OF_A_CLASS}
     if rare:
         listed = first_names([f"{name} ({many(number, 'image')})" for name, number in rare.items()], _NAMED_CLASSES)
-        yield f"intervals of means over classes are too narrow, since few images hold some classes: {listed}"
-    if drawn and table.resampled_at:
-        yield table.resampled_at
-    lost = {key: int(np.isnan(measured.draws[:, places[key]]).sum()) for key in drawn}
-    for key, number in lost.items():
-        if number:
-            yield f"{key}: undefined in {number} of {measured.replicates} resamples, which are left out"
+        yield f"intervals are too narrow, since few images hold some classes: {listed}"
+
+
+def _on_resamples(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
+    """Say at which thresholds metrics were resampled, and in how many resamples they are undefined."""
+    if places and measured.table.resampled_at:
+        yield measured.table.resampled_at
+    for key, place in places.items():
+        if lost := int(np.isnan(measured.draws[:, place]).sum()):
+            yield f"{key}: undefined in {lost} of {measured.replicates} resamples, which are left out"
 
 
 def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:

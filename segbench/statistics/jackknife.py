@@ -10,10 +10,10 @@ times too small. A metric that uses only the order of the scores has the same ps
 
 Degrees of freedom
 ------------------
-Images weigh differently in a pooled metric. With the weights w of the images (`Table.shares`), e = (sum w)^2 / sum w^2
-images of equal weight would be as many. A difference has e - 1 degrees of freedom. The interval of a single method has
-the smaller of e - 1 and 2 n / (k - 1), where k is the kurtosis of the pseudo-values, m4 / m2^2. Both are at least 2, and
-never above n - 1.
+Images weigh differently in a pooled metric. With the weights w of the images (`Table.shares`), they are as good as
+e = (sum w)^2 / sum w^2 images of equal weight. A difference has e - 1 degrees of freedom. The interval of a single
+method has the smaller of e - 1 and 2 n / (k - 1), where k is the kurtosis of the pseudo-values, m4 / m2^2. Both are at
+least 2, and never above n - 1.
 
 References
 ----------
@@ -33,6 +33,7 @@ from segbench.core.integers import FloatArray
 from segbench.core.table import Table
 
 _LEAST_FREEDOM = 2.0
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +81,11 @@ class Jackknife:
         """Degrees of freedom of the interval of this method alone, shape (metrics,)."""
         off = self.pseudo - self.pseudo.mean(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):  # all pseudo-values are equal
-            kurtosis = (off**4).mean(axis=0) / (off**2).mean(axis=0) ** 2
-            by_kurtosis = np.nan_to_num(2 * self.images / (kurtosis - 1), nan=np.inf)
+            excess = (off**4).mean(axis=0) / (off**2).mean(axis=0) ** 2 - 1
+        by_kurtosis = 2 * self.images / np.maximum(np.nan_to_num(excess), _ROUNDING)  # at least 0 but for rounding
         highest = self.freedom_of_differences
-        return np.clip(by_kurtosis, np.minimum(_LEAST_FREEDOM, highest), highest)
+        freedom: FloatArray = np.clip(by_kurtosis, np.minimum(_LEAST_FREEDOM, highest), highest)
+        return freedom
 
 
 def jackknife(table: Table) -> Jackknife:

@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 
 from segbench.core.integers import FloatArray
-from segbench.core.metric import Metric
 from segbench.core.numbers import many
 from segbench.core.table import Table
 from segbench.statistics.jackknife import Jackknife, jackknife, logit_ends, t_value
@@ -76,10 +75,11 @@ class Measured:
     def draws(self) -> FloatArray:
         """Every metric in every resample, shape (replicates, metrics); nan where undefined."""
         table = self.table
-        # A table may resample at a choice of thresholds; what that takes from the estimate, it takes from each resample.
+        # A table may resample at a choice of thresholds: what that takes from the estimate it takes from each resample.
         total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
         off = np.nan_to_num(table.estimates - table.score(total)[0])
-        return draw(table, replicates=self.replicates, seed=self.seed) + off
+        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed) + off
+        return draws
 
     @cached_property
     def of_images(self) -> tuple[FloatArray, FloatArray]:
@@ -122,8 +122,3 @@ class Measured:
         """Name the image without which a metric is undefined; empty where there is none."""
         lost = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, place]))
         return f"undefined without the image {self.table.names[lost[0]]}" if lost.size else ""
-
-
-def place_of(metric: Metric, table: Table) -> int:
-    """Number the column of a metric."""
-    return [each.key for each in table.metrics].index(metric.key)

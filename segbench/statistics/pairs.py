@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,15 @@ FEWEST_IMAGES = 6
 """Below this many images, differences have neither interval nor p-value."""
 TIED = 1e-12
 _THE_SAME = 1e-10
+
+
+class Tally(NamedTuple):
+    """Images that the first of two methods wins, on which they are equal, that it loses, and that bins leave open."""
+
+    wins: int
+    ties: int
+    losses: int
+    undecided: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,20 +180,18 @@ class Pairs:
         low, high = np.array([pair or (value, value) for pair, value in zip(ends, self.estimates, strict=True)]).T
         one, other = self.pairs
         bounded = np.array([pair is not None for pair in ends])
-        overlap: NDArray[np.bool_] = (low[one] <= high[other]) & (low[other] <= high[one])
-        return overlap & (bounded[one] | bounded[other])
+        overlap = (low[one] <= high[other]) & (low[other] <= high[one])
+        left_open: NDArray[np.bool_] = overlap & (bounded[one] | bounded[other])
+        return left_open
 
     @cached_property
-    def tallies(self) -> list[tuple[int, int, int, int]]:
-        """Images won by the first method of each pair, tied, lost, and left undecided by bins of scores."""
-        lowest, highest = (np.array([one.of_images[k][:, self.place] for one in self.measured]) for k in (0, 1))
-        found = []
-        for a, b in itertools.combinations(range(len(self.measured)), 2):
-            won, tied, lost, undecided = _tally(lowest[a] - highest[b], highest[a] - lowest[b])
-            found.append(
-                (won, tied, lost, undecided) if self.metric.better != "lower" else (lost, tied, won, undecided)
-            )
-        return found
+    def tallies(self) -> list[Tally]:
+        """How many images each method of a pair wins."""
+        sign = self.metric.direction
+        ends = [[sign * one.of_images[k][:, self.place] for one in self.measured] for k in (0, 1)]
+        lowest, highest = ends[::sign]
+        pairs = itertools.combinations(range(len(self.measured)), 2)
+        return [_tally(lowest[a] - highest[b], highest[a] - lowest[b]) for a, b in pairs]
 
     def images_needed(self, place: int, *, power: float = 0.8) -> float:
         """About how many images like these show the difference of a pair at .05, before correction; inf if never."""
@@ -195,9 +203,9 @@ class Pairs:
         return self.measured[0].images * (float(ndtri(0.975) + ndtri(power)) * error / difference) ** 2
 
 
-def _tally(lowest: FloatArray, highest: FloatArray) -> tuple[int, int, int, int]:
-    """Count images that are higher for a, equal, higher for b, or undecided, given the ends of each difference."""
+def _tally(lowest: FloatArray, highest: FloatArray) -> Tally:
+    """Count images that are better for a, equal, better for b, or undecided, given the ends of each difference."""
     higher, lower = lowest > TIED, highest < -TIED
     equal = (lowest >= -TIED) & (highest <= TIED)
     undecided = ~(higher | lower | equal | np.isnan(lowest))
-    return int(higher.sum()), int(equal.sum()), int(lower.sum()), int(undecided.sum())
+    return Tally(*(int(np.count_nonzero(part)) for part in (higher, equal, lower, undecided)))

@@ -29,7 +29,7 @@ def as_draws(replicates: int, seed: int) -> tuple[int, int]:
 
 
 def draw(table: Table, *, replicates: int, seed: int) -> FloatArray:
-    """Measure bootstrap replicates: one row of metrics per replicate."""
+    """Measure resamples of the images: one row of metrics per resample."""
     return np.concatenate([table.measure(weights) for weights in weights_of_draws(table.images, replicates, seed)])
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
+from segbench.core.numbers import many, of_all
 from segbench.loaders.bsds_text import BEST_KEYS, REGION_FILES, REGION_KEYS, read_rows
 from segbench.loaders.decoded import shown
 from segbench.protocols.boundaries.settings import Boundaries
@@ -68,7 +69,7 @@ def _example_groups(places: Mapping[str, Path]) -> Iterator[Group]:
         folder, predictions = places["official"] / example["name"], places[example["predictions"]]
         names, missing = _common(places["ground_truth"], predictions)
         if not missing and not names >= wanted:
-            missing = f"{len(names & wanted)} of {len(wanted)} images lie in {_short(predictions)}"
+            missing = f"{of_all(len(names & wanted), len(wanted), 'image', 'lie')} in {_short(predictions)}"
         if not folder.is_dir():
             missing = f"there is no folder {_short(folder)}"
         for kind, compare in (("boundaries", _compare_boundaries), ("regions", _compare_regions)):
@@ -98,7 +99,7 @@ def _test_set_groups(places: Mapping[str, Path]) -> Iterator[Group]:
         )
     if listed := images_with_counts(places["counts"], names):
         yield _group(
-            f"gPb-owt-ucm, official counts of {len(listed)} images",
+            f"gPb-owt-ucm, official counts of {many(len(listed), 'image')}",
             listed,
             (places["ground_truth"], places["ucm2"], Boundaries()),
             partial(_compare_counts, places["counts"], listed),

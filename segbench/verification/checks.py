@@ -21,6 +21,7 @@ from typing import Any, Literal
 from segbench.aggregator.benchmark import FailedImages, evaluate
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
+from segbench.core.numbers import many
 
 State = Literal["as expected", "off", "not checked"]
 Progress = Callable[[int, int], None]
@@ -155,7 +156,7 @@ def counted(*arguments: Any, **options: Any) -> Result:  # noqa: ANN401  those o
         result = evaluate(*arguments, **options)
     if result.failed:
         listed = "".join(f"\n  {failure}" for failure in result.failed.values())
-        raise DataError(result.method, f"{len(result.failed)} images could not be counted:{listed}\n")
+        raise DataError(result.method, f"{many(len(result.failed), 'image')} could not be counted:{listed}\n")
     return result
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
+from segbench.core.numbers import many
 from segbench.loaders.bsds_text import read_rows
 from segbench.loaders.decoded import shown
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -46,7 +47,7 @@ def images_with_counts(folder: Path, available: Collection[str]) -> list[str]:
         return sorted(available)
     names = [Path(line).stem for line in listed.read_text("utf-8").split()]
     if missing := [name for name in names if name not in available]:
-        what = f"lists {len(missing)} images that have no ground truth or no prediction, the first {shown(missing[0])}"
+        what = f"lists {many(len(missing), 'image')} without ground truth or prediction, the first {shown(missing[0])}"
         raise DataError(shown(listed), what, "add these images, or leave them out of the list and of all rows")
     return names
 
@@ -59,7 +60,9 @@ def compare_counts(folder: Path, names: Sequence[str], result: Result) -> Iterat
     for path, rows in read.items():
         if len(rows) != len(names):
             hint = f"name the images in the order of rows in {_LIST} beside it, one per line"
-            raise DataError(shown(path), f"has {len(rows)} rows, expected one for each of {len(names)} images", hint)
+            raise DataError(
+                shown(path), f"has {many(len(rows), 'row')}, expected one for each of {many(len(names), 'image')}", hint
+            )
         if _threshold(path) not in thresholds:
             what = f"its name has no threshold that is counted here, expected {_PREFIX}0.01.txt to {_PREFIX}0.99.txt"
             raise DataError(shown(path), what, "rename or remove it")

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
 from segbench.core.metric import image_columns
+from segbench.core.numbers import of_all
 from segbench.loaders.decoded import shown
 from segbench.protocols.saliency.counts import LEVELS, UNITS, SaliencyCounts
 from segbench.protocols.saliency.settings import Saliency
@@ -138,7 +139,8 @@ class _Method(NamedTuple):
         """Say how many images lie there, if not all do."""
         held = [{path.stem for path in place.iterdir()} if place.is_dir() else set() for place in self.places]
         images, found = len(self.images), len(self.images.intersection(*held))
-        return "" if found == images else f"{found} of {images} images lie in ground_truth and predictions/{self.name}"
+        lie = of_all(found, images, "image", "lie")
+        return "" if found == images else f"{lie} in ground_truth and predictions/{self.name}"
 
 
 def _compare(method: _Method, executor: Executor | None, progress: Progress) -> Iterator[Check]:

@@ -162,7 +162,7 @@ class TestWhichIsPositive:
     def test_a_third_value_is_refused_when_it_comes(self):
         accumulator = Accumulator()
         accumulator.update([0, 1], [0.1, 0.2], name="a")
-        with pytest.raises(DataError, match=r"3 distinct values.*255 in 1 images \('b'\)"):
+        with pytest.raises(DataError, match=r"3 distinct values.*255 in 1 image \('b'\)"):
             accumulator.update([0, 255], [0.1, 0.2], name="b")
         accumulator.update([0, 1], [0.1, 0.2], name="b")
         assert accumulator.compute().summary["positives"] == 2
@@ -381,7 +381,7 @@ class TestWhatIsRefused:
         [
             ({"name": "a", "names": ["a", "b"]}, "exclude each other"),
             ({"names": "ab"}, "expected one name per image"),
-            ({"names": ["a"]}, r"1 names for 2 images \(scores\) and 2"),
+            ({"names": ["a"]}, r"1 name for 2 images \(scores\) and 2"),
             ({"names": ["a", 1.5]}, "1.5 is not the name"),
             ({"valid": [[True, False]]}, r"valid has shape \(1, 2\) and dtype bool, expected \(2, 2\)"),
             ({"valid": [[1, 0], [1, 1]]}, "dtype int64, expected"),
@@ -395,7 +395,7 @@ class TestWhatIsRefused:
             accumulator.compute()
 
     def test_no_axis_of_images(self):
-        with pytest.raises(ArgumentError, match="1 names for 0 images"):
+        with pytest.raises(ArgumentError, match="1 name for 0 images"):
             Accumulator().update(1, 0.5, names=["a"])
 
     def test_a_bad_image_leaves_out_its_whole_batch_and_is_named(self):
@@ -496,7 +496,7 @@ class TestResultsFiles:
             accumulator.compute(results=tmp_path / "r.segbench")
         for command in (
             ["show", "--per-image"],
-            ["compare", "--replicates", "20", "--permutations", "20"],
+            ["compare", "--replicates", "20"],
             ["plot", "-o", tmp_path / "pr.png"],
             ["report", "-o", tmp_path / "page.html", "--no-intervals"],
         ):

@@ -126,7 +126,7 @@ class TestPositiveOverTheSet:
     def test_three_values_over_the_set_are_refused_with_all_found(self, tmp_path):
         truth = write_folder(tmp_path / "gt", {"a.png": FIRST_TRUTH * 255, "b.png": FIRST_TRUTH})
         scores = write_folder(tmp_path / "pred", {"a.npy": FIRST_SCORES, "b.npy": FIRST_SCORES})
-        with pytest.raises(DataError, match=r"3 distinct values.*0 in 2 images.*1 in 1 images.*255 in 1.*'>=1'"):
+        with pytest.raises(DataError, match=r"3 distinct values.*0 in 2 images.*1 in 1 image .*255 in 1.*'>=1'"):
             evaluate(truth, scores)
         assert evaluate(truth, scores, Pixels(positive=">=1")).summary["positives"] == 10
 

@@ -3,7 +3,9 @@
 import json
 import os
 import random
+import re
 import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -81,20 +83,110 @@ class TestSeveralWriters:
             (kept,) = [result for result in load_results(file) if result.method == folder.name]
             assert document(kept) == document(alone)
 
-    def test_the_last_to_finish_a_run_of_one_name_has_its_way_in_full(self, tmp_path):
-        gt, pred = write_many(tmp_path, 6)
-        _, other = write_many(tmp_path, 6, seed=1, name="other")
+    def start_four(self, tmp_path, gt, folders):
+        """Count four folders under one name at once; give the exit codes and what was printed on standard error."""
         file = tmp_path / "r.segbench"
-        inside = []
+        running = {
+            tmp_path / str(k): programs.start(
+                tmp_path / str(k), "pixels", gt, f"net={folder}", "-j", "1", "--no-check", "-o", file
+            )
+            for k, folder in enumerate(folders)
+        }
+        errors = [programs.printed(*one)[1] for one in running.items()]
+        return [process.exitcode for process in running.values()], errors
 
-        def between(done, _total):
-            if done == 3:
-                inside.append(evaluate(gt, other, method="m", results=file))
+    def test_of_four_predictions_under_one_name_one_is_kept(self, tmp_path):
+        folders = [write_many(tmp_path, 60, seed=seed, name=f"model{seed}") for seed in range(4)]
+        gt = folders[0][0]
+        codes, errors = self.start_four(tmp_path, gt, [folder for _, folder in folders])
+        assert sorted(codes) == [0, 1, 1, 1], errors
+        assert sum("holds a run of 'net' with other predictions" in error for error in errors) == 3
+        (kept,) = load_results(tmp_path / "r.segbench")
+        assert document(kept) == document(evaluate(gt, folders[codes.index(0)][1]))
 
-        last = evaluate(gt, pred, method="m", results=file, progress=between)
+    def test_the_same_predictions_at_once_are_no_conflict(self, tmp_path):
+        gt, pred = write_many(tmp_path, 60)
+        copies = [shutil.copytree(pred, tmp_path / f"copy{k}") for k in range(3)]
+        codes, errors = self.start_four(tmp_path, gt, [pred, *copies])
+        assert codes == [0, 0, 0, 0], errors
+
+
+class TestOtherPredictionsUnderOneName:
+    @pytest.fixture
+    def models(self, tmp_path):
+        gt, a = write_many(tmp_path, 6, name="a/preds")
+        return gt, a, write_many(tmp_path, 6, seed=1, name="b/preds")[1], tmp_path / "r.segbench"
+
+    def test_are_refused_and_another_name_keeps_both(self, segbench, models):
+        gt, a, b, file = models
+        assert segbench("pixels", gt, a, "-o", file).code == 0
+        answer = segbench("pixels", gt, b, "-o", file)
+        assert answer.code == 1
+        assert f"holds a run of 'preds' with other predictions, {a}; give these another name" in answer.err
         (kept,) = load_results(file)
-        assert document(kept) == document(last) == document(evaluate(gt, pred))
-        assert document(inside[0]) == document(evaluate(gt, other))
+        assert document(kept) == document(evaluate(gt, a))
+        advised = re.search(r"another name, (\S+),", answer.err)[1]
+        assert segbench("pixels", gt, advised, "-o", file).code == 0
+        assert [result.summary["ods_f"] for result in load_results(file)] == [
+            evaluate(gt, folder).summary["ods_f"] for folder in (a, b)
+        ]
+
+    def test_replace_the_stored_run_with_fresh(self, models):
+        gt, a, b, file = models
+        evaluate(gt, a, results=file)
+        with pytest.raises(DataError, match="or replace the stored run: fresh=True"):
+            evaluate(gt, b, results=file)
+        evaluate(gt, b, results=file, fresh=True)
+        (kept,) = load_results(file)
+        assert document(kept) == document(evaluate(gt, b))
+        with pytest.raises(DataError, match="with other predictions"):
+            evaluate(gt, a, results=file)
+
+    def test_replace_it_also_where_a_fresh_run_was_cut_short(self, models):
+        gt, a, b, file = models
+        evaluate(gt, a, results=file)
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(gt, b, results=file, fresh=True, progress=stop)
+        evaluate(gt, b, results=file)
+        (kept,) = load_results(file)
+        assert document(kept) == document(evaluate(gt, b))
+
+    def test_do_not_replace_a_run_that_was_cut_short(self, models):
+        gt, a, b, file = models
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(gt, a, results=file, progress=stop)
+        with pytest.raises(DataError, match="with other predictions"):
+            evaluate(gt, b, results=file)
+        assert evaluate(gt, a, results=file).reused == 1
+
+    def test_of_other_images_are_refused(self, models, tmp_path):
+        gt, a, _, file = models
+        evaluate(gt, a, results=file)
+        other = write_folder(tmp_path / "other", {"third.png": np.eye(4, dtype=np.uint8) * 255})
+        scores = write_folder(tmp_path / "scores", {"third.npy": FIRST_SCORES})
+        with pytest.raises(DataError, match="with other predictions"):
+            evaluate(other, scores, method="preds", results=file)
+
+    def test_in_the_same_folder_replace_the_run(self, models):
+        gt, a, b, file = models
+        evaluate(gt, a, results=file)
+        shutil.copytree(b, a, dirs_exist_ok=True)
+        evaluate(gt, a, results=file)
+        (kept,) = load_results(file)
+        assert document(kept) == document(evaluate(gt, b))
+
+    def test_of_a_column_of_a_list_are_given_another_column(self, segbench, models):
+        gt, a, b, file = models
+        for name, folder in (("a", a), ("b", b)):
+            rows = [f"{path.stem},{path},{folder / path.name}" for path in gt.iterdir()]
+            file.with_name(f"{name}.csv").write_text("\n".join(["name,ground_truth,prediction:net", *rows]))
+        assert segbench("pixels", "--pairs", file.with_name("a.csv"), "-o", file).code == 0
+        answer = segbench("pixels", "--pairs", file.with_name("b.csv"), "-o", file)
+        assert "another name, prediction:net-2 as the header of their column" in answer.err
+
+
+def stop(_done, _total):
+    raise KeyboardInterrupt
 
 
 @pytest.fixture
@@ -161,15 +253,6 @@ class TestACompleteRunStays:
             evaluate(*papers, results=tmp_path / "r")
         (kept,) = load_results(tmp_path / "r")
         assert document(kept) == document(first)
-
-    def test_and_its_replacement_by_other_images_is_said(self, papers, tmp_path):
-        evaluate(*papers, results=tmp_path / "r")
-        other = write_folder(tmp_path / "other", {"third.png": np.eye(4, dtype=np.uint8) * 255})
-        scores = write_folder(tmp_path / "scores", {"third.npy": FIRST_SCORES})
-        with pytest.warns(segbench.ReplacedRun, match="give one of them another name or file"):
-            result = evaluate(other, scores, method="pred", results=tmp_path / "r")
-        (kept,) = load_results(tmp_path / "r")
-        assert document(kept) == document(result)
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def test_a_perfect_method_wins_although_its_scores_are_many():
         labels = rng.random((120, 120)) < 0.2
         perfect[str(k)] = count_pixels(labels, labels / 2 + rng.random(labels.shape) * 0.4999)
         poor[str(k)] = count_pixels(labels, np.round(rng.random(labels.shape) * 0.4 + labels * 0.1, 2))
-    comparison = compare({"perfect": perfect, "poor": poor}, replicates=50, permutations=100)
+    comparison = compare({"perfect": perfect, "poor": poor}, replicates=50)
     row = next(row for row in comparison.differences if row.metric == "ods_f")
     assert (row.estimate_a, row.wins, row.ties, row.losses) == (1.0, 12, 0, 0)
 
@@ -113,11 +113,11 @@ class TestResultsFile:
         for path in pred.iterdir():
             np.save(other / path.name, np.load(path) + np.random.default_rng(0).normal(size=(150, 160)))
         fresh = [evaluate(gt, folder, results=tmp_path / "r.segbench") for folder in (pred, other)]
-        pooled_anew = compare(fresh, replicates=20, permutations=20)
+        pooled_anew = compare(fresh, replicates=20)
+        assert pooled_anew.differences
         monkeypatch.setattr("segbench.curves.pooled.Pooling", None)  # nothing is pooled again
-        assert compare(load_results(tmp_path / "r.segbench"), replicates=20, permutations=20).differences == (
-            pooled_anew.differences
-        )
+        again = compare(load_results(tmp_path / "r.segbench"), replicates=20)
+        assert str(again.differences) == str(pooled_anew.differences)
 
     @pytest.mark.parametrize(
         "change",
@@ -175,7 +175,7 @@ def test_of_very_many_images_the_summary_is_kept_and_the_same_follows_from_it(tm
     assert dict(loaded.summary) == dict(counted.summary)
     assert loaded.chosen_points == ""
     assert loaded.curve.area == counted.curve.area
-    assert dict(loaded.intervals(replicates=50)) == dict(counted.intervals(replicates=50))
+    assert str(loaded.intervals(replicates=50)) == str(counted.intervals(replicates=50))
     assert str(masks.summary) == str(evaluate(gt, gt).summary)
     monkeypatch.undo()
     plain = compare([counted, evaluate(gt, gt, method="masks")], replicates=50)

@@ -135,7 +135,7 @@ CASES = {
         each("truth", lambda a: a | np.roll(a, 1, axis=0) | np.roll(a, 1, axis=1)),
         "thick-ground-truth",
         GOES_ON,
-        "thin drawn lines",
+        "thin drawn lines in Python with segbench.thin",
         **LINES,
     ),
     "ground truth filled": Case(None, "thick-ground-truth", GOES_ON, "--label-maps", verb="boundaries"),
@@ -215,6 +215,13 @@ class TestHint:
         assert "--no-check" in refused.err
         (run,) = json.loads(segbench("pixels", *where, "--no-check", "--format", "json", "-j", 1).out)["runs"]
         assert (run["images"], run["failed"]) == (1, 33)
+
+
+@pytest.mark.parametrize("name", ["not suppressed", "ground truth drawn on both sides", "ground truth filled"])
+def test_thick_lines_are_no_finding_where_nothing_is_thinned(segbench, tmp_path, name):
+    case = CASES[name]
+    answer = segbench("check", "boundaries", *broken(case, tmp_path), "--no-thin", "--format", "json")
+    assert case.key not in {finding["key"] for finding in json.loads(answer.out)["reports"][0]["findings"]}
 
 
 def test_of_many_files_a_run_names_a_few(segbench, tmp_path):

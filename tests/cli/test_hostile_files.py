@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -173,3 +174,68 @@ def test_links_in_circles_to_nothing_and_to_devices(segbench, tmp_path):
     counted = segbench("pixels", tmp_path / "gt", tmp_path / "pred", "--format", "json")
     (run,) = json.loads(counted.out)["runs"]
     assert (counted.code, run["images"], run["failed"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("options", [[], ["--invert"], ["--scale", "255"], ["--scale", "sigmoid"]], ids=str)
+def test_a_signalling_nan_is_refused_as_any_other(segbench, tmp_path, options):
+    truth, found = scores(SHAPE)
+    found = (found / 255).astype(np.float32)
+    for name in ("sound", "odd"):
+        np.save(tmp_path / f"{name}.npy", truth)
+        write(tmp_path / "gt", f"{name}.npy", (tmp_path / f"{name}.npy").read_bytes())
+        np.save(tmp_path / f"{name}.npy", found)
+        write(tmp_path / "pred", f"{name}.npy", (tmp_path / f"{name}.npy").read_bytes())
+        found.view(np.uint32)[3, 4] = 0x7FA00000
+    answer = segbench("pixels", tmp_path / "gt", tmp_path / "pred", *options)
+    assert answer.code == 1
+    assert "odd.npy: 1 NaN and 0 infinite scores" in answer.out
+    assert "RuntimeWarning" not in answer.err
+
+
+SIDE_FILES = [
+    ["pixels", "gt", "pred", "--images"],
+    ["pixels", "--pairs"],
+    ["labels", "gt", "pred", "--palette"],
+    ["labels", "gt", "pred", "--classes"],
+    ["pixels", "gt", "pred", "--preset"],
+    ["presets"],
+]
+
+
+class TestPipesAndDevices:
+    """They may have no end, or nobody who writes to them."""
+
+    @pytest.fixture(autouse=True)
+    def here(self, tmp_path, monkeypatch):
+        truth, found = scores(SHAPE)
+        for folder, array in (("gt", truth * np.uint8(255)), ("pred", found)):
+            write(tmp_path / folder, "a.png", encoded(array, ".png"))
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("segbench.loaders.side_files._PATIENCE", 0.1)
+        monkeypatch.setattr("segbench.loaders.listing.LARGEST_LIST", 2**20)
+
+    @pytest.mark.parametrize("command", SIDE_FILES, ids=" ".join)
+    def test_a_text_without_end_is_refused(self, segbench, command):
+        Path("zero.toml").symlink_to("/dev/zero")
+        answer = segbench(*command, "zero.toml")
+        assert answer.code == 1
+        assert "zero.toml: goes on after" in answer.err
+
+    @pytest.mark.parametrize("command", SIDE_FILES, ids=" ".join)
+    def test_a_pipe_without_a_writer_is_refused(self, segbench, command):
+        os.mkfifo("pipe.toml")
+        answer = segbench(*command, "pipe.toml")
+        assert answer.code == 1
+        assert "pipe.toml: is a pipe to which nothing was written for 0.1 s" in answer.err
+
+    @pytest.mark.parametrize("places", ["pipe.png pred/a.png", "gt/a.png pipe.png", "pipe.zip pred", "gt pipe.png"])
+    def test_a_pipe_in_place_of_images_is_named(self, segbench, places):
+        os.mkfifo(next(place for place in places.split() if "pipe" in place))
+        answer = segbench("pixels", *places.split())
+        assert answer.code == 1
+        assert re.search(r"pipe\.(png|zip): is a pipe, expected a file or a folder", answer.err)
+
+    def test_a_pipe_in_a_list_is_named(self, segbench):
+        os.mkfifo("pipe.png")
+        Path("list.csv").write_text("name,ground_truth,prediction\na,gt/a.png,pipe.png\n")
+        assert "pipe.png: is not a file" in segbench("pixels", "--pairs", "list.csv").err

@@ -32,6 +32,15 @@ def alive(group):
     return [state for state in states if state[2] == str(group) and state[0] not in "ZX"]
 
 
+def all_end(group):
+    """Return whether the processes of a group end within seconds."""
+    for _ in range(1000):
+        if not alive(group):
+            return True
+        time.sleep(0.02)
+    return False
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
 @pytest.mark.parametrize(
@@ -58,11 +67,38 @@ def test_ends_all_processes_with_one_message(folders, command, delay):
     assert "Traceback" not in out + err
     assert done or process.returncode in (0, 130)
     assert process.returncode == 0 or "stopped" in err
-    for _ in range(1000):
-        if not alive(process.pid):
-            break
+    assert all_end(process.pid)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
+def test_sigterm_ends_workers_and_says_how_to_continue(folders, send, tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *RUN, "-j", "2", "-o", tmp_path / "r.segbench"], cwd=folders[0].parent,
+        start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not (tmp_path / "r.segbench-wal").exists():
         time.sleep(0.02)
-    assert not alive(process.pid)
+    time.sleep(0.3)  # workers start
+    send(process.pid, signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert "stopped" in err
+    assert "to continue:" in err
+    assert "leaked" not in err
+    assert "Traceback" not in out + err
+    assert all_end(process.pid)
+
+
+def test_a_results_file_that_was_not_written_keeps_nothing(segbench, folders, monkeypatch, tmp_path):
+    def stop(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("segbench.checks.checking.quick_check", stop)
+    answer = segbench("pixels", *folders, "-o", tmp_path / "k.segbench")
+    assert answer.code == 130
+    assert f"stopped; {tmp_path}/k.segbench was not written yet; to start again:\n  segbench pixels" in answer.err
 
 
 def test_ends_any_command_with_130(segbench, folders, monkeypatch):

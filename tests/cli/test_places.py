@@ -168,6 +168,23 @@ def test_names_of_methods(tmp_path, monkeypatch):
             methods_of(wrong)
 
 
+def test_a_dot_in_the_name_of_a_folder_stays(segbench, papers):
+    folders = [papers / name for name in ("net_v1.0", "net_v1.5", "net.png")]
+    for folder in folders:
+        shutil.copytree(papers / "pred", folder)
+    runs = json.loads(segbench("pixels", papers / "gt", *folders, "--format", "json").out)["runs"]
+    assert [run["method"] for run in runs] == ["net_v1.0", "net_v1.5", "net.png"]
+    assert evaluate(papers / "gt", papers / "net_v1.5").method == "net_v1.5"
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [("s3://b/step_0.25", "step_0.25"), ("s3://b/hed.png", "hed"), ("net_v1.0.zip", "net_v1.0"), ("a.b.npy", "a.b")],
+)
+def test_only_a_known_extension_is_left_out(place, name):
+    assert list(methods_of([place])) == [name]
+
+
 def test_folders_whose_name_is_no_text(segbench, papers):
     odd = papers / "m\udcff"
     shutil.copytree(papers / "pred", odd)

@@ -119,3 +119,14 @@ def test_what_a_protocol_cannot_do_is_refused(segbench, folders, arguments, mess
     answer = segbench(verb, *folders, *options)
     assert (answer.code, answer.out) == (2, "")
     assert message in answer.err
+
+
+def test_square_ground_truth_larger_than_the_prediction_is_cropped(segbench, tmp_path):
+    truth = np.zeros((32, 32), np.uint8)
+    truth[8:20, 8:20] = 255
+    folders = tmp_path / "gt", tmp_path / "pred"
+    for folder, mask in zip(folders, (truth, truth[:31, :31]), strict=True):
+        write_folder(folder, {"a.png": mask})
+    run = the_run(segbench("pixels", *folders, "--crop", "--format", "json"))
+    assert (run["summary"]["iou"], run["summary"]["positives"], run["summary"]["negatives"]) == (1, 144, 31 * 31 - 144)
+    assert segbench("check", *folders, "--crop").code == 0

@@ -69,6 +69,19 @@ class TestRun:
         assert "1 of 2 images failed" in answer.out
         assert "first.npy" in answer.out
 
+    @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown", "latex"])
+    def test_the_reason_of_a_failed_image_is_on_standard_error_in_every_format(self, segbench, papers, form):
+        (papers[1] / "first.npy").write_bytes(b"junk")
+        answer = segbench("pixels", *papers, "--no-check", "--format", form)
+        assert answer.code == 1
+        assert "pred: 1 of 2 images failed and are left out of all metrics:\n  " in answer.err
+        assert "first.npy" in answer.err
+
+    def test_the_reason_of_a_run_without_metrics_is_on_standard_error(self, segbench, papers):
+        answer = segbench("pixels", *papers, "--positive", "7", "--format", "csv")
+        assert answer.code == 1
+        assert "undefined (no positive" in answer.err
+
     def test_what_mends_several_failed_images_is_said_once(self, segbench, papers):
         small = {"first.npy": FIRST_SCORES[::2, ::2], "second.npy": SECOND_SCORES[::2, ::2]}
         write_folder(papers[1], small)
@@ -245,10 +258,21 @@ class TestStartUp:
         answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         assert answer.stdout.strip() == "[]"
 
+    def test_ctrl_c_is_answered_before_anything_is_imported(self):
+        script = (
+            "import sys, segbench.cli.main; print(sorted({'ast', 'enum', 'lazy_loader', 'typer'} & {*sys.modules}))"
+        )
+        answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        assert answer.stdout.strip() == "[]"
+
     def test_version(self, segbench):
         import segbench as library
 
         assert segbench("--version").out.strip() == f"segbench {library.__version__}"
+
+    def test_a_terminal_of_no_columns_gets_what_any_other_gets(self, segbench, papers, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "0")
+        assert "pred" in segbench("pixels", *papers).out
 
     def test_output_cut_short_is_no_error(self, papers):
         command = f"{sys.executable} -m segbench pixels {papers[0]} {papers[1]} --format json | head -1"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from methods import write_methods
 
-from segbench import load_results
+from segbench import evaluate, load_results
 
 
 @pytest.fixture
@@ -28,6 +28,25 @@ def test_digits(segbench, kept):
         refused = segbench(verb, kept, "--format", "csv", "--digits", 2)
         assert refused.code == 2
         assert "csv keeps all digits" in refused.err
+
+
+@pytest.mark.parametrize("first", "=+-@")
+def test_csv_quotes_names_that_are_formulas(segbench, tmp_path, first):
+    gt, pred = write_methods(tmp_path, {"a": 3.0}, images=2)
+    name, image = f"{first}HYPERLINK('x')", f"{first}2+cmd"
+    for folder in (gt, pred):
+        (folder / "im00.png").rename(folder / f"{image}.png")
+    evaluate(gt, pred, method=name, results=tmp_path / "r")
+    rows = list(csv.DictReader(io.StringIO(segbench("show", tmp_path / "r", "--per-image", "--format", "csv").out)))
+    assert (rows[0]["method"], rows[0]["image"]) == (f"'{name}", f"'{image}")
+    assert not any(text.startswith("'") for row in rows for key, text in row.items() if key not in ("method", "image"))
+
+
+def test_csv_leaves_negative_numbers(segbench, tmp_path):
+    folders = write_methods(tmp_path, {"a": 3.0, "b": 1.0}, images=4)
+    assert segbench("pixels", *folders, "-o", tmp_path / "r").code == 0
+    printed = segbench("compare", tmp_path / "r", "--format", "csv").out
+    assert any(float(row["difference"]) < 0 for row in csv.DictReader(io.StringIO(printed)) if row["difference"])
 
 
 def test_per_threshold(segbench, kept):

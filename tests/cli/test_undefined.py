@@ -11,7 +11,17 @@ import pytest
 from cases import write_folder
 from pages import embedded
 
-from segbench import BoundaryCounts, Result, export_bsds, import_bsds, load_results, plot_images
+from segbench import (
+    BoundaryCounts,
+    ClassCounts,
+    Classes,
+    Result,
+    ScoreCounts,
+    export_bsds,
+    import_bsds,
+    load_results,
+    plot_images,
+)
 from segbench import compare as compare_counts
 
 ALONE = "only one annotator, so the image is left out"
@@ -171,3 +181,61 @@ class TestSets:
         assert [(row["recall"], row["precision"], row["f"]) for row in rows] == [("", "", "")]
         again = import_bsds(folder)
         assert [math.isnan(one.summary["ods_f"]) for one in again] == [True]
+
+
+class TestMeansOverImages:
+    """A mean that leaves images out says how many."""
+
+    @pytest.fixture
+    def notes(self, segbench, tmp_path):
+        """Give the notes of a run on three images, of which only the first two hold anything."""
+
+        def run(verb, *options):
+            maps = {"a.png": column(5), "b.png": column(3, 4), "c.png": column()}
+            truth, pred = (write_folder(tmp_path / side, maps) for side in ("gt", "pred"))
+            answer = segbench(verb, truth, pred, *options, "--format", "json", "--no-check")
+            (run,) = json.loads(answer.out)["runs"]
+            return run["notes"]
+
+        return run
+
+    @pytest.mark.parametrize(
+        ("command", "note"),
+        [
+            (["pixels"], "left out of mean F, without positive pixels: 1 of 3 images"),
+            (["labels"], "left out of I IoU, I Dice, without positive pixels: 1 of 3 images"),
+            (["boundaries"], "left out of mean F, without a boundary pixel: 1 of 3 images"),
+            (
+                ["labels", "--classes", "0,255", "--void", "none"],
+                "mIoU C averages each class over the images that hold it: from 2 (255) to 3 (0) of 3 images",
+            ),
+        ],
+    )
+    def test_a_note_says_how_many_are_left_out(self, notes, command, note):
+        assert note in notes(*command)
+
+    def test_means_at_a_threshold_leave_out_images_without_a_value(self, notes):
+        (found,) = [note for note in notes("pixels", "--at", "0.5") if "without a value" in note]
+        assert "mean_image_precision@0.5, " in found
+        assert "specificity" not in found
+        assert found.endswith(": 1 of 3 images")
+
+    def test_a_table_of_classes_has_one_line_for_all(self, segbench, tmp_path):
+        maps = {"a.png": [[1, 2], [3, 0]], "b.png": [[1, 0], [0, 0]], "c.png": [[0, 2], [3, 0]], "d.png": [[0] * 2] * 2}
+        written = {name: np.array(map_, np.uint8) for name, map_ in maps.items()}
+        truth, pred = (write_folder(tmp_path / side, written) for side in ("gt", "pred"))
+        kept = tmp_path / "r.segbench"
+        assert segbench("labels", truth, pred, "--classes", "0-3", "-o", kept).code == 0
+        shown = segbench("show", kept, "--per-class").out
+        number = "2 of 4 images (1, 2, 3)"
+        assert f"left out of I IoU, I Dice, without positive pixels: {number}\n" in shown
+
+    def test_means_over_classes_name_the_rarest(self):
+        one, none = ScoreCounts([0.5], [3], [2]), ScoreCounts([0.5], [0], [5])
+        counts = {name: ClassCounts(("0", "1"), (one, other)) for name, other in [("a", one), ("b", one), ("c", none)]}
+        note = "macro_mean_image_f averages each class over the images that hold it: from 2 (1) to 3 (0) of 3 images"
+        assert note in Classes(labels=(0, 1)).table(counts).summary().notes
+
+    @pytest.mark.parametrize("verb", ["saliency", "regions"])
+    def test_others_leave_out_none(self, notes, verb):
+        assert not [note for note in notes(verb) if "left out" in note]

@@ -133,7 +133,7 @@ class TestFromPoints:
         [
             ([2, 1], [0, 1], "must not decrease"),
             ([21], [0], "21 true"),
-            ([1], [1, 2], "1 points"),
+            ([1], [1, 2], "1 point, fp has 2"),
             ([0.5], [1], "whole numbers"),
             ([-1], [1], "not negative"),
         ],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from segbench import ArgumentError, BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts, bootstrap
+from segbench import ArgumentError, BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts, intervals
 from segbench.protocols.regions.counts import MEAN_UNITS, SUMS
 
 MOST = 2**56
@@ -51,9 +51,9 @@ class TestScores:
 
     def test_replicates_that_hold_one_image_many_times(self):
         few = {"a": scores(MOST // 2, 5), "b": scores(2, 5)}
-        assert bootstrap(few, replicates=3).estimates["ods_f"] > 0
+        assert intervals(few, replicates=3).estimates["ods_f"] > 0
         with pytest.raises(ArgumentError, match="positives of a resample add up to"):
-            bootstrap(few | {"c": scores(3, 5)}, replicates=3)
+            intervals(few | {"c": scores(3, 5)}, replicates=3)
 
     def test_classes(self):
         one = ClassCounts(("a", "b"), (scores(MOST // 2 + 1), scores(0, MOST // 2 + 1)))

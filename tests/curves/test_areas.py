@@ -11,7 +11,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr, auc_roc, average_precision
 from segbench.curves.curve import achievable_pr_curve, pr_curve, roc_curve, roc_hull
 from segbench.curves.gain import pr_gain_curve
-from segbench.statistics.bootstrap import bootstrap
+from segbench.statistics.intervals import intervals
 
 COUNT = st.integers(0, 10**12) | st.integers(0, 50) | st.integers(0, 12).map(lambda power: 10**power)
 
@@ -89,7 +89,7 @@ def areas_of(counts):
     found = {method: auc_pr(counts, method=method) for method in ("exact", "trapezoid", "linear")}
     found |= {"average_precision": average_precision(counts), "achievable": achievable_pr_curve(counts).area}
     found |= {"roc": auc_roc(counts), "roc_hull": roc_hull(counts).area, "gain": pr_gain_curve(counts).area}
-    resampled = bootstrap({"a": counts}, replicates=1).estimates
+    resampled = intervals({"a": counts}, replicates=1).estimates
     return found | {
         f"resampled {key}": resampled[key] for key in ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
     }

@@ -8,13 +8,21 @@ from measured import boundary_image_summary, boundary_summary
 from segbench.core.errors import ArgumentError
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
-from segbench.statistics.bootstrap import bootstrap
+from segbench.statistics.intervals import intervals
 
 CURVES = os.environ.get("SEGBENCH_CURVES")
 METHODS = sorted(path.name[: -len("_bdry_thr.txt")] for path in Path(CURVES).glob("*_bdry_thr.txt")) if CURVES else []
 
 FIRST = BoundaryCounts([0.25, 0.5, 0.75], [9, 6, 2], [10, 10, 10], [9, 6, 2], [30, 8, 2])
 SECOND = BoundaryCounts([0.25, 0.5, 0.75], [10, 8, 8], [10, 10, 10], [10, 8, 8], [20, 8, 8])
+
+
+def test_areas_above_1_are_explained():
+    perfect = BoundaryCounts([0.25, 0.5, 0.75], [10, 5, 1], [10, 10, 10], [10, 5, 1], [10, 5, 1])
+    summary = boundary_summary({"image": perfect})
+    assert summary["area_pr_extended"] == pytest.approx(1.01)
+    assert "AP ext* is above 1: the official code adds 101 steps of .01, so a perfect curve has 1.01" in summary.notes
+    assert boundary_summary({"image": FIRST}).notes == ()
 
 
 def test_figures_worked_by_hand():
@@ -50,7 +58,7 @@ def test_one_threshold():
 
 
 def test_perfect_is_one():
-    perfect = BoundaryCounts([0.3, 0.6], [7, 7], [7, 7], [5, 5], [5, 5])
+    perfect = BoundaryCounts([0.25, 0.5, 0.75], [10, 5, 1], [10, 10, 10], [10, 5, 1], [10, 5, 1])
     summary = boundary_summary({"a": perfect})
     assert summary["ods_f"] == summary["ois_f"] == summary["mean_image_f"] == 1
 
@@ -115,7 +123,7 @@ def test_images_without_a_pixel_to_match_are_left_out_of_the_mean():
     nothing = BoundaryCounts([0.3, 0.6], [0, 0], [0, 0], [0, 0], [0, 0])
     with_nothing = boundary_summary({"a": image, "b": nothing})
     assert with_nothing["mean_image_f"] == boundary_summary({"a": image})["mean_image_f"]
-    assert bootstrap({"a": image, "b": nothing}, replicates=5).estimates["mean_image_f"] == with_nothing["mean_image_f"]
+    assert intervals({"a": image, "b": nothing}, replicates=5).estimates["mean_image_f"] == with_nothing["mean_image_f"]
 
 
 def test_masks_make_no_curve():

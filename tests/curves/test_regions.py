@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from measured import region_image_summary, region_summary
 
-from segbench import ArgumentError, RegionCounts, bootstrap, compare, count_regions, region_curve
+from segbench import ArgumentError, RegionCounts, compare, count_regions, intervals, region_curve
 
 AREA, UNIT, MEAN = 10, 2**20, 2**36
 
@@ -57,10 +57,10 @@ def test_order_of_images_does_not_matter():
     assert dict(there) == dict(back)
 
 
-def test_bootstrap_and_comparison():
+def test_intervals_and_comparison():
     images = {str(k): (A, B)[k % 2] for k in range(12)}
-    low, high = bootstrap(images, replicates=200)["covering_ods"]
-    assert 0.6 <= low < high <= 0.8
+    low, high = intervals(images)["pri_ods"]
+    assert 0.5 <= low < 0.625 < high <= 0.75
     worse = {name: counts([5, 5, 1], [0.25] * 3, [1.5] * 3) for name in images}
     rows = {row.metric: row for row in compare({"a": images, "b": worse}, replicates=100).differences}
     assert rows["covering_ods"].wins == rows["voi_ods"].wins == rows["are_ods"].wins == 12

@@ -1,6 +1,7 @@
 """Files made in memory, each format by code other than what decodes it where there is such code."""
 
 import io
+import lzma
 import struct
 import zlib
 
@@ -35,6 +36,77 @@ def tiff(array, **options):
     stream = io.BytesIO()
     tifffile.imwrite(stream, array, **options)
     return stream.getvalue()
+
+
+def _lzw(data):
+    """Pack by LZW with codes of 9 bits only: single bytes, and a table that is cleared before its codes get longer."""
+    codes = [code for start in range(0, len(data), 250) for code in (256, *data[start : start + 250])]
+    bits = "".join(f"{code:09b}" for code in [*codes, 257])
+    bits += "0" * (-len(bits) % 8)
+    return int(bits, 2).to_bytes(len(bits) // 8, "big")
+
+
+def _packbits(data):
+    """Store bytes as PackBits does where none repeat."""
+    parts = [data[start : start + 128] for start in range(0, len(data), 128)]
+    return b"".join(bytes([len(part) - 1]) + part for part in parts)
+
+
+def _zstd(data):
+    """Store bytes as a frame of Zstandard, of one block that is not compressed."""
+    return struct.pack("<IBI", 0xFD2FB528, 0xA0, len(data)) + (len(data) << 3 | 1).to_bytes(3, "little") + data
+
+
+TIFF_CODECS = {
+    "NONE": (1, bytes),
+    "LZW": (5, _lzw),
+    "DEFLATE": (8, zlib.compress),
+    "PACKBITS": (32773, _packbits),
+    "LZMA": (34925, lzma.compress),
+    "ZSTD": (50000, _zstd),
+}
+"""Compressions that any of tifffile and Pillow read: their tags, and code that packs by them."""
+
+
+def tiff_by_hand(array, codec="NONE", *, order="<", predictor=1, tiled=False):
+    """Write a grey TIFF in strips of 8 rows or tiles of 16x16, the specification's way."""
+    height, width = array.shape
+    edge = 16
+    if tiled:
+        padded = np.pad(array, [(0, -height % edge), (0, -width % edge)])
+        tiles = [padded[y : y + edge, x : x + edge] for y in range(0, height, edge) for x in range(0, width, edge)]
+    parts = tiles if tiled else [array[y : y + 8] for y in range(0, height, 8)]
+    tag, pack = TIFF_CODECS[codec]
+    packed = [pack(_predicted(part, order, predictor)) for part in parts]
+    ends = 8 + np.cumsum([len(part) for part in packed])
+    offsets, counts = [int(end) - len(part) for end, part in zip(ends, packed, strict=True)], list(map(len, packed))
+    kind = "uif".index(array.dtype.kind) + 1
+    fields = {256: [width], 257: [height], 258: [8 * array.itemsize], 259: [tag], 262: [1], 277: [1], 317: [predictor]}
+    fields |= {322: [edge], 323: [edge], 324: offsets, 325: counts} if tiled else {273: offsets, 278: [8], 279: counts}
+    fields |= {339: [kind]}
+    lists, start = b"", int(ends[-1])
+    entries = []
+    for key, values in sorted(fields.items()):
+        content = struct.pack(f"{order}{len(values)}I", *values)
+        if len(values) > 1:
+            place, lists = start + len(lists), lists + content
+            content = struct.pack(f"{order}I", place)
+        entries.append(struct.pack(f"{order}HHI", key, 4, len(values)) + content)
+    mark = b"II" if order == "<" else b"MM"
+    header = mark + struct.pack(f"{order}HI", 42, start + len(lists))
+    directory = struct.pack(f"{order}H", len(entries)) + b"".join(entries) + bytes(4)
+    return header + b"".join(packed) + lists + directory
+
+
+def _predicted(part, order, predictor):
+    """Give the bytes of a strip or tile, as differences along rows (2), or as those of the bytes of floats (3)."""
+    if predictor == 2:
+        part = np.diff(part, axis=1, prepend=part[:, :1] * 0)
+    if predictor == 3:
+        part = part.astype(part.dtype.newbyteorder(">")).view(np.uint8).reshape(*part.shape, -1)
+        part = np.moveaxis(part, 2, 1).reshape(len(part), -1)
+        part = np.diff(part, axis=1, prepend=part[:, :1] * 0)
+    return part.astype(part.dtype.newbyteorder(order)).tobytes()
 
 
 def npy(array):

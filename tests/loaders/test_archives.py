@@ -108,7 +108,7 @@ def test_shards_are_one_folder(tmp_path):
     (folder / "README").write_text("beside")
     listing = list_place(str(folder))
     assert contents(listing) == {"a.png": b"a", "b.png": b"b", "c.png": b"c"}
-    assert listing.notes[0] == f"{folder}: left out 1 files that are not archives"
+    assert listing.notes[0] == f"{folder}: left out 1 file beside archives"
     tarred(folder / "s-002.tar", {"a.png": b"again"})
     with pytest.raises(DataError, match="2 files share their name"):
         pair(Inputs(ground_truth=str(folder), prediction=str(folder)))

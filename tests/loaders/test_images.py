@@ -216,6 +216,17 @@ def test_several_images_in_one_file_are_refused():
         prediction(SOUND["raw.pgm"][0] * 2, "a.pgm")
 
 
+def test_a_gif_frame_smaller_than_its_screen_is_noted():
+    whole = pillow(GREY8, "GIF")
+    larger = whole[:6] + struct.pack("<HH", 30, 40) + whole[10:]
+    decoded = truth(larger, "g.gif")
+    note = "GIF frame smaller than its screen: pixels outside the frame are read as colour 0 of its palette"
+    assert decoded.notes[-1] == note
+    assert not decoded.array[19:].any()
+    assert not decoded.array[:, 23:].any()
+    assert not truth(whole, "g.gif").notes
+
+
 def test_levels_of_a_netpbm_file_are_not_spread_over_its_maximum():
     decoded = prediction(SOUND["labels.pgm"][0], "a.pgm")
     assert decoded.notes == ("declares the maximum 15; levels are used as stored",)

@@ -108,7 +108,7 @@ def test_files_that_do_not_fit_are_counted(tmp_path):
 
 def test_a_pattern_that_fits_nothing_shows_a_name(tmp_path):
     gt = make(tmp_path / "gt", "a.png")
-    with pytest.raises(DataError, match=r"none of 1 files matches the pattern '\*_mask' \(the first is 'a'\)"):
+    with pytest.raises(DataError, match=r"none of 1 file matches the pattern '\*_mask' \(the first is 'a'\)"):
         pair(gt, gt, gt_pattern="*_mask")
 
 

@@ -307,6 +307,50 @@ def test_images_without_ground_truth_are_negative_only_where_they_fit(tmp_path):
         segbench.evaluate(*where, gt_pattern="*_mask", negatives="good/*1")
 
 
+class TestCategories:
+    """MVTec's layout: a ground truth for each category, and a folder with the predictions of all."""
+
+    @pytest.fixture
+    def places(self, tmp_path):
+        for category in ("bottle", "cable", "screw"):
+            for stem in mvtec(tmp_path / "mvtec" / category):
+                image(tmp_path / f"padim/{category}/{stem}.png", SOFT)
+        return tmp_path / "mvtec", tmp_path / "padim"
+
+    def test_are_no_methods(self, segbench, places):
+        root, padim = places
+        answer = segbench("run", "mvtec-ad", root / "bottle", padim)
+        assert answer.code == 1
+        assert "holds bottle, cable, screw in sub-folders, and the ground truth is that of bottle" in answer.err
+        advised = f"padim={padim}/bottle"
+        assert answer.err.rstrip().endswith(advised)
+        (counted,) = json.loads(segbench("run", "mvtec-ad", root / "bottle", advised, "--format", "json").out)["runs"]
+        assert (counted["method"], counted["images"]) == ("padim", 3)
+
+    def test_are_no_methods_in_python(self, places):
+        root, padim = places
+        options = {"gt_pattern": "*_mask", "negatives": "good/*"}
+        with pytest.raises(segbench.DataError) as caught:
+            segbench.evaluate(root / "bottle/ground_truth", padim, **options)
+        assert str(caught.value).endswith(f"give its predictions alone: prediction='{padim}/bottle'")
+        assert len(segbench.evaluate(root / "bottle/ground_truth", padim / "bottle", **options).counts) == 3
+
+    def test_of_the_top_folder_are_listed(self, segbench, places):
+        root, padim = places
+        answer = segbench("run", "mvtec-ad", root, padim)
+        assert answer.code == 1
+        assert "its sub-folders have: bottle, cable, screw" in answer.err
+        advised = answer.err.rstrip().rpartition("segbench ")[2].replace("METHOD=PRED", f"ours={padim}").split()
+        assert segbench(*advised).code == 0
+
+    def test_methods_may_lie_beside_the_ground_truth(self, segbench, tmp_path):
+        image(tmp_path / "unet/gt/a.png")
+        for method in ("unet", "hed"):
+            image(tmp_path / f"unet/predictions/{method}/a.png", SOFT)
+        answer = segbench("pixels", tmp_path / "unet/gt", tmp_path / "unet/predictions", "--format", "json")
+        assert [run["method"] for run in json.loads(answer.out)["runs"]] == ["hed", "unet"]
+
+
 class TestOnesOwn:
     def test_is_used_by_path(self, tmp_path):
         image(tmp_path / "root/truth/a_gt.png")

@@ -130,6 +130,11 @@ class TestCrop:
         maps = mended([np.zeros((41, 60), int), np.zeros((40, 59), int)], "labels", crop=True)
         assert {array.shape for _, array in (*maps.truths, *maps.predictions)} == {(40, 59)}
 
+    @pytest.mark.parametrize("shape", [(255, 255), (255, 256), (257, 255)])
+    def test_square_ground_truth_is_not_transposed(self, shape):
+        maps = mended(np.zeros(shape), truths=(np.zeros((256, 256)),), crop=True)
+        assert only(maps).shape == maps.truths[0][1].shape == tuple(np.minimum(shape, 256))
+
     @pytest.mark.parametrize("shape", [(44, 66), (36, 54), (40, 60)])
     def test_a_tenth_may_go(self, shape):
         assert only(mended(np.zeros(shape), crop=True)).shape == tuple(np.minimum(shape, (40, 60)))

@@ -163,3 +163,28 @@ class TestByteOrder:
 def test_lists_of_different_lengths_are_no_array(call):
     with pytest.raises(ArgumentError, match="cannot be read as an array"):
         call([[1], [0, 1]])
+
+
+class TestSignallingNan:
+    """A NaN that sets a flag of the processor whenever it is read, of which NumPy makes a warning."""
+
+    PROTOCOLS = (Pixels(), Pixels(invert=True), Pixels(bins=True), segbench.Saliency(), Boundaries())
+
+    @staticmethod
+    def among_scores(kind):
+        scores = SCORES.astype(kind)
+        scores.view(f"u{scores.itemsize}")[0, 0] = {2: 0x7D00, 4: 0x7FA00000, 8: 0x7FF4 << 48}[scores.itemsize]
+        return scores
+
+    @pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+    @pytest.mark.parametrize("protocol", PROTOCOLS, ids=str)
+    def test_it_is_refused_without_a_warning_among_scores(self, protocol, kind):
+        with pytest.raises(segbench.DataError, match="NaN"):
+            segbench.evaluate([(LABELS == 1, self.among_scores(kind))], protocol=protocol)
+
+    @pytest.mark.parametrize("kind", ["f4", "f8"])
+    def test_it_is_refused_without_a_warning_among_labels(self, kind):
+        with pytest.raises(segbench.DataError, match="not whole"):
+            segbench.evaluate(
+                [(self.among_scores(kind), np.stack([SCORES, SCORES]))], protocol=segbench.Classes(labels=(0, 1))
+            )

@@ -124,7 +124,7 @@ def test_results_files_that_keep_the_pool_give_exact_differences(tmp_path):
         segbench.evaluate(tmp_path / "gt", tmp_path / kind, CALIBRATED, results=file)
     results = segbench.load_results(file)
     assert all(result.kept for result in results)
-    comparison = segbench.compare_results(results, replicates=5, permutations=5)
+    comparison = segbench.compare_results(results, replicates=5)
     for row in comparison.differences:
         expected = results[0].summary[row.metric] - results[1].summary[row.metric]
         assert row.difference == pytest.approx(expected, abs=1e-14), row.metric
@@ -192,7 +192,7 @@ def test_intervals_comparisons_files_and_fixed_thresholds(folders, tmp_path):
     assert dict(plain.summary).items() <= dict(results[0].summary).items()
     low, high = results[0].intervals(replicates=200)["brier"]
     assert low <= results[0].summary["brier"] <= high
-    comparison = segbench.compare_results(results, replicates=20, permutations=20)
+    comparison = segbench.compare_results(results, replicates=20)
     (row,) = (row for row in comparison.differences if row.metric == "ece")
     assert row.difference == pytest.approx(results[0].summary["ece"] - results[1].summary["ece"], abs=1e-15)
     accumulator = segbench.Accumulator(CALIBRATED)

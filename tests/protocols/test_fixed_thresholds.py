@@ -56,7 +56,9 @@ def test_means_over_images_stand_beside_pooled_values(folders):
         for key in KEYS:
             of_images = [image[f"{key}@{threshold:g}"] for image in result.per_image.values()]
             mean = result.summary[f"mean_image_{key}@{threshold:g}"]
-            assert mean == pytest.approx(np.nanmean(of_images), abs=1e-10)
+            assert (
+                mean == math.fsum(value for value in of_images if not math.isnan(value)) / np.isfinite(of_images).sum()
+            )
     table = result.table
     again = table.score(np.asarray(table.rows.sum(axis=0)).reshape(1, -1))[0]
     np.testing.assert_allclose(again, table.estimates, rtol=1e-12)
@@ -93,7 +95,7 @@ def test_resamples_and_comparisons_hold_them(folders):
     results = [segbench.evaluate(gt, method, protocol) for method in (one, two)]
     low, high = results[0].intervals(replicates=200)["f@0.5"]
     assert low <= results[0].summary["f@0.5"] <= high
-    comparison = segbench.compare_results(results, replicates=50, permutations=50)
+    comparison = segbench.compare_results(results, replicates=50)
     (row,) = (row for row in comparison.differences if row.metric == "iou@0.5")
     assert same(row.difference, results[0].summary["iou@0.5"] - results[1].summary["iou@0.5"])
 

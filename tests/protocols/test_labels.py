@@ -4,6 +4,7 @@ import math
 import struct
 import warnings
 import zlib
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from PIL import Image
 import segbench
 from segbench import ArgumentError, DataError, LabelCounts, Labels, count_labels
 from segbench.aggregator.codec import decode, encode
+from segbench.core.numbers import number
 from segbench.core.sample import Sample
+from segbench.drawing.palette import class_colours
 
 SCORES = [metric.key for metric in Labels(classes=3).metrics() if metric.kind == "score"]
 POSITIVE = ["iou", "dice", "precision", "recall", "specificity", "ber", "mcc", "iou_images", "dice_images"]
@@ -95,6 +98,21 @@ def test_d_i_and_c_worked_by_hand():
     assert summary["miou_images_5"] == pytest.approx((a0 + a1) / 2, abs=1e-10)
     assert summary["miou_classes_5"] == pytest.approx((a0 + a1) / 2, abs=1e-10)
     assert any("absent from both sides: 2" in note for note in summary.notes)
+
+
+def test_means_over_a_single_image_are_the_metrics_of_that_image():
+    thirds = count_labels(drawn("0000000 1111111 2222222"), drawn("0011111 1111122 2222200"), classes=3)
+    summary = summary_of({"a": thirds})
+    of_images = ("miou_images", "miou_classes", "miou_images_5", "miou_classes_5")
+    assert {key: summary[key] for key in of_images} == dict.fromkeys(of_images, summary["miou"])
+    summary = summary_of({"a": count_labels([0, 0, 1, 1, 1, 1, 1], [0, 1, 0, 1, 1, 1, 1])})
+    assert (summary["iou_images"], summary["dice_images"]) == (summary["iou"], summary["dice"])
+
+
+def test_means_over_images_are_rounded_once():
+    images = {str(n): count_labels([1, 0, 1, 0, 1, 1, 1], np.arange(7) < n) for n in range(1, 7)}
+    ious = [Fraction(summary_of({n: image})["iou"]) for n, image in images.items()]
+    assert summary_of(images)["iou_images"] == float(sum(ious)) / 6
 
 
 def test_the_worst_images_are_a_twentieth_rounded_down():
@@ -206,7 +224,8 @@ def test_weights_are_duplicates():
     counts = {str(k): count_labels(*random_maps(k), classes=5) for k in range(3)}
     table = Labels(classes=5).table(counts)
     twice = Labels(classes=5).table({**counts, "3": counts["1"]})
-    assert np.array_equal(table.measure(np.array([[1.0, 2, 1]])), twice.measure(np.ones((1, 4))), equal_nan=True)
+    weighted, repeated = table.measure(np.array([[1.0, 2, 1]])), twice.measure(np.ones((1, 4)))
+    assert np.allclose(weighted, repeated, rtol=1e-14, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int8, np.int16, np.int32, np.int64, np.uint32, np.float32])
@@ -600,20 +619,37 @@ def test_pictures(tmp_path):
     truth, predicted = random_maps(1, 3)
     with Image.open(tmp_path / "overlays/pred/1.png") as drawn:
         states = np.asarray(drawn)
-    assert np.array_equal(states == 1, (truth == predicted) & (truth != 255))
-    assert np.array_equal(states == 4, truth == 255)
+    assert np.array_equal(states, np.where(truth == 255, 4, np.where(truth == predicted, 0, 2)))  # errors alone
     with Image.open(tmp_path / "overlays/hard/1.png") as drawn:
         assert np.array_equal(np.asarray(drawn) == 3, (truth == 1) & (predicted != 1))
-    assert segbench.export_overlays([result], tmp_path / "classes", classes=True) == []
-    for place, expected in (("pred", predicted), ("ground truth", np.where(truth == 255, 4, truth))):
-        with Image.open(tmp_path / "classes" / place / "1.png") as drawn:
-            assert drawn.mode == "P"
-            assert np.array_equal(np.asarray(drawn), expected)
     with pytest.raises(DataError, match=r"without classes, .*leave out classes=True"):
         segbench.export_overlays([result, masks], tmp_path / "none", classes=True)
     assert not (tmp_path / "none").exists()
     segbench.export_report([result, masks], tmp_path / "report.html")
-    assert "mIoU" in (tmp_path / "report.html").read_text("utf-8")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert f"<small>mIoU {number(result.per_image['1']['miou'])}</small></a>" in page
+    assert f"<small>IoU {number(masks.per_image['1']['iou'])}</small></a>" in page
+
+
+def test_pictures_of_classes_are_side_by_side_with_the_metric_of_the_image(tmp_path):
+    truth, predicted = np.zeros((2, 40, 60), np.uint8)
+    truth[:, 30:] = predicted[:, 20:] = 1
+    truth[-1, :5] = 255
+    saved(tmp_path / "gt", "a.png", Image.fromarray(truth))
+    saved(tmp_path / "pred", "a.png", Image.fromarray(predicted))
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", Labels(classes=2))
+    assert segbench.export_overlays([result], tmp_path / "out", classes=True) == []
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["pred"]
+    with Image.open(tmp_path / "out/pred/a.png") as drawn:
+        bottom = drawn.convert("RGB").crop((0, drawn.height - 1, *drawn.size)).tobytes()
+        metric = number(result.per_image["a"]["miou"])
+        assert drawn.info["Description"] == f"ground truth | prediction | errors, mIoU {metric}"
+    zero, one, void, right, wrong = map(
+        bytes.fromhex, (*(c[1:] for c in class_colours(2)), "7a7a7a", "ffffff", "b00800")
+    )
+    parts = (void * 5 + zero * 25 + one * 30, zero * 20 + one * 40, void * 5 + right * 15 + wrong * 10 + right * 30)
+    places = [bottom.find(part) for part in parts]
+    assert -1 < places[0] < places[1] < places[2]
 
 
 def test_check_finds_what_cannot_be_counted(tmp_path):
@@ -722,13 +758,13 @@ def test_a_report_of_more_classes_than_a_picture_holds_says_so(tmp_path):
     many = np.arange(72, dtype=np.uint16).reshape(8, 9) * 4
     for folder in ("gt", "pred"):
         saved(tmp_path / folder, "a.png", Image.fromarray(many))
-    for number, fits in ((254, True), (255, False)):
-        gt_map = f"{number}-299=0"
-        protocol = Labels(classes=number, void=(), gt_map=gt_map, pred_map=gt_map)
+    for most, fits in ((254, True), (255, False)):
+        gt_map = f"{most}-299=0"
+        protocol = Labels(classes=most, void=(), gt_map=gt_map, pred_map=gt_map)
         result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", protocol)
         segbench.export_report([result], tmp_path / "report.html")
         written = (tmp_path / "report.html").read_text("utf-8")
-        assert (f"{number} classes, expected at most 254" in written) is not fits
+        assert (f"{most} classes, expected at most 254" in written) is not fits
 
 
 def test_masks_of_one_value_get_a_remedy_of_any_protocol(tmp_path):

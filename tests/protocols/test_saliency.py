@@ -303,7 +303,7 @@ class TestGroundTruthThatTheRuleDoesNotFit:
         result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", protocol=Saliency())
         (note,) = result.notes
         what = "ground truth is not blank, but the rule >128 finds nothing salient"
-        assert note == f"{what} (1 of 1 images)"
+        assert note == f"{what} (1 of 1 image)"
         assert list(result.image_notes.values()) == [(f"{what} [up to 85]",)]
 
     def test_check_refuses_what_a_run_would(self, segbench, tmp_path):
@@ -447,3 +447,14 @@ def test_a_range_beyond_floats_is_an_error_that_names_the_map():
     scores = np.array([[-1.7e308, 1.7e308], [0, 1]])
     with pytest.raises(DataError, match=r"scores from -1.7e\+308 to 1.7e\+308, .*; scale"):
         count_saliency(np.eye(2), scores)
+
+
+@pytest.mark.parametrize(("level", "rows", "s_of_regions"), [(51, slice(4, 5), 0.75), (255, slice(0, 2), 1)])
+def test_regions_in_which_nothing_varies_score_1(level, rows, s_of_regions):
+    # PySODMetrics 1.6.2 gives .4848 and .0250; these are exact.
+    truth = np.zeros((10, 10), bool)
+    truth[rows, rows] = True
+    value, share = Fraction(level, 255), Fraction(int(truth.sum()), 100)
+    objects = sum(part * 2 * mean / (mean**2 + 1) for part, mean in ((share, value), (1 - share, 1 - value)))
+    found = count_saliency(truth, np.full((10, 10), level, np.uint8)).s_measure / UNITS
+    assert found == pytest.approx(float(objects + Fraction(s_of_regions)) / 2, abs=1e-12)

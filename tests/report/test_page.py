@@ -292,6 +292,8 @@ class TestGallery:
             states = np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))))
             assert [int(np.sum(states == state)) for state in (1, 2, 3)] == [tp, fp, missed]
             assert said == number(2 * tp / (2 * tp + fp + missed))
+            best = number(result.per_image[name]["f"])
+            assert f'<small class="rank">best F {best}</small>' in page
 
 
 class TestCurves:
@@ -380,13 +382,15 @@ class TestPictures:
         drawn[10] = 1
         soft = np.zeros((20, 30))
         soft[10, :20], soft[3, :8] = 0.8, 0.3
-        gt = save_cell(tmp_path / "gt/a.mat", [drawn]).parent
+        gt = save_cell(tmp_path / "gt/a.mat", [drawn, drawn]).parent
         prediction = write_folder(tmp_path / "p", {"a.npy": soft})
         settings = Boundaries(thresholds=9, max_dist=0.05)
         results = [evaluate(gt, prediction, settings, method="m"), evaluate(gt, None, Annotators(settings=settings))]
         page = write_page(tmp_path, results).read_text()
         (panel,), (shared,) = embedded(page, "panel-"), embedded(page, "data-")
-        method, human = sorted(panel["methods"], key=len, reverse=True)
+        method, human = panel["methods"]
+        assert "<h1>1 method and human annotators on " in page
+        assert "boundaries: 1 method and human annotators, " in page
         assert "compares annotators" in human["problem"]
         at = shared["cuts"][method["cuts"]].index(0.5)
         states = decoded(method["states"][at])
@@ -420,7 +424,7 @@ class TestPictures:
         (told,) = export_report(results, tmp_path / "r.html", intervals=None)
         assert (
             told
-            == "1 of 3 images have no pictures; the first: im00: its files no longer exist; put them back, or run again"
+            == "1 of 3 images has no pictures; the first: im00: its files no longer exist; put them back, or run again"
         )
         page = (tmp_path / "r.html").read_text()
         assert told in page

@@ -298,6 +298,23 @@ class TestSaving:
         lines = [path for path in svg.iter("{http://www.w3.org/2000/svg}path") if path.get("stroke-width") == "2.2px"]
         assert {path.get("stroke") for path in lines} == {"rgb(0, 114, 178)", "rgb(213, 94, 0)"}
 
+    def test_a_saved_chart_names_its_methods_and_keeps_no_highlight(self, reader):
+        reader.run("document.querySelector('.pick').click()")
+        sent = "document.querySelector('main > section').dispatchEvent(new CustomEvent('threshold', {detail: {}}))"
+        reader.run(sent.replace("{}", "{ method: 0, threshold: 0.5 }"))
+        svg = ET.fromstring(self._saved(reader, ".pr .save-svg"))  # noqa: S314  written by the page
+        assert reader.run("return document.querySelector('.pick').getAttribute('aria-pressed')") == "true"
+        reader.run("document.querySelector('.pick').click()")
+        namespace = "{http://www.w3.org/2000/svg}"
+        texts = [text.text for text in svg.iter(f"{namespace}text")]
+        assert texts[-2:] == reader.run(
+            "return [...document.querySelectorAll('.pick')].map((one) => one.textContent.trim())"
+        )
+        assert not [part for part in svg.iter() if part.get("opacity") == "0.18"]
+        assert not [circle for circle in svg.iter(f"{namespace}circle") if circle.get("r") == "6"]
+        heights = [float(text.get("y")) for text in svg.iter(f"{namespace}text") if text.get("y")]
+        assert max(heights) < float(svg.get("viewBox").split()[3])
+
     def test_tables_and_curves_are_saved_with_all_digits(self, reader, results):
         rows = list(csv.reader(self._saved(reader, "h3[id$=methods] .save-table").splitlines()))
         best = max(results, key=lambda result: result.summary["ods_f"])
@@ -481,7 +498,7 @@ class TestLabelMaps:
         labels.run("document.querySelector('.open').click()")
         assert labels.until("return document.querySelector('.main canvas')?.width > 1")
         captions = labels.run("return [...document.querySelectorAll('#pictures figcaption')].map((c) => c.textContent)")
-        assert captions == ["Right and wrong", "Ground truth", "Prediction"]
+        assert captions == ["Errors", "Ground truth", "Prediction"]
         assert labels.run("return document.querySelector('#sliding').hidden")
         shown = "return [...document.querySelectorAll('#classes span:not([hidden])')].map((span) => span.textContent)"
         assert "background" in labels.until(

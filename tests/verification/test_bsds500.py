@@ -219,8 +219,8 @@ class TestTestSet:
     @pytest.mark.parametrize(
         ("name", "content", "match"),
         [
-            ("test.txt", "2018 9 8", "lists 2 images that have no ground truth or no prediction, the first 9"),
-            ("test.txt", "2018", "has 3 rows, expected one for each of 1 images"),
+            ("test.txt", "2018 9 8", "lists 2 images without ground truth or prediction, the first 9"),
+            ("test.txt", "2018", "has 3 rows, expected one for each of 1 image"),
             ("test_fb_0.105.txt", "0 0 0 1 1 1 1\n" * 3, "no threshold that is counted here"),
             ("test_fb_0.50.txt", "1 2\n", "expected rows of 7 numbers"),
         ],
@@ -262,7 +262,7 @@ class TestFoldersThatWillNotDo:
     def test_a_damaged_image_is_named(self, examples):
         root, layout = examples
         (root / layout["ucm2"] / "2018.mat").write_bytes(b"MATLAB 5.0 MAT-file, but not really")
-        with pytest.raises(DataError, match=r"1 images could not be counted:\n.*2018\.mat"):
+        with pytest.raises(DataError, match=r"1 image could not be counted:\n.*2018\.mat"):
             checks_of(root)
 
     def test_a_damaged_official_file_is_named(self, examples):

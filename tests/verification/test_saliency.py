@@ -54,8 +54,8 @@ def test_curves_run_from_the_highest_threshold(tmp_path):
 def test_what_is_missing_is_not_checked(tmp_path):
     checks = checks_of(write(tmp_path, HALF, HALF | {"image": "b"}, HALF | {"method": "other"}))
     assert {check.missing for check in checks.values()} == {
-        "1 of 2 images lie in ground_truth and predictions/net",
-        "0 of 1 images lie in ground_truth and predictions/other",
+        "1 of 2 images lies in ground_truth and predictions/net",
+        "0 of 1 image lie in ground_truth and predictions/other",
     }
 
 

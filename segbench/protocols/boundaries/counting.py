@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import many
 from segbench.protocols.boundaries import thinning
 from segbench.protocols.boundaries.bits import count_bits, levels_of, pack, pack_levels
 from segbench.protocols.boundaries.costs import costs
@@ -133,7 +134,7 @@ def count_boundary_maps(
     masks = [as_mask(part, f"prediction {k + 1}") for k, part in enumerate(maps)]
     levels_at = as_thresholds(range(1, len(masks) + 1) if thresholds is None else thresholds)
     if len(masks) != levels_at.size:
-        raise ArgumentError(f"there are {len(masks)} maps, but {levels_at.size} thresholds")
+        raise ArgumentError(f"expected one map for each of {many(levels_at.size, 'threshold')}, found {len(masks)}")
     truths = as_ground_truths(ground_truths)
     for k, mask in enumerate(masks):
         check_same_size(mask, truths[0], f"prediction {k + 1}")

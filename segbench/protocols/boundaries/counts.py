@@ -9,6 +9,7 @@ import numpy as np
 
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import IntArray, within_total
+from segbench.core.numbers import many
 from segbench.protocols.common_thresholds import CountsAtThresholds
 
 
@@ -57,7 +58,7 @@ class BoundaryCounts(CountsAtThresholds):
     @property
     def ground_truth(self) -> str:
         """What the counts say of the ground truth, in words."""
-        return f"{self.total_gt.max(initial=0)} ground-truth pixels at {self.thresholds.size} thresholds"
+        return f"{self.total_gt.max(initial=0)} ground-truth pixels at {many(self.thresholds.size, 'threshold')}"
 
     @property
     def has_pixels(self) -> bool:

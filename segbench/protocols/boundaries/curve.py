@@ -34,7 +34,7 @@ from segbench.core.arrays import as_floats
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray
-from segbench.core.numbers import Brief, number
+from segbench.core.numbers import Brief, many, number
 from segbench.core.series import Line, Series, Space
 from segbench.protocols.boundaries.counts import BoundaryCounts
 
@@ -117,7 +117,7 @@ class BoundaryCurve(Brief, Series):
     @property
     def details(self) -> str:
         """The best F, its threshold, and the number of thresholds."""
-        return f"{self.caption} at {number(measured(self)['ods_threshold'])}, {self.thresholds.size} thresholds"
+        return f"{self.caption} at {number(measured(self)['ods_threshold'])}, {many(self.thresholds.size, 'threshold')}"
 
     def line(self, space: Space) -> Line:
         """Give recall and precision to draw; recalls below .01 are left out, as is usual."""

@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 
-from segbench.core.compiling import compiled
+from segbench.core.compiling import compiled, dispatcher_of
 
 Function = TypeVar("Function", bound=Callable[..., object])
-
-_njit: Any = numba.njit
 
 # Conversions inside kernels, where NumPy's scalars and Python's integers are one.
 int64: Any = np.int64
@@ -43,7 +40,7 @@ def _without_counting(function: Function, *, forceinline: bool) -> Function:
     options = {"nogil": True, "forceinline": forceinline, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     try:
         # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
-        fast: Function = _njit(**options, _nrt=False)(function)
+        fast: Function = dispatcher_of(function, **options, _nrt=False)
     except KeyError:  # a Numba without that option
-        fast = _njit(**options)(function)
+        fast = dispatcher_of(function, **options)
     return fast

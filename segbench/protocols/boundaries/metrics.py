@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray
-from segbench.core.metric import Metric, shares
+from segbench.core.metric import Metric, left_out_note, shares
+from segbench.core.numbers import verb
 from segbench.core.series import Space
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, SHARES, BoundaryCurve, boundary_curve, f_of, ratio
 from segbench.protocols.common_thresholds import in_order
 
-_AREA = (0.0, 1.01)  # the official sum over steps of .01 has 101 of them
+_AREA = (0.0, 1.01)
+_STEPS = "the official code adds 101 steps of .01, so a perfect curve has 1.01"
 
 METRICS = shares(
     Metric(
@@ -130,6 +132,19 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         if self._thresholds.size == 1:
             return "one threshold makes no curve"
         return "masks, alike at every threshold, make no curve" if self._masks else "no threshold has precision .5"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say how many images mean F leaves out (of annotators, the run says so), and why an area exceeds 1."""
+        mean = next(metric for metric in self.metrics if metric.key == "mean_image_f")
+        without = int(np.count_nonzero(self._best[:, 5] == 0))
+        above = [
+            metric.title
+            for metric, value in zip(self.metrics, self.estimates.tolist(), strict=True)
+            if metric.range == _AREA and value > 1
+        ]
+        areas = (f"{' and '.join(above)} {verb(len(above), 'are')} above 1: {_STEPS}",) if above else ()
+        return (*left_out_note([mean], "without a boundary pixel", without, self.images), *areas)
 
     @cached_property
     def _masks(self) -> bool:

@@ -227,7 +227,8 @@ class Boundaries(_OfBoundaries):
             invert=self.invert,
             label_maps=self.label_maps,
             unit_range=isinstance(self.thresholds, int),
-            suppressed=self.nms is not None,
+            suppressed=self.nms is not None or not self.thin,
+            thinned=self.thin,
             category=self.category,
         )
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from segbench.core.errors import DataError
 from segbench.core.integers import IntArray
 from segbench.core.interface import given, setting
+from segbench.protocols.label_rules import VOIDS
 from segbench.protocols.labels.inputs import LabelMaps
 from segbench.protocols.labels.values import Remapping, shift_to_zero
-from segbench.protocols.predicted_labels import VOIDS
 
 _SHOWN = 20
 

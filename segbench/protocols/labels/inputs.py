@@ -14,10 +14,18 @@ from segbench.core.errors import DataError
 from segbench.core.interface import given, setting
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import take_one
-from segbench.protocols.label_rules import LabelRule, Positive, equals_any, two_values
+from segbench.protocols.label_rules import (
+    MANY_LEVELS,
+    LabelRule,
+    Positive,
+    equals_any,
+    half_of,
+    perhaps_swapped,
+    two_values,
+)
 from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
-from segbench.protocols.stacks import class_axis
+from segbench.protocols.stacks import Stack, is_one_map
 
 _MOST_CODES = 1 << 16
 _MOST_CLASSES = 150
@@ -98,11 +106,11 @@ class LabelMaps(NamedTuple):
 
 
 class Masks(NamedTuple):
-    """Both maps as True and False, where pixels count, and the values that no rule names (see `Counted`)."""
+    """Both maps as True and False, where pixels count, and ground-truth values to settle the set by (see `Counted`)."""
 
     maps: LabelMaps
     valid: NDArray[np.bool_] | None
-    values: tuple[float, ...]
+    facts: tuple[float, ...]
 
 
 def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: str, pred_map: str) -> LabelMaps:
@@ -115,10 +123,14 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
         what = f"{len(sample.predictions)} predictions of one image, expected one label map"
         raise DataError(file, what, f"correct {given('pred_pattern')}, or the columns of the list")
     truth = through_palette(sample.truth_file, sample.ground_truths[0], palette)
-    predicted = through_palette(file, sample.predictions[0], palette)
+    predicted = sample.predictions[0]
+    if len(labels) > 1 and is_one_map(tuple(predicted.shape), truth.shape):
+        predicted = _on_host(predicted).reshape(truth.shape)
+    predicted = through_palette(file, predicted, palette)
     by_place = predicted.ndim == truth.ndim + 1
     if by_place:
-        predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth.shape, len(labels))]
+        stack = Stack(file, tuple(predicted.shape), truth, labels, "classes")
+        predicted = np.asarray(labels)[_reduced_by_argmax(stack, predicted)]
     elif predicted.shape != truth.shape:
         what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
         raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
@@ -128,21 +140,34 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     )
 
 
-def _reduced_by_argmax(file: str, stack: Any, shape: tuple[int, ...], classes: int) -> NDArray[np.intp]:  # noqa: ANN401
+def _reduced_by_argmax(stack: Stack, scores: Any) -> NDArray[np.intp]:  # noqa: ANN401
     """Give the place of the highest score of each pixel, of equal ones the first; of an array or a tensor."""
-    hint = "save label maps instead: scores.argmax(axis=0); only these are resized"
-    axis = class_axis(file, tuple(stack.shape), shape, classes, hint=hint)
-    if axis == -1 and classes in (3, 4) and str(stack.dtype).endswith("uint8"):
-        what = f"shape {tuple(stack.shape)} of uint8 may be a colour image or the scores of {classes} classes"
+    file, classes = stack.file, stack.shape[-1]
+    if stack.shape[:-1] == stack.truth.shape and classes in (3, 4) and str(scores.dtype).endswith("uint8"):
+        what = f"shape {stack.shape} of uint8 may be a colour image or the scores of {classes} classes"
         palette = setting("--palette FILE", "palette=FILE")
         raise DataError(file, what, f"for colours give {palette}; put the axis of classes first, or make scores floats")
-    refuse_nan(file, "values of the stack", stack != stack, "a score")  # noqa: PLR0124  only NaN differs from itself
-    places = stack.argmax(axis)
-    return np.asarray(places.cpu() if hasattr(places, "cpu") else places)
+    last = stack.shape[-1] == len(stack.labels) != stack.shape[0]
+    reduced = f"scores.argmax(axis={-1 if last else 0})"
+    if tuple(stack.labels) != tuple(range(len(stack.labels))):
+        reduced = f"numpy.array({list(stack.labels)})[{reduced}]"
+    axis = stack.class_axis(hint=f"save label maps instead: {reduced}; only these are resized")
+    refuse_nan(file, "values of the stack", scores != scores, "a score")  # noqa: PLR0124  only NaN differs from itself
+    places = scores.argmax(axis)
+    return _on_host(places)
+
+
+def _on_host(array: Any) -> NDArray[Any]:  # noqa: ANN401  an array or a tensor
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def masks_in(
-    maps: LabelMaps, valid: NDArray[np.bool_] | None, *, void: Sequence[int], positive: Positive | None
+    maps: LabelMaps,
+    valid: NDArray[np.bool_] | None,
+    *,
+    void: Sequence[int],
+    positive: Positive | None,
+    predicted_positive: Positive | None,
 ) -> Masks:
     """Give label maps, remapped, as masks."""
     truth, predicted = maps
@@ -152,51 +177,76 @@ def masks_in(
     if void:
         not_void = ~equals_any(truth.labels, tuple(map(float, void)))
         valid = not_void if valid is None else valid & not_void
-    values: tuple[float, ...] = ()
     rule = None if positive is None else LabelRule.parse(positive)
     if rule is None:
         try:
-            (is_positive,), values = two_values([truth.file], [truth.labels], [valid])
+            (is_positive,), facts = two_values([truth.file], [truth.labels], [valid])
         except DataError as error:
-            among = truth.labels if valid is None else truth.labels[valid]
-            palette = setting("--palette FILE", "palette=FILE")
-            hint = (
-                f"for label maps name the classes: {_likely_classes(among)}, or {palette}; for masks say which values "
-                f"are positive: {given('positive', 255)}"
-            )
+            order = perhaps_swapped(truth.labels, predicted.labels)
+            labels = truth.labels if valid is None else truth.labels[valid]
+            classes = "" if order else likely_classes(labels, _MOST_CLASSES)
+            hint = order + error.hint
+            hint = f"for label maps name the classes: {classes}; for masks {hint}" if classes else hint
             raise DataError(error.path, error.what, hint) from None
     else:
         is_positive = rule.positive(truth.labels)
-    found_positive = _predicted_mask(predicted, rule)
-    return Masks(
-        LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, values
-    )
+        among = (truth.labels, is_positive) if valid is None else (truth.labels[valid], is_positive[valid])
+        facts = rule.shown_by(*among)
+    if predicted_positive is not None:
+        found_positive = _by_rule(predicted, LabelRule.parse(predicted_positive), "predicted_positive")
+    elif rule is not None and rule.comparison != "=" and not _zero_or_one(predicted.labels):
+        found_positive = _by_rule(predicted, rule, "positive")
+    else:
+        found_positive = _two_valued(truth, predicted)
+    return Masks(LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, facts)
 
 
-def _predicted_mask(predicted: LabelMap, rule: LabelRule | None) -> NDArray[np.bool_]:
-    """Say which pixels are predicted positive."""
+def _by_rule(predicted: LabelMap, rule: LabelRule, name: str) -> NDArray[np.bool_]:
+    """Say which pixels a rule makes positive; a bound on another scale than the map's is refused."""
+    labels = predicted.labels
+    if labels.dtype == np.bool_:
+        return labels
+    highest = float(labels.max(initial=0))
+    shares = labels.dtype.kind == "f" and highest <= 1
+    bound = rule.values[0]
+    if rule.comparison != "=" and (bound > 1 if shares else 0 < bound < 1 < highest):
+        what = f"holds values up to {highest:g}, and {given(name, str(rule))} is on another scale"
+        raise DataError(predicted.file, what, _cut_predictions(highest))
+    return rule.positive(labels)
+
+
+def _zero_or_one(labels: NDArray[Any]) -> bool:
+    return labels.dtype == np.bool_ or bool(((labels == 0) | (labels == 1)).all())
+
+
+def _two_valued(truth: LabelMap, predicted: LabelMap) -> NDArray[np.bool_]:
+    """Say which pixels are predicted positive by a mask of 0 and one other value."""
     labels = predicted.labels
     if labels.dtype == np.bool_:
         return labels
     mask: NDArray[np.bool_] = labels != 0
-    held = labels.max() if labels.size else 0
-    if rule is not None and rule.comparison != "=" and held > 1:
-        return rule.positive(labels)
-    if not np.all(~mask | (labels == held)):
-        raise DataError(
-            predicted.file,
-            f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value",
-            f"for label maps name the classes: {_likely_classes(labels)}; for masks with grey levels use "
-            f"{given('positive', '>=128')}; soft maps are for {setting('segbench pixels', 'Pixels()')}",
-        )
-    return mask
+    held = labels.max(initial=0)
+    if np.all(~mask | (labels == held)):
+        return mask
+    classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]), MANY_LEVELS)
+    hint = f"for label maps name the classes: {classes}; " if classes else ""
+    hint += f"{_cut_predictions(float(held))}; or rank soft maps with {setting('segbench pixels', 'Pixels()')}"
+    what = f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value"
+    raise DataError(predicted.file, what, hint)
 
 
-def _likely_classes(labels: NDArray[Any]) -> str:
-    """Say how the classes of a label map may be given; an example where values are too few or too far apart."""
+def _cut_predictions(highest: float) -> str:
+    half = half_of(highest)
+    which = " with N half of the scale that predictions are on" * (half == "N")
+    return f"say which predicted values are positive: {given('predicted_positive', f'>={half}')}{which}"
+
+
+def likely_classes(labels: NDArray[Any], most: int) -> str:
+    """Say how the classes of label maps may be given; empty where values are too few, too many or not whole."""
     values = np.unique(labels[labels != 255])  # void
-    few = 2 < values.size <= _MOST_CLASSES and values[-1] < 2 * values.size
-    return given("classes", f"0-{values[-1]:g}" if few else "0-18")
+    few = 2 < values.size <= most and values[-1] < 2 * values.size
+    whole = few and values[0] >= 0 and np.array_equal(values, np.rint(values))
+    return given("classes", f"0-{values[-1]:.0f}") if whole else ""
 
 
 def refuse_nan(file: str, where: str, broken: Any, expected: str) -> None:  # noqa: ANN401  an array or a tensor

@@ -13,7 +13,8 @@ Conventions
    ``mean_accuracy`` is over the classes in the ground truth. ``fw_iou`` weights IoU by the pixels of the ground truth.
 5. With two classes the second is the positive one; ``iou_images`` and ``dice_images`` are means over the images that
    hold it.
-6. Values of images are averaged as whole numbers of 2**-36, so that the order of images does not matter.
+6. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
+   image are equal to the metrics of that image.
 
 References
 ----------
@@ -33,11 +34,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import MEAN_UNITS, FloatArray, IntArray
+from segbench.core.integers import FloatArray, IntArray
 from segbench.core.interface import given
-from segbench.core.metric import Metric, shares
+from segbench.core.metric import Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
-from segbench.core.table import CountsTable
+from segbench.core.numbers import of_all
+from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of
 from segbench.protocols.labels.values import shift_to_zero
@@ -205,41 +207,49 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @cached_property
     def _of_images(self) -> _Values:
-        """IoU of each class in each image that holds it in the ground truth, and its mean over classes, in units."""
+        """IoU of each class in each image that holds it in the ground truth, and its mean over classes."""
         counts, _ = self._by_image
         held = counts.truth > 0
         iou = np.divide(counts.tp, counts.union, out=np.zeros_like(counts.tp), where=held)
         present = held.sum(axis=1)
         means = np.divide(iou.sum(axis=1), present, out=np.zeros(present.size), where=present > 0)
-        return _Values(
-            np.rint(np.column_stack([means, iou]) * MEAN_UNITS),
-            np.column_stack([present > 0, held]),
-        )
+        return _Values(np.column_stack([means, iou]), np.column_stack([present > 0, held]))
+
+    @cached_property
+    def smooth_rows(self) -> FloatArray:
+        """Pixels found, true and predicted by class; values of images, and which have one."""
+        counts, _ = self._by_image
+        return np.hstack([counts.tp, counts.truth, counts.predicted, self._of_images.held, self._values])
 
     @cached_property
     def rows(self) -> Any:  # noqa: ANN401  dense or sparse
-        """Pixels found, true and predicted by class; sums and numbers of values of images; how many have each value.
+        """Those of smooth metrics, and how many images have each value.
 
-        The last are what means over the worst images are made of: which these are depends on the sample.
+        The latter are what means over the worst images are made of: which these are depends on the sample.
         """
-        counts, _ = self._by_image
-        values = self._of_images
-        dice = np.rint(MEAN_UNITS * _dice_of(values.units[:, -1:] / MEAN_UNITS))
-        dense = np.hstack(
-            [
-                counts.tp,
-                counts.truth,
-                counts.predicted,
-                values.units * values.held,
-                values.held,
-                dice * values.held[:, -1:],
-            ]
-        )
         if not self._of_worst:
-            return dense
+            return self.smooth_rows
         from scipy.sparse import csr_array, hstack
 
-        return hstack([csr_array(dense), values.histogram], format="csr")
+        return hstack([csr_array(self.smooth_rows), self._of_images.histogram], format="csr")
+
+    @property
+    def _values(self) -> FloatArray:
+        """What is averaged over images: the mean IoU, IoU of each class, and Dice of the last; 0 where undefined."""
+        counts, _ = self._by_image
+        tp, truth, predicted = (part[:, -1:] for part in (counts.tp, counts.truth, counts.predicted))
+        dice = np.divide(2 * tp, truth + predicted, out=np.zeros_like(tp), where=truth > 0)
+        return np.hstack([self._of_images.values, dice])
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of the benchmark itself."""
+        sums = np.asarray(self.rows.sum(axis=0), np.float64)
+        start = 4 * len(self.class_names) + 1
+        values = column_sums(self._values)[0]
+        sums[start : start + values.size] = values
+        row: FloatArray = self.score(sums[np.newaxis])[0]
+        return row
 
     @property
     def _of_worst(self) -> bool:
@@ -247,31 +257,32 @@ class LabelTable(CountsTable[LabelCounts]):
         return any(metric.key in ("miou_images_5", "miou_classes_5") for metric in self.metrics)
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
+        """Compute every metric from sums of rows, see `Table`; means over the worst are nan for `smooth_rows`."""
         size = len(self.class_names)
         ends = np.cumsum([size, size, size, size + 1, size + 1, 1])
-        tp, truth, predicted, units, held, dice, histogram = np.split(sums, ends, axis=1)
+        tp, truth, predicted, held, of_images, dice, histogram = np.split(sums, ends, axis=1)
         by_class = _ByClass(tp, truth, predicted)
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
             values = {
                 **_pooled(by_class),
-                **self._over_images(units, held, np.ascontiguousarray(histogram)),
+                **self._over_images(of_images, held, np.ascontiguousarray(histogram)),
                 **_positive(by_class),
-                "iou_images": units[:, -1] / held[:, -1] / MEAN_UNITS,
-                "dice_images": dice[:, 0] / held[:, -1] / MEAN_UNITS,
+                "iou_images": of_images[:, -1] / held[:, -1],
+                "dice_images": dice[:, 0] / held[:, -1],
             }
         return np.column_stack([values[metric.key] for metric in self.metrics])
 
-    def _over_images(self, units: FloatArray, held: FloatArray, histogram: FloatArray) -> dict[str, FloatArray]:
+    def _over_images(self, sums: FloatArray, held: FloatArray, histogram: FloatArray) -> dict[str, FloatArray]:
         """Compute means over images, and over the worst of them."""
-        means = units / held / MEAN_UNITS
+        means = sums / held
         values = {"miou_images": means[:, 0], "miou_classes": _mean(means[:, 1:])}
-        if self._of_worst:
+        if self._of_worst and not histogram.shape[1]:
+            values |= dict.fromkeys(("miou_images_5", "miou_classes_5"), np.full(len(sums), np.nan))
+        elif self._of_worst:
             from segbench.protocols.labels.kernels import means_of_worst
 
             groups = self._of_images
             worst = means_of_worst(histogram, groups.distinct, groups.starts, np.ascontiguousarray(held), WORST)
-            worst /= MEAN_UNITS
             values |= {"miou_images_5": worst[:, 0], "miou_classes_5": _mean(worst[:, 1:])}
         return values
 
@@ -282,6 +293,15 @@ class LabelTable(CountsTable[LabelCounts]):
         pixels = counts.truth.sum(axis=1, keepdims=True)
         alike = ["images" in metric.key or "classes" in metric.key for metric in self.metrics]
         return np.where(alike, 1.0, pixels)
+
+    @property
+    def images_of_classes(self) -> Mapping[str, int]:
+        """How many images hold each class that the ground truth of some holds or that is predicted."""
+        counts, _ = self._by_image
+        found = np.count_nonzero(counts.truth, axis=0)
+        known = (found > 0) | counts.predicted.any(axis=0)
+        each = zip(self.class_names, found.tolist(), known.tolist(), strict=True)
+        return {name: number for name, number, meant in each if meant}
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -323,7 +343,7 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say which classes are in no mean, and which are only predicted."""
+        """Say which classes and images are in no mean, and which classes are only predicted."""
         counts, totals = self._by_image
         blank = int(np.count_nonzero(counts.truth.sum(axis=1) == 0))
         truth, predicted = counts.truth.sum(axis=0) > 0, counts.predicted.sum(axis=0) > 0
@@ -331,11 +351,19 @@ class LabelTable(CountsTable[LabelCounts]):
         false = [name for name, here in zip(self.class_names, predicted & ~truth, strict=True) if here]
         notes = []
         if 0 < blank < self.images and any(metric.key == "miou" for metric in self.metrics):
-            notes.append(f"left out of means over images, void everywhere: {blank} of {self.images} images")
+            notes.append(f"left out of means over images, void everywhere: {of_all(blank, self.images, 'image')}")
         if absent and any(metric.key == "miou" and metric.title for metric in self.metrics):
             notes.append(f"left out of means, absent from both sides: {first_names(absent, _SHOWN)}")
         if false and len(self.class_names) > 2:
             notes.append(f"IoU 0 in mIoU, predicted but absent from the ground truth: {first_names(false, _SHOWN)}")
+        held = dict(zip(self.class_names, np.count_nonzero(counts.truth, axis=0).tolist(), strict=True))
+        shown = {metric.key: metric for metric in self.metrics if metric.title}
+        over_positives = [shown[key] for key in ("iou_images", "dice_images") if key in shown]
+        if over_positives:
+            without = self.images - held[self.class_names[-1]]
+            notes += left_out_note(over_positives, "without positive pixels", without, self.images)
+        if "miou_classes" in shown:
+            notes += held_note(shown["miou_classes"], held, self.images)
         outside = int(totals[1].sum())
         if outside:
             predicted = "pixel is" if outside == 1 else "pixels are"
@@ -348,25 +376,25 @@ class LabelTable(CountsTable[LabelCounts]):
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    """Values of images in whole units: the mean over classes, then each class, shape (images, 1 + K).
+    """Values of images: the mean over classes, then each class, shape (images, 1 + K).
 
     Parameters
     ----------
-    units : array of float64
+    values : array of float64
         The values; 0 where `held` is False.
     held : array of bool
         Whether the ground truth of the image holds the class, or any.
     """
 
-    units: FloatArray
+    values: FloatArray
     held: NDArray[np.bool_]
 
     @cached_property
     def _groups(self) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.int64]]:
         """The distinct values of each column, where each column begins, and the place of each value."""
         distinct, starts = [], [0]
-        places = np.full(self.units.shape, -1)
-        for column, (values, held) in enumerate(zip(self.units.T, self.held.T, strict=True)):
+        places = np.full(self.values.shape, -1)
+        for column, (values, held) in enumerate(zip(self.values.T, self.held.T, strict=True)):
             found, inverse = np.unique(values[held], return_inverse=True)
             places[held, column] = inverse + starts[-1]
             distinct.append(found)
@@ -434,7 +462,3 @@ def _mean(values: FloatArray) -> FloatArray:
     defined = ~np.isnan(values)
     mean: FloatArray = np.where(defined, values, 0).sum(axis=1) / defined.sum(axis=1)
     return mean
-
-
-def _dice_of(iou: FloatArray) -> FloatArray:
-    return 2 * iou / (1 + iou)

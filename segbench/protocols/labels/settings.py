@@ -9,7 +9,7 @@ from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import as_whole, listed
+from segbench.core.arguments import as_void, as_whole, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named, setting
@@ -49,13 +49,16 @@ class Labels(Protocol):
     names : sequence of str, optional
         What the classes are called; by default by their labels.
     void : sequence of int, optional
-        Ground-truth labels of pixels that are left out and counted as ignored. By default 255 with classes, unless
-        it is one of them, and none with masks.
+        Ground-truth labels of pixels that are left out and counted as ignored; one, or several. By default 255 with
+        classes, unless it is one of them, and none with masks.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values are positive, as in `segbench.Pixels`. None: the set must hold exactly two
-        values, and the larger is positive. In predictions of two values, 0 is negative and the other positive; such of
-        more values are refused unless `positive` is a bound (``">=128"``), which holds for all predictions but those of
-        0 and 1.
+        values, and the larger is positive. A bound (``">=128"``) holds for predictions, too, unless they hold 0 and 1
+        alone, or `predicted_positive` says otherwise.
+    predicted_positive : str, float or sequence of float, optional
+        Of masks: which values of the predictions are positive, as stored: ``">=128"`` for 8-bit probabilities,
+        ``">=0.5"`` for floats. None: 0 is negative and the only other value positive. Arrays of type bool are taken as
+        they are.
     gt_map, pred_map : str or mapping of int to int
         Labels that values as stored represent: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
     palette : str, path or mapping of (r, g, b) to label, optional
@@ -78,7 +81,7 @@ class Labels(Protocol):
 
     name: ClassVar[str] = "labels"
     reads: ClassVar[Reads] = "labels"
-    may_differ: ClassVar[frozenset[str]] = frozenset({"pred_map"})
+    may_differ: ClassVar[frozenset[str]] = frozenset({"pred_map", "predicted_positive"})
     reduces_tensors: ClassVar[bool] = True
     without_pictures: ClassVar[str] = ""
     counts = counts_in("segbench.protocols.labels.counts", "LabelCounts")
@@ -122,6 +125,15 @@ class Labels(Protocol):
             default="the larger of two",
         ),
     )
+    predicted_positive: Positive | None = field(
+        default=None,
+        metadata=option(
+            "Name the values of predicted masks that are positive, as stored: '>=128', '>=0.5'.",
+            metavar="VALUES",
+            read=str,
+            default="all but 0",
+        ),
+    )
     gt_map: str | Mapping[int, int] = field(
         default="",
         metadata=option(
@@ -151,9 +163,11 @@ class Labels(Protocol):
             self._settle_palette()
         for name in ("gt_map", "pred_map"):
             object.__setattr__(self, name, as_map_text(getattr(self, name), name))
-        if self.positive is not None:
-            object.__setattr__(self, "positive", rule_text(self.positive))
-            LabelRule.parse(self.positive)
+        for name in ("positive", "predicted_positive"):
+            rule = getattr(self, name)
+            if rule is not None:
+                object.__setattr__(self, name, rule_text(rule, name))
+                LabelRule.parse(rule, name)
         if self.classes is None:
             self._settle_masks()
         else:
@@ -165,7 +179,7 @@ class Labels(Protocol):
         palette = as_palette(self.palette)
         object.__setattr__(self, "palette", palette)
         if self.classes is None:
-            void = _VOID if self.void is None else self.void
+            void = _VOID if self.void is None else _void_labels(self.void)
             named = {label: name for label, name in labels_in(palette).items() if label not in void}
             object.__setattr__(self, "classes", tuple(named))
             object.__setattr__(self, "names", self.names or tuple(named.values()))
@@ -173,13 +187,12 @@ class Labels(Protocol):
     def _settle_masks(self) -> None:
         if self.names is not None:
             raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
-        object.__setattr__(self, "void", _void_labels(self.void or ()))
+        object.__setattr__(self, "void", _void_labels(() if self.void is None else self.void))
 
     def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
-        if self.positive is not None:
-            raise ArgumentError(
-                f"{given('positive')} has a meaning for masks only; leave it out, or {given('classes')}"
-            )
+        for name in ("positive", "predicted_positive"):
+            if getattr(self, name) is not None:
+                raise ArgumentError(f"{given(name)} has a meaning for masks only; leave it out, or {given('classes')}")
         names: Sequence[str] | None = self.names
         if isinstance(classes, str):
             labels, read = classes_of(classes)
@@ -199,7 +212,7 @@ class Labels(Protocol):
         """What the pictures of label maps, or of masks, distinguish."""
         if self.masks:
             return OF_MASKS
-        return {State.TRUE: "right", State.FALSE: "wrong", State.IGNORED: "left out"}
+        return {State.FALSE: "wrong", State.IGNORED: "left out"}
 
     @property
     def masks(self) -> bool:
@@ -223,6 +236,8 @@ class Labels(Protocol):
         }
         if self.masks:
             fields["positive"] = "larger" if self.positive is None else str(self.positive).replace(" ", "")
+            if self.predicted_positive is not None:
+                fields["predicted_positive"] = str(self.predicted_positive).replace(" ", "")
         palette = hashlib.sha256(str(self.palette).encode()).hexdigest()[:8] if self.palette else ""
         maps = {"gt_map": str(self.gt_map), "pred_map": str(self.pred_map), "palette": palette}
         return fields | {name: text for name, text in maps.items() if text}
@@ -230,7 +245,9 @@ class Labels(Protocol):
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Labels:
         """Make the protocol from the fields of a signature: the classes decide what is measured."""
-        return cls() if fields["classes"] == _MASKS else cls.measuring_classes(fields["classes"])
+        if fields["classes"] != _MASKS:
+            return cls.measuring_classes(fields["classes"])
+        return cls(positive=None if fields["positive"] == "larger" else fields["positive"])
 
     @classmethod
     def measuring(cls, counts: Counts) -> Labels:
@@ -266,8 +283,17 @@ class Labels(Protocol):
         del rest, of_set, kept  # labels are counted image by image, each for itself
         return LabelTable(self.classes_text, self.metrics(), per_image)
 
-    def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
-        """Decide which value of masks is positive: images that hold it alone are counted the other way round."""
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+    ) -> Settled:
+        """Decide which value of masks is positive: images that hold it alone are counted the other way round.
+
+        A rule is refused that leaves the whole set without positive, or without negative, pixels.
+        """
+        if self.positive is not None:
+            if complete and not part:
+                LabelRule.parse(self.positive).require_both_sides(facts, left_out_by=excluded_by)
+            return {}
         return settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
@@ -304,9 +330,9 @@ class Labels(Protocol):
         from segbench.protocols.labels.counts import LabelCounts
 
         if self.masks:
-            maps, valid, values = self._masks(sample)
+            maps, valid, facts = self._masks(sample)
             matrix, ignored = count_maps(maps, labels=(0, 1), void=(), valid=valid)
-            return Counted(LabelCounts(self.classes_text, matrix, ignored), values)
+            return Counted(LabelCounts(self.classes_text, matrix, ignored), facts)
         matrix, ignored = count_maps(self._maps(sample), labels=self._labels, void=self.void or (), valid=sample.field)
         return Counted(LabelCounts(self.classes_text, matrix, ignored))
 
@@ -317,20 +343,20 @@ class Labels(Protocol):
         return sorted(set(distinct(self._maps(sample).predicted.remapped().labels).tolist()).difference(self._labels))
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
-        """Distinguish right and wrong pixels; of masks true, false and missed ones."""
+        """Mark wrong pixels; of masks true, false and missed ones."""
         del threshold
         return self._states_of_masks(sample, counts) if self.masks else self._states(sample, self._maps(sample))
 
     def _states_of_masks(self, sample: Sample, counts: LabelCounts | None) -> NDArray[np.uint8]:
-        (truth, predicted), valid, values = self._masks(sample)
-        all_positive = bool(values) and counts is not None and not counts.matrix[0].any()
+        (truth, predicted), valid, _ = self._masks(sample)
+        all_positive = self.positive is None and counts is not None and not counts.matrix[0].any()
         return states_of_labels(truth.labels | all_positive, predicted.labels, valid)
 
     def _states(self, sample: Sample, maps: LabelMaps) -> NDArray[np.uint8]:
         import numpy as np
 
         truth, predicted = (each.labels for each in maps.remapped())
-        states: NDArray[np.uint8] = np.where(truth == predicted, State.TRUE, State.FALSE).astype(np.uint8)
+        states: NDArray[np.uint8] = np.where(truth == predicted, State.NOTHING, State.FALSE).astype(np.uint8)
         left_out = equals_any(truth, tuple(map(float, self.void or ())))
         if sample.field is not None:
             left_out |= ~sample.field
@@ -344,11 +370,14 @@ class Labels(Protocol):
         from segbench.core.pictures import Pictures
 
         del thresholds
+        rank = self.image_headline
+        metrics = {rank.name_for_images: np.array([self.table({"": counts}).summary()[rank.key]])}
         if self.masks:
             states = self._states_of_masks(sample, counts)
             truth, predicted = (np.isin(states, [State.TRUE, one]) for one in (State.MISSED, State.FALSE))
             white = np.uint8(255)
-            return Pictures(truth * white, truth.astype(np.int64), states=[states], soft=predicted * white)
+            drawn, ranks = truth * white, truth.astype(np.int64)
+            return Pictures(drawn, ranks, states=[states], soft=predicted * white, metrics=metrics)
         labels = self._labels
         if len(labels) > _MOST_DRAWN:
             what = f"{len(labels)} classes, expected at most {_MOST_DRAWN} for the pictures of a report"
@@ -365,7 +394,8 @@ class Labels(Protocol):
 
         drawn, classes = (places(each.labels) for each in maps)
         drawn[states == State.IGNORED] = len(labels) + 1
-        return Pictures(drawn, (states == State.FALSE).astype(np.int64), states=[states], classes=classes)
+        ranks = (states == State.FALSE).astype(np.int64)
+        return Pictures(drawn, ranks, states=[states], classes=classes, metrics=metrics)
 
     @property
     def _labels(self) -> tuple[int, ...]:
@@ -380,9 +410,20 @@ class Labels(Protocol):
 
     def _masks(self, sample: Sample) -> Masks:
         from segbench.protocols.labels.inputs import masks_in
+        from segbench.protocols.stacks import is_one_map
 
         maps = self._maps(sample).remapped()
-        return masks_in(maps, sample.field, void=self.void or (), positive=self.positive)
+        shapes = tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
+        if self.predicted_positive is not None and len(shapes[0]) > len(shapes[1]) and not is_one_map(*shapes):
+            what = f"is a stack of two maps, of which the higher one counts, beside {given('predicted_positive')}"
+            raise DataError(sample.predicted_file, what, f"leave out {given('predicted_positive')}, or save one map")
+        return masks_in(
+            maps,
+            sample.field,
+            void=self.void or (),
+            positive=self.positive,
+            predicted_positive=self.predicted_positive,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -426,7 +467,7 @@ def _swapped(counts: LabelCounts) -> LabelCounts:
 
 
 def _void_labels(values: Any) -> tuple[int, ...]:  # noqa: ANN401  checked here
-    return tuple(sorted({as_whole(value, named("void"), least=None) for value in listed(values, "void", "(255,)")}))
+    return as_void(values, "(255,)", lambda value: as_whole(value, named("void"), least=None))
 
 
 def count_labels(
@@ -438,6 +479,7 @@ def count_labels(
     names: Sequence[str] | None = None,
     void: Sequence[int] | None = None,
     positive: Positive | None = None,
+    predicted_positive: Positive | None = None,
     gt_map: str | Mapping[int, int] = "",
     pred_map: str | Mapping[int, int] = "",
 ) -> LabelCounts:
@@ -453,7 +495,7 @@ def count_labels(
         of equal ones the first.
     valid : array of bool, the shape of `ground_truth`, optional
         True where a pixel counts.
-    classes, names, void, positive, gt_map, pred_map
+    classes, names, void, positive, predicted_positive, gt_map, pred_map
         As in `Labels`. Without `classes` both are masks; one that holds a single value is positive where this is not 0.
 
     Returns
@@ -479,7 +521,15 @@ def count_labels(
     """
     from segbench.core.arrays import as_array, split_mask, where_counted
 
-    protocol = Labels(classes=classes, names=names, void=void, positive=positive, gt_map=gt_map, pred_map=pred_map)
+    protocol = Labels(
+        classes=classes,
+        names=names,
+        void=void,
+        positive=positive,
+        predicted_positive=predicted_positive,
+        gt_map=gt_map,
+        pred_map=pred_map,
+    )
     (truth, hidden), (predicted, unpredicted) = (
         split_mask(ground_truth, "ground_truth"),
         split_mask(prediction, "prediction"),
@@ -495,5 +545,5 @@ def count_labels(
     )
     found = protocol.count(sample)
     counts: LabelCounts = found.counts
-    alone = len(found.facts) == 1 and found.facts[0] != 0
+    alone = positive is None and len(found.facts) == 1 and found.facts[0] != 0
     return _swapped(counts) if alone else counts

@@ -20,7 +20,7 @@ import numpy as np
 
 from segbench.core.grouping import grouped
 from segbench.core.integers import FloatArray
-from segbench.core.metric import Metric
+from segbench.core.metric import Metric, held_note
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import Columns, CountsTable, Interval
 from segbench.curves.curve import Curve
@@ -172,6 +172,12 @@ class ClassTable(CountsTable[ClassCounts]):
         return list(self._classes.values())
 
     @property
+    def images_of_classes(self) -> Mapping[str, int]:
+        """How many images hold each class of the ground truth."""
+        found = {name: table.images_with_positives for name, table in self._classes.items()}
+        return {name: number for name, number in found.items() if number}
+
+    @property
     def totals(self) -> Mapping[str, int]:
         """Numbers of classes and pixels."""
         micro = self._micro.totals
@@ -228,8 +234,13 @@ class ClassTable(CountsTable[ClassCounts]):
         )
         for (reason, without), keys in lacking.items():
             notes.append(f"{', '.join(keys)} without {', '.join(without)} ({reason})")
-        remarks = grouped((note, name) for name, table in self._classes.items() for note in table.notes)
+        remarks = grouped(
+            (note, name) for name, table in self._classes.items() for note in table.notes if note not in table.left_out
+        )
         notes += [f"{', '.join(names)}: {note}" for note, names in remarks.items()]
+        mean = next(metric for metric in self.metrics if metric.key == "macro_mean_image_f")
+        held = {name: table.images_with_positives for name, table in self._classes.items()}
+        notes += held_note(mean, held, self.images)
         return (*notes, *(f"micro: {note}" for note in self._micro.notes))
 
     @property

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import as_whole, check_flags, listed
+from segbench.core.arguments import as_void, as_whole, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.interface import given, named
@@ -33,7 +33,7 @@ from segbench.protocols.annotators import take_one
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import equals_any
 from segbench.protocols.pixels.settings import AT, BINS, CALIBRATION, INVERT, VOID, Pixels
-from segbench.protocols.stacks import ClassMapsError, class_axis
+from segbench.protocols.stacks import ClassMapsError, Stack, is_one_map
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +59,7 @@ class Classes(Protocol):
     names : sequence of str, optional
         What the classes are called, and their folders; by default by their labels.
     void : sequence of int
-        Labels of pixels that are left out and counted as ignored.
+        Labels of pixels that are left out and counted as ignored; one, or several.
     invert, bins, at, calibration
         As in `segbench.Pixels`, of each class.
 
@@ -103,10 +103,10 @@ class Classes(Protocol):
 
     def __post_init__(self) -> None:
         check_flags(self)
-        for name in ("labels", "void"):
-            values = listed(getattr(self, name), name, "(0, 1)")
-            object.__setattr__(self, name, tuple(as_whole(value, named(name), least=None) for value in values))
-        object.__setattr__(self, "void", tuple(sorted(set(self.void))))
+        labels = listed(self.labels, "labels", "(0, 1)")
+        object.__setattr__(self, "labels", tuple(as_whole(label, named("labels"), least=None) for label in labels))
+        void = as_void(self.void, "(255,)", lambda value: as_whole(value, named("void"), least=None))
+        object.__setattr__(self, "void", void)
         object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
         refuse_unfit(tuple(self.labels), self.class_names, self.void, "Classes")
         object.__setattr__(self, "at", self._one.at)
@@ -243,9 +243,25 @@ class Classes(Protocol):
         known = (*self.labels, *self.void)
         from segbench.protocols.predicted_labels import is_coloured
 
-        if len(self.labels) > 1 and len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim:
-            raise _not_per_class(file, sample.predictions[0], known, len(self.labels), coloured=is_coloured(sample))
-        return truth, _one_a_class(file, sample.predictions, truth.shape, self.class_names)
+        one = sample.predictions[0]
+        single = one.ndim == truth.ndim or is_one_map(one.shape, truth.shape)
+        if len(self.labels) > 1 and len(sample.predictions) == 1 and single:
+            raise _not_per_class(file, one.squeeze(), known, len(self.labels), coloured=is_coloured(sample))
+        return truth, self._one_a_class(file, sample.predictions, truth)
+
+    def _one_a_class(self, file: str, predictions: tuple[NDArray[Any], ...], truth: NDArray[Any]) -> list[NDArray[Any]]:
+        """Give the soft map of each class, from files of one each or from a stack."""
+        classes = len(self.labels)
+        if len(predictions) > 1 or predictions[0].ndim == truth.ndim:
+            if len(predictions) != classes:
+                raise ClassMapsError(
+                    file, f"{len(predictions)} soft maps, expected one per class: {classes}", f"save {_forms()}"
+                )
+            return list(predictions)
+        (stack,) = predictions
+        hint = f"save one map for each class listed, as a stack or in {_folders()}; nothing is resized"
+        axis = Stack(file, stack.shape, truth, self.labels, "labels").class_axis(hint=hint)
+        return [stack[k] if axis == 0 else stack[..., k] for k in range(classes)]
 
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
         pixels = replace(self._one, positive=str(label))
@@ -306,20 +322,3 @@ def _forms() -> str:
 
 def _folders() -> str:
     return f"one folder per class, {given('pred_pattern', 'class_#/*')}"
-
-
-def _one_a_class(
-    file: str, predictions: tuple[NDArray[Any], ...], shape: tuple[int, ...], names: tuple[str, ...]
-) -> list[NDArray[Any]]:
-    """Give the soft map of each class, from files of one each or from a stack."""
-    classes = len(names)
-    if len(predictions) > 1 or predictions[0].ndim == len(shape):
-        if len(predictions) != classes:
-            raise ClassMapsError(
-                file, f"{len(predictions)} soft maps, expected one per class: {classes}", f"save {_forms()}"
-            )
-        return list(predictions)
-    (stack,) = predictions
-    hint = f"save one map for each class listed, as a stack or in {_folders()}; nothing is resized"
-    axis = class_axis(file, stack.shape, shape, classes, hint=hint)
-    return [stack[k] if axis == 0 else stack[..., k] for k in range(classes)]

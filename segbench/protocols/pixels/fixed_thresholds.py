@@ -1,21 +1,23 @@
 """Metrics of pixels at thresholds chosen beforehand, beside those of the benchmark.
 
 A pixel is predicted where its score reaches the threshold. ``f@0.5`` is of counts pooled over images, by the formulas
-of `OperatingPoint`; ``mean_image_f@0.5`` is the mean over the images that have an F, added up in whole numbers of
-2**-36, so that their order does not matter.
+of `OperatingPoint`; ``mean_image_f@0.5`` is the mean over the images that have an F, of which the sum is rounded once,
+so that their order does not matter.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
-from segbench.core.integers import MEAN_UNITS, FloatArray
-from segbench.core.metric import Metric
+from segbench.core.grouping import grouped
+from segbench.core.integers import FloatArray
+from segbench.core.metric import Metric, left_out_note
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import Columns
+from segbench.core.table import Columns, column_sums
 from segbench.protocols.pixels.metrics import METRICS, OVER_IMAGES, PixelTable
 
 _TITLES = {
@@ -64,7 +66,7 @@ class FixedThresholdTable(PixelTable):
         rows = [self._point(image) for image in self.ordered]
         points = np.array(rows).reshape(-1, 2 * len(self._at) + 2)  # of no image, too
         values = self._pooled(points).reshape(len(points), len(self._at) * len(_TITLES))
-        return np.hstack([points, np.rint(np.nan_to_num(values) * MEAN_UNITS), ~np.isnan(values)])
+        return np.hstack([points, np.nan_to_num(values), ~np.isnan(values)])
 
     def _point(self, counts: ScoreCounts) -> FloatArray:
         reached = np.searchsorted(-counts.scores.astype(np.float64), -np.asarray(self._at), side="right")
@@ -84,7 +86,7 @@ class FixedThresholdTable(PixelTable):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself."""
-        points = self._points.sum(axis=0)
+        points = column_sums(self._points)[0]
         if self.image_set.rest is not None:
             points[: 2 * len(self._at) + 2] += self._point(self.image_set.rest)
         row: FloatArray = self._filled(super().estimates[np.newaxis].copy(), points[np.newaxis])[0]
@@ -97,13 +99,26 @@ class FixedThresholdTable(PixelTable):
         lowest, highest = super().measure_images()
         return self._filled(lowest, self._points), self._filled(highest, self._points)
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """How many images means over images leave out, with those at fixed thresholds."""
+        means = [metric for metric in metrics_at(self._at) if metric.key.startswith("mean_image_")]
+        images = 0 if self.image_set.rest is not None else self.images
+        defined = self._points[:images, self._points.shape[1] - len(means) :].astype(bool)
+        alike = grouped((each.tobytes(), (metric, each)) for metric, each in zip(means, defined.T, strict=True))
+        notes = (
+            left_out_note([metric for metric, _ in some], "without a value", int(np.sum(~some[0][1])), images)
+            for some in alike.values()
+        )
+        return (*super().left_out, *itertools.chain.from_iterable(notes))
+
     def _filled(self, scored: FloatArray, points: FloatArray) -> FloatArray:
         """Fill in the metrics at fixed thresholds."""
         thresholds, keys = len(self._at), len(_TITLES)
         width = 2 * thresholds + 2
-        units, images = points[:, width:].reshape(len(points), 2, thresholds, keys).swapaxes(0, 1)
+        sums, images = points[:, width:].reshape(len(points), 2, thresholds, keys).swapaxes(0, 1)
         with np.errstate(invalid="ignore"):  # nan where no image has the metric
-            means = units / images / MEAN_UNITS
+            means = sums / images
         values = np.concatenate([self._pooled(points[:, :width]), means], axis=2)
         scored[:, len(METRICS) :][:, : 2 * thresholds * keys] = values.reshape(len(scored), -1)
         return scored

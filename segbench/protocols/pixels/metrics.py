@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.integers import FloatArray, within_total
-from segbench.core.metric import Metric, shares
+from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Space
 from segbench.core.table import Columns, CountsTable, Interval, column_sums
@@ -215,9 +215,8 @@ class PixelTable(CountsTable[ScoreCounts]):
     @property
     def shares(self) -> FloatArray:
         """Positives of each image, for means over images all alike; see `Table`."""
-        positives = _of_images(self._chosen)[:, 2:3]
         alike = [metric.key.startswith("mean_image_") for metric in self.metrics]
-        return np.where(alike, 1.0, positives)
+        return np.where(alike, 1.0, self._chosen.positives[:, np.newaxis].astype(np.float64))
 
     def measure_images(self) -> tuple[FloatArray, FloatArray]:
         """Measure each image alone, at all of its own scores, see `Table`."""
@@ -282,11 +281,23 @@ class PixelTable(CountsTable[ScoreCounts]):
     def notes(self) -> tuple[str, ...]:
         """Say that predictions are masks, or that the best F is that of predicting everything."""
         if self._is_mask:
-            return (AT_THE_MASK,)
+            return (AT_THE_MASK, *self.left_out)
         best = self._best_of_all
         found, every = (best.tp[0], best.fp[0]), (best.positives[0], best.negatives[0])
         everything = found == every and min(every) > 0
-        return (_ALL_PREDICTED,) if everything else ()
+        return (*([_ALL_PREDICTED] if everything else []), *self.left_out)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """How many images means over images leave out."""
+        mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
+        images = 0 if self.image_set.rest is not None else self.images
+        return left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
+
+    @property
+    def images_with_positives(self) -> int:
+        """The number of images that have an F."""
+        return int(np.count_nonzero(self._chosen.positives))
 
     @property
     def threshold_source(self) -> str:

@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from segbench.core.arguments import as_real, check_flags, listed
+from segbench.core.arguments import as_real, as_void, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
@@ -38,6 +38,7 @@ from segbench.protocols.label_rules import (
     Positive,
     describe,
     equals_any,
+    perhaps_swapped,
     rule_text,
     settled_positive,
     two_values,
@@ -83,7 +84,7 @@ class Pixels(Protocol):
         command line takes, ``"255"`` and ``"1,3"``. None: the set must hold exactly two values, and the larger is
         positive.
     void : tuple of float
-        Ground-truth values of pixels that are left out and counted as ignored.
+        Ground-truth values of pixels that are left out and counted as ignored; one, or several.
     invert : bool
         Low predictions mean positive (black on white): levels become 255 - value (65535 - value), floats 1 - value.
     bins : bool
@@ -158,11 +159,10 @@ class Pixels(Protocol):
         object.__setattr__(self, "at", tuple(sorted(set(at))))
         if self.at and self.bins:
             raise ArgumentError(f"{given('at')} needs exact scores; leave out {given('bins', True)}")
-        void = {
-            as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
-            for value in listed(self.void, "void", "(255,)")
-        }
-        object.__setattr__(self, "void", tuple(sorted(void)))
+        void = as_void(
+            self.void, "(255,)", lambda value: as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
+        )
+        object.__setattr__(self, "void", void)
         if self.positive is not None:
             LabelRule.parse(self.positive)
             object.__setattr__(self, "positive", rule_text(self.positive))
@@ -218,8 +218,11 @@ class Pixels(Protocol):
             return FixedThresholdTable(images, deciding, at=self.at)
         return PixelTable(images, deciding)
 
-    def settle(self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True) -> Settled:
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+    ) -> Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
+        del part
         return settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
 
     def count(self, sample: Sample) -> Counted:
@@ -335,7 +338,8 @@ class Pixels(Protocol):
                 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 
                 if not are_label_maps([labels_seen(sample, self.void)]):
-                    raise
+                    order = "".join(perhaps_swapped(sample.ground_truths[0], one) for one in sample.predictions[:1])
+                    raise DataError(error.path, error.what, order + error.hint) from None
                 raise DataError(
                     error.path, f"{error.what}; {_LABEL_MAP}", instead_of_label_maps("0-18", "16")
                 ) from None

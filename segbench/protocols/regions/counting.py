@@ -13,7 +13,7 @@ from segbench.core.errors import DataError
 from segbench.core.integers import MEAN_UNITS, FloatArray, IntArray
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.hierarchy import Hierarchy, dense, hierarchies_of
-from segbench.protocols.regions.inputs import as_label_maps, as_void, check_size, is_ucm2, without_masks
+from segbench.protocols.regions.inputs import as_label_maps, check_size, is_ucm2, void_labels, without_masks
 from segbench.protocols.regions.kernels import LOG_UNITS, sweep_up
 
 _DENSE_CELLS = 2**22
@@ -71,7 +71,7 @@ def count_regions(
     hierarchies, cuts = hierarchies_of(predicted, truths[0].shape, thresholds)
     for hierarchy in hierarchies:
         check_size(hierarchy.labels, truths[0], "prediction")
-    void = as_void(void)
+    void = void_labels(void)
     inside = None if valid is None else as_array(valid, "valid") != 0
     if inside is not None:
         check_size(inside, truths[0], "valid pixels")

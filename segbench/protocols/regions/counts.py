@@ -12,6 +12,7 @@ from typing import ClassVar
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import MEAN_UNITS, IntArray
+from segbench.core.numbers import many, verb
 from segbench.protocols.common_thresholds import CountsAtThresholds
 
 COVERED_UNITS = 2**20
@@ -104,9 +105,11 @@ class RegionCounts(CountsAtThresholds):
             raise ArgumentError("more area covered than counted")
         shares = (self.rand_index, self.adapted_rand, self.rand_precision, self.rand_recall)
         if max(share.max(initial=0) for share in shares) > self.images * MEAN_UNITS:
-            raise ArgumentError(f"a share adds up to more than the {self.images} images allow")
+            raise ArgumentError(
+                f"a share adds up to more than {many(self.images, 'image')} {verb(self.images, 'allow')}"
+            )
 
     @property
     def ground_truth(self) -> str:
         """What the counts say of the ground truth, in words."""
-        return f"{self.area} ground-truth pixels at {self.thresholds.size} thresholds"
+        return f"{self.area} ground-truth pixels at {many(self.thresholds.size, 'threshold')}"

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arguments import as_whole, listed
+from segbench.core.arguments import as_void, as_whole
 from segbench.core.arrays import as_array, split_mask
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import named
@@ -56,9 +56,9 @@ def without_masks(
     return [plain for plain, _ in split], [hidden for _, hidden in split]
 
 
-def as_void(labels: Iterable[int]) -> tuple[int, ...]:
-    """Read labels that are left out: whole numbers from 0, rising, each once."""
-    return tuple(sorted({as_whole(label, named("void")) for label in listed(labels, "void", "(0,)")}))
+def void_labels(labels: int | Iterable[int]) -> tuple[int, ...]:
+    """Read labels that are left out: whole numbers from 0."""
+    return as_void(labels, "(0,)", lambda label: as_whole(label, named("void")))
 
 
 def is_ucm2(prediction: object, shape: tuple[int, ...]) -> TypeGuard[NDArray[Any]]:

@@ -34,8 +34,8 @@ class Regions(Protocol):
     thresholds : int or tuple of float
         A number K or rising thresholds, of a ``ucm2``, as in `Boundaries`. Not used for label maps.
     void : tuple of int
-        Ground-truth labels that are left out, for instance ``(0,)`` where 0 is unlabelled. Pixels outside a field of
-        view are left out, too.
+        Ground-truth labels that are left out, one or several, for instance 0 where it is unlabelled. Pixels outside a
+        field of view are left out, too.
 
     Raises
     ------
@@ -88,10 +88,10 @@ class Regions(Protocol):
 
     def __post_init__(self) -> None:
         from segbench.protocols.boundaries.inputs import number_or_list
-        from segbench.protocols.regions.inputs import as_void
+        from segbench.protocols.regions.inputs import void_labels
 
         object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
-        object.__setattr__(self, "void", as_void(self.void))
+        object.__setattr__(self, "void", void_labels(self.void))
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""

@@ -29,6 +29,12 @@ Differences from the authors' MATLAB code
    has weight 0. A part of one pixel has variance 0.
 3. The authors' E of an image of one pixel is 0 or 4.5e15; here it is 0 or 1.
 
+Differences from PySODMetrics 1.6.2
+-----------------------------------
+1. A region of S in which map and mask are constant scores 1; there it scores 0 if the mean of the map is rounded. A
+   constant map of 51 and an object of one pixel: .8598 instead of .4848 (``docs/saliency.md``).
+2. A centroid halfway between two pixels is rounded to even there: .0250 instead of .5200 for 2x2 pixels in a corner.
+
 References
 ----------
 Achanta et al.: Frequency-tuned salient region detection. CVPR 2009 (F).

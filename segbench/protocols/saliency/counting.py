@@ -153,7 +153,8 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
         full = 1 if scores.dtype == np.bool_ else np.iinfo(scores.dtype).max
         values = scores / np.float64(full)
     else:
-        values = np.ascontiguousarray(as_shares(scores), np.float64)
+        with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
+            values = np.ascontiguousarray(as_shares(scores), np.float64)
     lowest, highest = float(values.min()), float(values.max())
     if not (np.isfinite(lowest) and np.isfinite(highest)):
         wrong = int(np.count_nonzero(~np.isfinite(values)))

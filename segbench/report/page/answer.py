@@ -153,7 +153,7 @@ def _of_one(method: Method, metric: Metric) -> tuple[str, ...]:
     low, high = method.intervals.get(metric.key, (math.nan, math.nan))
     if math.isnan(low):
         return ()
-    images = f"{method.intervals.images} images"
+    images = many(method.intervals.images, "image")
     return (f"{100 * method.intervals.level:g} % interval {number(low)} to {number(high)} over {images}.",)
 
 

@@ -156,7 +156,7 @@ function against(figure, { names, values, lower }) {
       lost += lower ? one > other : one < other;
     }
     [x_title.textContent, y_title.textContent] = [names[a], names[b]];
-    find(".footnotes", figure).textContent = `${names[a]} is better on ${won} images, ${names[b]} on ${lost}.`;
+    find(".footnotes", figure).textContent = `${names[a]} is better on ${won} ${won === 1 ? "image" : "images"}, ${names[b]} on ${lost}.`;
   };
   for (const select of [across, up]) select.addEventListener("change", draw);
   find(".pairing", figure).hidden = false;

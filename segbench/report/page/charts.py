@@ -20,7 +20,7 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray
 from segbench.core.names import shortened
-from segbench.core.numbers import number
+from segbench.core.numbers import many, number
 from segbench.core.series import AXES, RATES, Series, Space
 from segbench.drawing.axes import equal_f
 from segbench.drawing.palette import COLOURS, DASHES, LineStyle
@@ -369,7 +369,7 @@ def _tally(a: Method, b: Method) -> str:
     both = a.values.keys() & b.values.keys()
     direction = a.result.rules.image_headline.direction
     signs = [direction * np.sign(a.values[name] - b.values[name]) for name in both]
-    return f"{a.name} is better on {signs.count(1)} images, {b.name} on {signs.count(-1)}"
+    return f"{a.name} is better on {many(signs.count(1), 'image')}, {b.name} on {signs.count(-1)}"
 
 
 def _by_class(methods: Sequence[Method]) -> list[Chart]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result, names_of
@@ -13,6 +12,7 @@ from segbench.aggregator.signature import SELECTION, version_of, without_selecti
 from segbench.core.grouping import grouped
 from segbench.core.interface import option_of
 from segbench.core.options import typed_options
+from segbench.loaders.archives import method_name
 from segbench.report.page.places import Places
 from segbench.statistics.comparison import Comparison
 
@@ -114,7 +114,7 @@ def _repetition(group: Sequence[Result]) -> Repetition:
 
 def _prediction(result: Result) -> str:
     place = (result.inputs and result.inputs.prediction) or ""
-    return place if Path(place).stem == result.method else f"{result.method}={place}"
+    return place if place and method_name(place) == result.method else f"{result.method}={place}"
 
 
 def _options(result: Result) -> tuple[list[str], list[str]]:

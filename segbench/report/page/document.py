@@ -144,7 +144,8 @@ def export_report(
     missing: list[str] = []
     for group_places in groups:
         given = [results[place] for place in group_places]
-        styles, order = styles_of(given), headline_order(given)
+        # Human annotators do not compete: they come last, whatever their value.
+        styles, order = styles_of(given), sorted(headline_order(given), key=lambda k: not given[k].rules.competes)
         group = [given[place] for place in order]
         by_image = image_table(group)
         names = names_of(group)
@@ -205,7 +206,7 @@ def _section(
     return {
         "protocol": rules.name,
         "lead": rules.title,
-        "facts": _facts(results),
+        "facts": f"{_methods(results)}, {_facts(results)}",
         "methods": methods,
         "names": names,
         "results": results,
@@ -339,12 +340,18 @@ def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
     return f":root {{ {own}}}\n{columns}{_part('style.css')}"
 
 
+def _methods(results: Sequence[Result]) -> str:
+    """Say how many methods there are, and if there are human annotators, too."""
+    methods = len({result.method for result in results if result.rules.competes})
+    human = "human annotators" if any(not result.rules.competes for result in results) else ""
+    return " and ".join(filter(None, (many(methods, "method") if methods else "", human)))
+
+
 def _title(results: Sequence[Result]) -> str:
-    methods = len({result.method for result in results})
     counted = [set(result.counts) for result in results if result.rules.competes and not result.published]
     images = max(map(len, counted), default=0)
     up_to = "" if all(names == counted[0] for names in counted) else "up to "
-    said = many(methods, "method")
+    said = _methods(results)
     return f"{said} on {up_to}{many(images, 'image')}" if images else said
 
 

@@ -25,13 +25,14 @@ class Row:
 class Thumbnail:
     """One image by one method: the tint as a PNG in base64, its size and that of the image, and the metric there.
 
-    Where there is none, `problem` says why.
+    `ranked_by` is the metric that rows were chosen by, where it is another one. Without a picture, `problem` says why.
     """
 
     tint: str = ""
     size: tuple[int, int] = (0, 0)
     image_size: tuple[int, int] = (0, 0)
     said: str = ""
+    ranked_by: str = ""
     problem: str = ""
 
 
@@ -56,9 +57,7 @@ class Gallery:
 def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
     """Choose the worst image, the one that methods differ on most, the median and the best, by means over methods."""
     competing = [method for method in methods if method.result.rules.competes] or list(methods)
-    rules = methods[0].result.rules
-    metric = rules.image_headline
-    title = f"best {metric.name_for_images}" if rules.images_at_their_best else metric.name_for_images
+    metric, title = methods[0].result.rules.image_headline, _ranking_title(methods[0])
     values = {
         name: [method.values[name] for method in competing if name in method.values]
         for name in sorted({name for method in competing for name in method.values})
@@ -75,6 +74,12 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
         if name is not None:
             rows[name] = Row(reason, name, _said(title, values[name], reason))
     return tuple(rows.values())
+
+
+def _ranking_title(method: Method) -> str:
+    """Call the metric that images are ranked by."""
+    rules = method.result.rules
+    return f"{'best ' * rules.images_at_their_best}{rules.image_headline.name_for_images}"
 
 
 def _said(title: str, known: Sequence[float], reason: str) -> str:
@@ -110,8 +115,9 @@ def _thumbnail(panel: Mapping[str, Any], method: Method, image: str) -> Thumbnai
     drawn = panel["thumbnail"]
     metrics: Mapping[str, float] = drawn["metrics"]
     name = "F" if "F" in metrics else next(iter(metrics), "")
-    value = metrics.get(name, math.nan)
-    if not name:  # the same at any threshold
-        name, value = method.result.rules.image_headline.name_for_images, method.values.get(image, math.nan)
+    said = f"{name} {number(metrics[name])}" if name else ""
+    rank = _ranking_title(method)
+    ranked_by = f"{rank} {number(method.values.get(image, math.nan))}"
     width, height, *image_size = drawn["size"]
-    return Thumbnail(drawn["tint"], (width, height), tuple(image_size), f"{name} {number(value)}")
+    shown = (said, ranked_by if rank != name else "") if said else (ranked_by, "")
+    return Thumbnail(drawn["tint"], (width, height), tuple(image_size), *shown)

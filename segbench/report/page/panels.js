@@ -6,6 +6,7 @@ let open = null;
 
 function picture(view, caption, alt, source) {
   const figure = find("#pictures").appendChild(document.createElement("figure"));
+  figure.dataset.view = view;
   figure.appendChild(document.createElement("figcaption")).textContent = caption;
   const node = figure.appendChild(document.createElement(source ? "img" : "canvas"));
   if (source) {
@@ -114,7 +115,7 @@ async function slide() {
   }
   open.states = states;
   await stage();
-  open.main.setAttribute("aria-label", `True, false and missed pixels of ${panel.name}${method.cuts[at] === null ? "" : ` at threshold ${written(method.cuts[at])}`}: ${find("#reading").textContent}`);
+  open.main.setAttribute("aria-label", `${method.classes ? "Wrong" : "True, false and missed"} pixels of ${panel.name}${method.cuts[at] === null ? "" : ` at threshold ${written(method.cuts[at])}`}: ${find("#reading").textContent}`);
   address();
 }
 
@@ -131,6 +132,7 @@ async function show(threshold = null) {
   const name = find("#panel-method").selectedOptions[0].textContent;
   const pictures = find("#pictures");
   pictures.replaceChildren();
+  pictures.classList.toggle("maps", Boolean(method.classes));
   open.views = {};
   open.states = null;
   open.method = null;
@@ -148,7 +150,7 @@ async function show(threshold = null) {
   const current = open;
   const [truth, levels, classes] = await Promise.all([panel.truths[method.truth], method.levels, method.classes].map((map) => map && decodeOnce(map)));
   if (current !== open || open.method !== method) return;
-  open.main = picture("", method.classes ? "Right and wrong" : "True, false, missed", "");
+  open.main = picture("", method.classes ? "Errors" : "True, false, missed", "");
   const main = open.main.parentElement;
   main.className = "main";
   if (photo) {

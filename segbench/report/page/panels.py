@@ -16,6 +16,7 @@ from segbench.aggregator.rereading import files_of, why_no_pictures
 from segbench.aggregator.result import Result
 from segbench.core.errors import SegbenchError
 from segbench.core.integers import FloatArray
+from segbench.core.numbers import of_all
 from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import AT_THE_MASK
 from segbench.loaders.pairing import SampleFiles
@@ -56,7 +57,7 @@ class Panels:
         if not without:
             return ""
         problem = self.by_image[without[0]]["methods"][0]["problem"]
-        return f"{len(without)} of {len(self.by_image)} images have no pictures; the first: {problem}"
+        return f"{of_all(len(without), len(self.by_image), 'image', 'have')} no pictures; the first: {problem}"
 
     def written(self, places: Places) -> Panels:
         """Give them with places in messages as the page writes them."""
@@ -127,7 +128,7 @@ def panels(
         room -= _size(drawn[task.name])
         if room >= 0 or most or not kept:
             kept[task.name] = drawn[task.name]
-    few = f"{len(kept)} of {len(names)} images have pictures, to keep the page small"
+    few = f"{of_all(len(kept), len(names), 'image', 'have')} pictures, to keep the page small"
     return Panels(kept, "" if len(kept) == len(names) else few)
 
 

@@ -201,7 +201,10 @@ def test_data_at_fault(call, words):
         (lambda: sb.count_boundaries([[1.0]], [[1]], thresholds=0), "from 1 to 65535"),
         (lambda: sb.count_boundaries([[1.0]], [[1]], thresholds=[0.5, 0.2]), "rising"),
         (lambda: sb.count_boundaries([[1.0]], [[1]], max_dist=-0.1), "max_dist"),
-        (lambda: sb.count_boundary_maps([[[1]]], [[1]], thresholds=[1, 2]), "1 maps, but 2"),
+        (
+            lambda: sb.count_boundary_maps([[[1]]], [[1]], thresholds=[1, 2]),
+            "each of 2 thresholds, found 1",
+        ),
     ],
 )
 def test_arguments_at_fault(call, words):

@@ -2,7 +2,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from measured import PIXELS, keys_of, pixel_summary
@@ -11,12 +10,11 @@ from threadpoolctl import threadpool_info
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import Table
-from segbench.curves.curve import achievable_pr_curve, pr_curve, roc_curve
-from segbench.curves.operating import best_f
+from segbench.curves.curve import pr_curve, roc_curve
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.statistics.bands import curve_band
-from segbench.statistics.bootstrap import bootstrap
-from segbench.statistics.intervals import interval
+from segbench.statistics.intervals import intervals
+from segbench.statistics.measured import Measured
 
 FIGURES = set(pixel_summary({})) - {"positives", "negatives", "ignored"}
 IMAGE = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=6)
@@ -64,7 +62,7 @@ def test_bins_of_different_images_meet():
     for k in range(4):
         scores = np.unique(rng.choice([0.1, 0.5, 0.99], 30) * (1 + rng.random(30) / 300))[::-1]
         images[str(k)] = ScoreCounts(scores, rng.integers(0, 4, 30), rng.integers(0, 9, 30)).in_bins()
-    same(bootstrap(images, replicates=10).estimates, pixel_summary(images))
+    same(intervals(images, replicates=10).estimates, pixel_summary(images))
 
 
 def test_many_images_of_many_scores_are_laid_out_sparsely():
@@ -79,123 +77,100 @@ def test_many_images_of_many_scores_are_laid_out_sparsely():
     same(dict(zip(keys_of(table), table.measure(np.ones((1, 2200)))[0], strict=True)), pixel_summary(images))
 
 
+def draws(images, *, replicates, seed=0):
+    """Every metric in every resample, by key."""
+    table = PIXELS.table(images)
+    drawn = Measured(table, 0.95, replicates, seed).draws
+    return dict(zip(keys_of(table), drawn.T, strict=True))
+
+
 def test_the_same_seed_draws_the_same_and_another_seed_others():
-    images = some_images(20)
-    first, again, other = (bootstrap(images, replicates=50, seed=seed) for seed in (1, 1, 2))
-    assert dict(first) == dict(again)
-    assert dict(first) != dict(other)
-    assert first.signature == "intervals:percentile-95-50-1"
+    images = some_images(30)
+    first, again, other = (intervals(images, replicates=50, seed=seed) for seed in (1, 1, 2))
+    assert str(dict(first)) == str(dict(again))
+    assert first["fpr_at_95_tpr"] != other["fpr_at_95_tpr"]
+    assert first["ods_f"] == other["ods_f"]
+    assert first.signature == "intervals:jackknife-95|resamples:50-1"
 
 
 def test_a_draw_is_of_as_many_images_with_replacement():
     # Image k has 4**k positives, so the pooled total tells how often each was drawn.
     images = {str(k): ScoreCounts([1], [4**k], [1]) for k in range(3)}
-    precision = bootstrap(images, replicates=500, method="percentile").draws["ods_precision"]
+    precision = draws(images, replicates=500)["ods_precision"]
     seen = {round(3 * p / (1 - p)) for p in precision}
     assert seen == {i * 1 + j * 4 + (3 - i - j) * 16 for i in range(4) for j in range(4 - i)}
 
 
-@pytest.mark.parametrize("method", ["bca", "percentile"])
-def test_the_mean_image_f_has_scipy_s_interval(method):
-    images = some_images(25)
-    each = np.array([best_f(counts).f for counts in images.values()])
-    expected = scipy.stats.bootstrap(
-        (each,), np.mean, method=method, n_resamples=20_000, rng=np.random.default_rng(0)
-    ).confidence_interval
-    found = bootstrap(images, method=method, replicates=20_000)["mean_image_f"]
-    assert found == pytest.approx(tuple(expected), abs=0.04 * (expected.high - expected.low))
+def test_metrics_that_jump_have_quantiles_of_resamples():
+    images = some_images(30)
+    found = intervals(images, level=0.8, replicates=300)
+    drawn = draws(images, replicates=300)["fpr_at_95_tpr"]
+    assert found["fpr_at_95_tpr"] == pytest.approx(tuple(np.quantile(drawn, [0.1, 0.9])))
 
 
-@pytest.mark.parametrize("method", ["bca", "percentile"])
-@pytest.mark.parametrize(
-    ("key", "figure"),
-    [
-        ("auc_pr_achievable", lambda counts: achievable_pr_curve(counts).area),
-        ("ods_f", lambda counts: best_f(counts).f),
-    ],
-)
-def test_pooled_figures_have_scipy_s_intervals(method, key, figure):
-    images = some_images(12, seed=3)
-    each = list(images.values())
-    expected = scipy.stats.bootstrap(
-        (np.arange(12),),
-        lambda drawn: figure(ScoreCounts.sum(each[k] for k in drawn)),
-        vectorized=False,
-        method=method,
-        n_resamples=2000,
-        rng=np.random.default_rng(0),
-    ).confidence_interval
-    found = bootstrap(images, method=method, replicates=4000)[key]
-    assert found == pytest.approx(tuple(expected), abs=0.12 * (expected.high - expected.low))
-
-
-def test_percentile_intervals_are_quantiles_of_the_draws():
-    result = bootstrap(some_images(15), method="percentile", level=0.8, replicates=300)
-    for key, ends in result.items():
-        assert ends == pytest.approx(tuple(np.quantile(result.draws[key], [0.1, 0.9])))
-
-
-def test_figures_read_at_a_chosen_threshold_have_quantiles_whatever_the_method():
-    images = some_images(15)
-    plain, corrected = (bootstrap(images, method=method, replicates=300) for method in ("percentile", "bca"))
-    assert {key for key in plain if plain[key] == corrected[key]} == {
-        "ods_precision",
-        "ods_recall",
-        "ods_threshold",
-        "fpr_at_95_tpr",
-    }
+def test_below_30_images_metrics_that_jump_have_no_interval_but_a_reason():
+    found = intervals(some_images(29), replicates=20)
+    assert np.isnan(found["fpr_at_95_tpr"]).all()
+    assert found.undefined["fpr_at_95_tpr"] == "29 images: this metric has intervals from 30 images on"
 
 
 def test_few_images_are_said_to_be_few():
-    assert "9 images" in bootstrap(some_images(9), replicates=20).notes[0]
-    assert bootstrap(some_images(10), replicates=20).notes == ()
+    assert "9 images" in intervals(some_images(9)).notes[0]
+    assert intervals(some_images(10)).notes == ()
 
 
 def test_one_image_has_no_intervals():
-    result = bootstrap(some_images(1), replicates=20)
-    assert all(np.isnan(ends).all() for ends in result.values())
-    assert set(result.undefined) == FIGURES
-    assert result.notes[0].startswith("1 image:")
+    found = intervals(some_images(1))
+    assert all(np.isnan(ends).all() for ends in found.values())
+    assert set(found.undefined) == FIGURES
+    assert found.notes[0].startswith("1 image:")
 
 
-def test_undefined_figures_have_no_interval_but_a_reason():
-    result = bootstrap({str(k): ScoreCounts([1], [0], [4]) for k in range(12)}, replicates=20)
-    assert set(result.undefined) == FIGURES
-    assert np.isnan(result["ods_f"]).all()
-    result = bootstrap({str(k): ScoreCounts([1], [4], [0]) for k in range(12)}, replicates=20)
-    assert set(result.undefined) == {"auc_roc", "fpr_at_95_tpr"}
-    assert result["ods_f"] == (1, 1)
+def test_without_positives_metrics_have_no_interval_but_a_reason():
+    found = intervals({str(k): ScoreCounts([1], [0], [4]) for k in range(12)})
+    assert np.isnan(found["ods_f"]).all()
+    assert found.undefined["ods_f"] == "no positive pixels"
 
 
-def test_replicates_without_positives_are_left_out_and_counted():
-    images = {str(k): ScoreCounts([2, 1], [3 * (k == 0), 0], [1, 4]) for k in range(10)}
-    result = bootstrap(images, replicates=400)
-    missing = int(np.isnan(result.draws["ods_f"]).sum())
-    assert 50 < missing < 250  # one image in ten is not drawn in .9**10 = 35 % of the draws
-    assert f"ods_f: undefined in {missing} of 400 resamples, which are left out" in result.notes
-    assert not np.isnan(result["ods_f"]).any()
+def test_without_negatives_only_metrics_that_need_them_have_no_interval():
+    found = intervals({str(k): ScoreCounts([1], [4], [0]) for k in range(12)})
+    assert found.undefined["auc_roc"] == "no negative pixels"
+    assert found["ods_f"] == (1, 1)
+
+
+def test_the_image_without_which_a_metric_is_undefined_is_named():
+    images = {f"{k}": ScoreCounts([2, 1], [3 * (k == 4), 0], [1, 4]) for k in range(10)}
+    found = intervals(images)
+    assert np.isnan(found["ods_f"]).all()
+    assert found.undefined["ods_f"] == "undefined without the image 4"
+
+
+def test_resamples_without_positives_are_left_out_and_counted():
+    images = {str(k): ScoreCounts([2, 1], [3 * (k < 2), 0], [1, 4]) for k in range(30)}
+    found = intervals(images, replicates=400)
+    missing = int(np.isnan(draws(images, replicates=400)["fpr_at_95_tpr"]).sum())
+    assert 20 < missing < 100  # two images in thirty are not drawn in (28 / 30)**30 = 13 % of the resamples
+    assert f"fpr_at_95_tpr: undefined in {missing} of 400 resamples, which are left out" in found.notes
 
 
 def test_images_all_alike_have_intervals_of_no_width():
-    result = bootstrap({str(k): ScoreCounts([2, 1], [3, 1], [1, 4]) for k in range(12)}, replicates=50)
-    for key, (low, high) in result.items():
-        assert low == pytest.approx(high, rel=1e-14)
-        assert low == pytest.approx(result.estimates[key], rel=1e-14)
+    found = intervals({str(k): ScoreCounts([2, 1], [3, 1], [1, 4]) for k in range(12)})
+    low, high = found["average_precision"]
+    assert low == pytest.approx(high, rel=1e-12)
+    assert low == pytest.approx(found.estimates["average_precision"], rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"), [({"method": "t"}, "'t'"), ({"level": 95}, "95"), ({"replicates": 0}, "replicates")]
-)
+@pytest.mark.parametrize(("options", "message"), [({"level": 95}, "95"), ({"replicates": 0}, "replicates")])
 def test_options_are_checked(options, message):
     with pytest.raises(ArgumentError, match=message):
-        bootstrap(some_images(3), **options)
+        intervals(some_images(3), **options)
 
 
 def test_no_images_and_unknown_counts_are_refused():
     with pytest.raises(ArgumentError, match="no images"):
-        bootstrap({})
+        intervals({})
     with pytest.raises(ArgumentError, match="found int"):
-        bootstrap({"a": 3})
+        intervals({"a": 3})
 
 
 def test_a_band_of_images_all_alike_is_the_curve():
@@ -262,14 +237,6 @@ def test_a_band_without_positives_is_undefined_and_options_are_checked():
 
 def _points(curve):
     return curve.recall, curve.precision
-
-
-def test_bca_ties_do_not_depend_on_rounding():
-    drawn = np.repeat([0.1, 0.2, 0.3, 0.4, 0.6], [10, 20, 40, 20, 10])
-    rounded = np.where(drawn == 0.3, np.nextafter(0.3, 0), drawn)
-    left_out = np.array([0.28, 0.3, 0.35])
-    ends = [interval(values, 0.3, left_out, method="bca", level=0.9) for values in (drawn, rounded)]
-    assert ends[0] == pytest.approx(ends[1], abs=1e-12)
 
 
 def test_products_take_one_core_and_leave_the_number_of_threads_as_it_was():

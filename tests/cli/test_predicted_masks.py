@@ -1,0 +1,131 @@
+"""Predictions of ``segbench labels`` that are no masks yet: cut by a rule of their own, in stored units."""
+
+import json
+
+import numpy as np
+import pytest
+from cases import write_folder
+from sklearn.metrics import f1_score
+
+import segbench as package
+from segbench import DataError, Labels
+
+RNG = np.random.default_rng(5)
+TRUTH = (RNG.random((24, 24)) < 0.3).astype(np.uint8)
+SOFT = np.clip(TRUTH * 0.5 + RNG.random((24, 24)) * 0.6, 0, 1)
+DICE = f1_score(TRUTH.ravel(), (SOFT >= 0.5).ravel())
+
+
+def dice(answer):
+    assert answer.code == 0, answer.err + answer.out
+    (run,) = json.loads(answer.out)["runs"]
+    return run["summary"]["dice"]
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Write ground truth and predictions as given."""
+
+    def write(truth, predicted):
+        return write_folder(tmp_path / "gt", {"a.npy": truth}), write_folder(tmp_path / "pred", {"a.npy": predicted})
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("predicted", "rule"),
+    [
+        (SOFT, ">=0.5"),
+        (SOFT.astype(np.float32), ">=0.5"),
+        (np.floor(SOFT * 255.999).astype(np.uint8), ">=128"),
+        (np.floor(SOFT * 65535.999).astype(np.uint16), ">=32768"),
+    ],
+    ids=["float64", "float32", "8 bits", "16 bits"],
+)
+@pytest.mark.parametrize("full", [1, 255])
+def test_the_rule_that_the_error_names_gives_the_right_number(segbench, folders, predicted, rule, full):
+    places = folders(TRUTH * np.uint8(full), predicted)
+    refused = segbench("labels", *places)
+    assert refused.code == 1
+    assert f"--predicted-positive '{rule}'" in refused.err + refused.out
+    assert dice(segbench("labels", *places, "--predicted-positive", rule, "--format", "json")) == pytest.approx(
+        f1_score(TRUTH.ravel(), (predicted >= float(rule[2:])).ravel())
+    )
+
+
+def test_a_bound_of_the_ground_truth_cuts_float_maps_alike(segbench, folders):
+    for truth in (TRUTH, TRUTH * 0.9):
+        places = folders(truth, SOFT)
+        assert dice(segbench("labels", *places, "--positive", ">=0.5", "--format", "json")) == pytest.approx(DICE)
+
+
+@pytest.mark.parametrize(
+    ("truth", "predicted", "rule", "advice"),
+    [
+        (TRUTH * np.uint8(255), SOFT, ">=128", ">=0.5"),
+        (TRUTH, np.rint(SOFT * 255).astype(np.uint8), ">=0.5", ">=128"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--positive", "--predicted-positive"])
+def test_a_bound_on_another_scale_is_refused(segbench, folders, truth, predicted, rule, advice, option):
+    answer = segbench("labels", *folders(truth, predicted), option, rule)
+    assert answer.code == 1
+    assert f"--predicted-positive '{advice}'" in answer.err + answer.out
+
+
+@pytest.mark.parametrize(("rule", "side"), [(">=128", "positive"), (">=0", "negative"), ("7", "positive")])
+def test_a_rule_that_leaves_one_side_empty_stops(segbench, folders, rule, side):
+    places = folders(TRUTH, TRUTH)
+    answer = segbench("labels", *places, "--positive", rule)
+    assert (answer.code, answer.out) == (1, "")
+    assert f"leaves no {side} pixel in the whole set, which holds 0, 1" in answer.err
+    assert "--positive 1" in answer.err
+    with pytest.raises(DataError, match=f"no {side} pixel.*positive='1'"):
+        package.evaluate(*places, Labels(positive=rule))
+
+
+def test_one_image_or_a_part_may_lack_a_side(segbench, tmp_path):
+    truths = {"a.npy": TRUTH * 0, "b.npy": TRUTH}
+    places = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", truths)
+    kept = tmp_path / "r.segbench"
+    assert dice(segbench("labels", *places, "--positive", "1", "--format", "json", "-o", kept)) == 1
+    assert dice(segbench("show", kept, "--format", "json")) == 1
+    assert segbench("labels", *places, "--positive", "1", "--images", "a").code == 0
+
+
+def test_all_positive_images_stay_as_the_rule_says_when_loaded(tmp_path):
+    ones = np.ones((4, 4), np.uint8)
+    truths = {"a.npy": ones, "b.npy": np.eye(4, dtype=np.uint8), "c.npy": ones * 0}
+    places = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", truths)
+    found = package.evaluate(*places, Labels(positive=1, predicted_positive=1), results=tmp_path / "r.segbench")
+    (loaded,) = package.load_results(tmp_path / "r.segbench")
+    assert found.summary["dice"] == loaded.summary["dice"] == 1
+    assert loaded.counts["a"].matrix.tolist() == [[0, 0, 0], [0, 16, 0]]
+    assert loaded.settings["predicted_positive"] == "1"
+
+
+def test_suggested_classes_are_whole_numbers():
+    with pytest.raises(DataError) as error:
+        package.count_labels([0, 0.25, 0.999], [0, 1, 1])
+    assert "classes" not in str(error.value)
+    assert "positive='>=0.5'" in str(error.value)
+    with pytest.raises(DataError, match="classes='0-2'"):
+        package.count_labels([0.0, 1.0, 2.0], [0, 1, 1])
+
+
+def test_no_number_is_made_up_where_the_scale_is_unclear():
+    with pytest.raises(DataError, match="predicted_positive='>=N' with N half of the scale"):
+        package.count_labels(TRUTH, np.rint(SOFT * 100).astype(np.uint8))
+
+
+@pytest.mark.parametrize("settings", [{"predicted_positive": "most"}, {"predicted_positive": 1, "classes": 2}])
+def test_what_the_rule_cannot_be_is_refused(settings):
+    with pytest.raises(package.ArgumentError, match="predicted_positive="):
+        Labels(**settings)
+
+
+def test_a_rule_has_no_meaning_for_two_maps():
+    stack = np.stack([1 - SOFT, SOFT])
+    with pytest.raises(DataError, match=r"stack of two maps.*leave out predicted_positive="):
+        package.count_labels(TRUTH, stack, predicted_positive=">=0.5")
+    assert package.count_labels(TRUTH, stack) == package.count_labels(TRUTH, SOFT > 0.5)

@@ -1,0 +1,108 @@
+"""Stacks of one map per class, given with the wrong classes, without any, or to a protocol that reads one map."""
+
+import json
+
+import numpy as np
+import pytest
+from cases import write_folder
+from sklearn.metrics import f1_score, jaccard_score
+
+import segbench as package
+from segbench import ArgumentError, Classes, DataError
+
+RNG = np.random.default_rng(8)
+TRUTH = RNG.integers(0, 3, (20, 30)).astype(np.uint8)
+SCORES = RNG.random((3, 20, 30)) + np.stack([label == TRUTH for label in range(3)]) * 0.6
+MIOU = jaccard_score(TRUTH.ravel(), SCORES.argmax(0).ravel(), average="macro")
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Write ground truth and predictions as given."""
+
+    def write(truth=TRUTH, predicted=SCORES):
+        return write_folder(tmp_path / "gt", {"a.npy": truth}), write_folder(tmp_path / "pred", {"a.npy": predicted})
+
+    return write
+
+
+def metric(answer, key):
+    assert answer.code == 0, answer.err + answer.out
+    return json.loads(answer.out)["runs"][0]["summary"][key]
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize("given", [(), ("--classes", "3")])
+@pytest.mark.parametrize(("verb", "key"), [("labels", "miou"), ("pixels", "macro_iou")])
+def test_the_classes_of_the_maps_are_named(segbench, folders, verb, key, given, axis):
+    places = folders(predicted=np.moveaxis(SCORES, 0, axis))
+    refused = segbench(verb, *places, *given)
+    assert refused.code == 1
+    assert "--classes 0-2" in refused.err
+    found = metric(segbench(verb, *places, "--classes", "0-2", "--format", "json"), key)
+    if verb == "labels":
+        assert found == pytest.approx(MIOU)
+
+
+@pytest.mark.parametrize("stack", [SCORES[None, 1], SCORES[1, ..., None]], ids=["first", "last"])
+def test_one_map_with_three_axes_is_a_map(segbench, folders, stack):
+    places = folders(truth=(TRUTH == 1).astype(np.uint8), predicted=stack / 2)
+    refused = segbench("labels", *places)
+    assert "argmax" not in refused.err
+    assert "--predicted-positive '>=0.5'" in refused.err
+    found = metric(segbench("labels", *places, "--predicted-positive", ">=0.5", "--format", "json"), "dice")
+    assert found == pytest.approx(f1_score((TRUTH == 1).ravel(), (SCORES[1] >= 1).ravel()))
+    labels = folders(predicted=SCORES.argmax(0)[None])
+    assert metric(segbench("labels", *labels, "--classes", "0-2", "--format", "json"), "miou") == pytest.approx(MIOU)
+
+
+def test_check_names_the_verb_of_stacks(segbench, folders):
+    answer = segbench("check", *folders(), "--format", "json")
+    (finding,) = json.loads(answer.out)["reports"][0]["findings"]
+    assert (answer.code, finding["key"]) == (1, "class-stacks")
+    assert "segbench labels GT PRED --classes 0-2" in finding["flag"]
+    assert "segbench pixels GT PRED --classes 0-2" in finding["flag"]
+
+
+def test_check_names_no_classes_where_two_maps_are_those_of_a_mask(segbench, folders):
+    places = folders(truth=(TRUTH == 1) * np.uint8(255), predicted=SCORES[[0, 1]])
+    (finding,) = json.loads(segbench("check", *places, "--format", "json").out)["reports"][0]["findings"]
+    assert "segbench labels GT PRED for the argmax" in finding["flag"]
+    found = metric(segbench("labels", *places, "--format", "json"), "dice")
+    assert found == pytest.approx(f1_score((TRUTH == 1).ravel(), (SCORES[1] > SCORES[0]).ravel()))
+
+
+@pytest.mark.parametrize(
+    ("truth", "maps", "listed"),
+    [
+        (TRUTH, 4, "classes='0-3'"),
+        (TRUTH * 100, 3, "classes='0,100,200'"),
+        (np.where(TRUTH == 2, 255, TRUTH), 3, "classes='0-2'"),
+        ((TRUTH == 1) * 255, 3, "classes=..."),
+    ],
+)
+def test_the_classes_suggested_are_those_of_the_ground_truth(truth, maps, listed):
+    with pytest.raises(DataError) as error:
+        package.count_labels(truth, RNG.random((maps, 20, 30)))
+    assert str(error.value).endswith(listed)
+
+
+@pytest.mark.parametrize(
+    ("stack", "reduced"),
+    [
+        (RNG.random((3, 8, 10)), "numpy.array([0, 5, 9])[scores.argmax(axis=0)]"),
+        (RNG.random((8, 10, 3)), "numpy.array([0, 5, 9])[scores.argmax(axis=-1)]"),
+        (SCORES.swapaxes(1, 2), "swap rows and columns"),
+    ],
+)
+def test_the_reduction_suggested_gives_labels_and_not_places(stack, reduced):
+    with pytest.raises(DataError) as error:
+        package.count_labels(TRUTH, stack, classes=[0, 5, 9])
+    assert reduced in str(error.value)
+
+
+def test_arrays_name_the_protocols_of_stacks():
+    with pytest.raises(ArgumentError, match=r"protocol=Labels\(classes=\.\.\.\)"):
+        package.evaluate([(TRUTH, SCORES)])
+    with pytest.raises(DataError, match=r"labels=\[3\] names label 3 alone; for 3 classes write labels=range\(3\)"):
+        package.evaluate([(TRUTH, SCORES)], protocol=Classes(labels=[3]))

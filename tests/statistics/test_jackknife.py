@@ -1,0 +1,248 @@
+"""Intervals and tests of the jackknife: against formulas, other libraries, and under changes of the score scale."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sets import pixel_methods
+
+import segbench
+from segbench import ScoreCounts, count_labels, count_saliency
+from segbench.protocols.boundaries.counts import BoundaryCounts
+
+NEED_SCORES = ("threshold", "@", "brier", "ece", "mce", "ace")
+LEVEL = 0.95
+
+
+def row(comparison, key):
+    (found,) = comparison.rows(key)
+    return found
+
+
+def left_out(images, metric):
+    """Pseudo-values of a metric of the summary, image by image."""
+    images = dict(sorted(images.items()))
+    measure = segbench.Pixels().table
+    whole = measure(images).summary()[metric]
+    without = [
+        measure({name: counts for name, counts in images.items() if name != image}).summary()[metric]
+        for image in images
+    ]
+    return whole, len(images) * whole - (len(images) - 1) * np.array(without)
+
+
+@pytest.mark.parametrize("metric", ["ods_f", "ois_f", "auc_roc", "auc_pr_achievable", "average_precision"])
+def test_own_intervals_are_those_of_the_rule(metric):
+    (images,) = pixel_methods(9, gaps=(0,)).values()
+    estimate, pseudo = left_out(images, metric)
+    weights = np.array([images[name].total_positives for name in sorted(images)], float)
+    off = pseudo - pseudo.mean()
+    kurtosis = (off**4).mean() / (off**2).mean() ** 2
+    e = weights.sum() ** 2 / (weights**2).sum()
+    freedom = np.clip(min(e - 1, 2 * 9 / (kurtosis - 1)), 2, 8)
+    reach = scipy.stats.t.ppf(0.975, freedom) * scipy.stats.sem(pseudo) / (estimate * (1 - estimate))
+    at = math.log(estimate / (1 - estimate))
+    expected = [1 / (1 + math.exp(-(at + end))) for end in (-reach, reach)]
+    found = segbench.intervals(images)
+    assert found[metric] == pytest.approx(tuple(expected), abs=1e-12)
+    assert found.freedom[metric] == pytest.approx(freedom, rel=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["ods_f", "auc_roc", "average_precision"])
+def test_differences_are_those_of_the_rule(metric):
+    a, b = pixel_methods(11).values()
+    (one, pseudo), (other, pseudo_b) = left_out(a, metric), left_out(b, metric)
+    weights = np.array([a[name].total_positives for name in sorted(a)], float)
+    freedom = np.clip(weights.sum() ** 2 / (weights**2).sum() - 1, 2, 10)
+    error = scipy.stats.sem(pseudo - pseudo_b)
+    reach = scipy.stats.t.ppf(0.975, freedom) * error
+    found = row(segbench.compare({"a": a, "b": b}), metric)
+    assert found.p_value == pytest.approx(2 * scipy.stats.t.sf(abs(one - other) / error, freedom), abs=1e-12)
+    assert (found.low, found.high) == pytest.approx((one - other - reach, one - other + reach), abs=1e-12)
+
+
+def means_over_images():
+    """Counts of two methods, and a metric that is a mean over images with its key for single images."""
+    rng = np.random.default_rng(0)
+    truths = [rng.integers(0, 3, (12, 12)) for _ in range(8)]
+    maps = [rng.random((16, 16)) < 0.3 for _ in range(8)]
+    labels = [
+        {
+            str(k): count_labels(truth, np.where(rng.random(truth.shape) < right, truth, 0), classes=3)
+            for k, truth in enumerate(truths)
+        }
+        for right in (0.8, 0.7)
+    ]
+    saliency = [
+        {
+            str(k): count_saliency(one, np.clip(one * 0.5 + rng.random(one.shape) * noise, 0, 1))
+            for k, one in enumerate(maps)
+        }
+        for noise in (0.4, 0.5)
+    ]
+    pixels = list(pixel_methods(8).values())
+    return {
+        "mean_image_f": (segbench.Pixels(), pixels, "f"),
+        "mae": (segbench.Saliency(), saliency, "mae"),
+        "s_measure": (segbench.Saliency(), saliency, "s_measure"),
+        "miou_images": (segbench.Labels(classes=3), labels, "miou_of_truth"),
+    }
+
+
+@pytest.mark.parametrize("key", ["mean_image_f", "mae", "s_measure", "miou_images"])
+class TestMeansOverImages:
+    def values(self, key):
+        protocol, methods, of_image = means_over_images()[key]
+        each = [
+            np.array([protocol.table({"": counts}).image_summary()[of_image] for counts in images.values()])
+            for images in methods
+        ]
+        return protocol, dict(zip("ab", methods, strict=True)), each
+
+    def test_a_difference_is_the_paired_t_test(self, key):
+        protocol, methods, (one, other) = self.values(key)
+        expected = scipy.stats.ttest_rel(one, other)
+        found = row(segbench.compare(methods, protocol=protocol), key)
+        assert found.difference == pytest.approx(np.mean(one) - np.mean(other), abs=1e-12)
+        assert found.p_value == pytest.approx(expected.pvalue, abs=1e-12)
+        assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval(LEVEL)), abs=1e-12)
+
+    def test_the_standard_error_is_that_of_the_mean(self, key):
+        protocol, methods, (one, _) = self.values(key)
+        found = segbench.intervals(protocol.table(methods["a"]))
+        assert found.standard_errors[key] == pytest.approx(scipy.stats.sem(one), abs=1e-12)
+
+
+def placements(positives, negatives):
+    """Share of negatives below each positive and of positives above each negative; equals count half."""
+    psi = (positives[:, None] > negatives) + 0.5 * (positives[:, None] == negatives)
+    return psi.mean(axis=1), psi.mean(axis=0)
+
+
+def test_of_images_of_one_pixel_the_variance_of_the_auc_is_nearly_delong_s():
+    rng = np.random.default_rng(0)
+    labels = rng.random(60) < 0.4
+    scores = rng.normal(labels, 1).round(1)
+    images = {
+        str(k): segbench.count_pixels([label], [score])
+        for k, (label, score) in enumerate(zip(labels, scores, strict=True))
+    }
+    above, below = placements(scores[labels], scores[~labels])
+    m, n = labels.sum(), (~labels).sum()
+    expected = (59 / 60) * (above.var(ddof=1) * 1 / (m - 1) + below.var(ddof=1) / (n - 1))
+    found = segbench.intervals(images).standard_errors["auc_roc"]
+    assert found**2 == pytest.approx(expected, abs=1e-12)
+
+
+def test_of_many_images_the_variance_of_the_auc_is_nearly_obuchowski_s():
+    rng = np.random.default_rng(1)
+    sets = []
+    for _ in range(100):
+        ease = rng.normal(1, 0.4)
+        sets.append(
+            (rng.normal(ease, 1, rng.integers(20, 40)).round(2), rng.normal(0, 1, rng.integers(40, 90)).round(2))
+        )
+    positives, negatives = (np.concatenate(part) for part in zip(*sets, strict=True))
+    above, below = placements(positives, negatives)
+    auc, m, n, count = above.mean(), positives.size, negatives.size, len(sets)
+    starts = [np.cumsum([0, *(part.size for part in parts[:-1])]) for parts in zip(*sets, strict=True)]
+    sums = [np.add.reduceat(part, start) for part, start in zip((above, below), starts, strict=True)]
+    off = [total - auc * np.array([each[k].size for each in sets]) for k, total in enumerate(sums)]
+    scale = count / (count - 1)
+    expected = scale * ((off[0] ** 2).sum() / m**2 + (off[1] ** 2).sum() / n**2 + 2 * (off[0] * off[1]).sum() / (m * n))
+    images = {
+        str(k): segbench.count_pixels(np.repeat([1, 0], [p.size, q.size]), np.concatenate([p, q]))
+        for k, (p, q) in enumerate(sets)
+    }
+    found = segbench.intervals(images).standard_errors["auc_roc"] ** 2
+    assert found == pytest.approx(expected, rel=0.03)
+
+
+ORDERS = {
+    "a tenth": lambda scores: scores * 0.1,
+    "cubed": lambda scores: scores**3,
+    "ranks": lambda scores: np.unique(scores, return_inverse=True)[1].astype(np.float64),
+}
+
+
+@pytest.mark.parametrize("change", ORDERS)
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.integers(6, 14))
+def test_the_scale_of_scores_changes_no_interval_and_no_p_value(change, seed, images):
+    methods = pixel_methods(images, seed=seed)
+    every = np.unique(np.concatenate([counts.scores for counts in methods["b"].values()]))
+    scale = dict(zip(every, ORDERS[change](every), strict=True))
+    changed = {
+        name: ScoreCounts([scale[score] for score in counts.scores], counts.positives, counts.negatives)
+        for name, counts in methods["b"].items()
+    }
+    stored = segbench.compare(methods, replicates=50)
+    scaled = segbench.compare({"a": methods["a"], "b": changed}, replicates=50)
+    for one, other in zip(stored.differences, scaled.differences, strict=True):
+        assert (one.low, one.high, one.p_value) == pytest.approx(
+            (other.low, other.high, other.p_value), abs=1e-12, nan_ok=True
+        )
+    own = stored.intervals["b"], scaled.intervals["b"]
+    for key in own[0]:
+        if not any(word in key for word in NEED_SCORES):
+            assert own[0][key] == pytest.approx(own[1][key], abs=1e-12, nan_ok=True), key
+
+
+def test_nor_does_it_of_very_many_scores():
+    rng = np.random.default_rng(0)
+    methods = {"a": {}, "b": {}, "changed": {}}
+    for image in range(8):
+        labels = rng.random(4000) < 0.1
+        scores = [1 / (1 + np.exp(-rng.normal(labels, 1))) for _ in range(2)]
+        for name, values in zip(methods, [*scores, scores[1] ** 3], strict=True):
+            methods[name][str(image)] = segbench.count_pixels(labels, values)
+    comparison = segbench.compare(methods)
+    for metric in ("ods_f", "auc_roc", "average_precision", "auc_pr"):
+        stored, changed, between = comparison.rows(metric)
+        assert (stored.low, stored.high, stored.p_value) == pytest.approx(
+            (changed.low, changed.high, changed.p_value), abs=1e-12
+        )
+        assert between.p_value == 1
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_thresholds_of_boundaries_may_be_transformed_with_their_scores(seed):
+    rng = np.random.default_rng(seed)
+    thresholds = np.sort(rng.uniform(0.1, 0.9, 5))
+    methods = {"a": {}, "b": {}}
+    for name, image in [(name, image) for image in range(8) for name in methods]:
+        total, found = np.full(5, 40 + 5 * image), np.sort(rng.integers(1, 60, 5))[::-1]
+        matched = np.minimum(rng.integers(1, 40, 5), found)
+        methods[name][str(image)] = BoundaryCounts(
+            thresholds, np.sort(matched)[::-1], total, np.sort(matched)[::-1], found
+        )
+    cubed = {name: BoundaryCounts(thresholds**3, *counts.rows) for name, counts in methods["b"].items()}
+    own = segbench.intervals(methods["b"]), segbench.intervals(cubed)
+    for key in own[0]:
+        if "threshold" not in key:
+            assert own[0][key] == pytest.approx(own[1][key], abs=1e-12, nan_ok=True), key
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(6, 12), st.sampled_from([0.8, 0.9, 0.95]))
+def test_an_interval_excludes_0_exactly_where_p_is_below_its_level(seed, images, level):
+    comparison = segbench.compare(pixel_methods(images, seed=seed, gaps=(0, 0.3), small=True), level=level)
+    for found in comparison.differences:
+        if not math.isnan(found.low + found.p_value):
+            assert (found.low > 0 or found.high < 0) == (found.p_value < 1 - level)
+
+
+def test_an_image_without_weight_counts_for_no_freedom():
+    """Nine images of one pixel each and one of 10 000: as few as two of equal weight."""
+    sizes = [10_000, *[20] * 9]
+    images = {
+        str(k): ScoreCounts([2, 1], [size * 3 // 4, size // 4], [size // 5, 2 * size]) for k, size in enumerate(sizes)
+    }
+    found = segbench.intervals(images)
+    assert found.freedom["ods_f"] == 2
+    (note,) = found.notes
+    assert note.startswith("all pooled metrics: the 10 images count as 1.0 of equal weight; 0 has 98% of it")

@@ -1,0 +1,314 @@
+"""Natural mistakes: the advice of each error is read from its text and followed, and must give the right number."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import write_folder
+from numpy.typing import NDArray
+from sklearn.metrics import f1_score, jaccard_score, precision_score, roc_auc_score
+
+import segbench as package
+from segbench import Repairs, SegbenchError
+
+H, W = 24, 32
+RNG = np.random.default_rng(11)
+
+
+def blocks(values: NDArray[Any]) -> NDArray[Any]:
+    """Repeat each value in a square, so that nearest neighbours of half the size give the same map."""
+    return np.kron(values, np.ones((2, 2), values.dtype))
+
+
+MASK = blocks((RNG.random((H // 2, W // 2)) < 0.3).astype(np.uint8))
+SOFT = blocks(np.clip(MASK[::2, ::2] * 0.3 + RNG.random((H // 2, W // 2)) * 0.65, 0, 0.99))
+FULL = SOFT / SOFT.max()
+LEVELS = np.floor(SOFT * 256).astype(np.uint8)
+LABELS = blocks(RNG.integers(0, 3, (H // 2, W // 2)).astype(np.uint8))
+STACK = np.stack([label == LABELS for label in range(3)]) * 0.4 + np.stack(
+    [blocks(RNG.random((H // 2, W // 2))) for _ in range(3)]
+)
+COLOURS = (np.moveaxis(STACK, 0, -1) * 100).astype(np.uint8)
+PREDICTED = STACK.argmax(0).astype(np.uint8)
+
+
+def auc(mask: NDArray[Any] = MASK, scores: NDArray[Any] = SOFT) -> float:
+    return float(roc_auc_score(mask.ravel(), scores.ravel()))
+
+
+def dice(mask: NDArray[Any], predicted: NDArray[Any]) -> float:
+    return float(f1_score(mask.ravel(), predicted.ravel()))
+
+
+def miou(truth: NDArray[Any] = LABELS, predicted: NDArray[Any] = PREDICTED) -> float:
+    return float(jaccard_score(truth.ravel(), predicted.ravel(), average="macro"))
+
+
+AUC, DICE, MIOU = auc(), dice(MASK, SOFT >= 0.5), miou()
+MEAN_AUC = float(np.mean([auc(label == LABELS, one) for label, one in enumerate(STACK)]))
+BINARY = LABELS == 2
+WITHOUT_VOID = auc(MASK[LABELS != 2], SOFT[LABELS != 2])
+TWO = np.stack([1 - SOFT, SOFT])
+GREY = np.where(MASK == 1, RNG.integers(200, 256, (H, W)), RNG.integers(0, 50, (H, W))).astype(np.uint8)
+
+
+@dataclass
+class Mistake:
+    """What is given, and the number that comes out where it is put right."""
+
+    verb: str
+    truth: Any
+    predicted: Any
+    right: Mapping[str, float]
+    options: dict[str, Any] = field(default_factory=dict)
+    swapped: bool = False
+
+
+def images(given: Any) -> dict[str, NDArray[Any]]:
+    return given if isinstance(given, dict) else {"a.npy": given}
+
+
+SHAPES = {
+    "a pixel more": Mistake("pixels", MASK, np.pad(SOFT, ((0, 1), (0, 1))), {"auc_roc": AUC}),
+    "a pixel less": Mistake("pixels", MASK, SOFT[:-1, :-1], {"auc_roc": auc(MASK[:-1, :-1], SOFT[:-1, :-1])}),
+    "a square a pixel less": Mistake(
+        "pixels", MASK[:, :H], SOFT[:-1, : H - 1], {"auc_roc": auc(MASK[:-1, : H - 1], SOFT[:-1, : H - 1])}
+    ),
+    "half the size": Mistake("pixels", MASK, SOFT[::2, ::2], {"auc_roc": AUC}),
+    "twice the size": Mistake("pixels", MASK, blocks(SOFT), {"auc_roc": AUC}),
+    "label maps of half the size": Mistake("labels", LABELS, PREDICTED[::2, ::2], {"miou": MIOU}, {"classes": "0-2"}),
+    "transposed": Mistake("pixels", MASK, SOFT.T, {"auc_roc": AUC}),
+    "transposed stack": Mistake("labels", LABELS, STACK.swapaxes(1, 2), {"miou": MIOU}, {"classes": "0-2"}),
+    "one map with an axis first": Mistake("labels", MASK, SOFT[None], {"dice": DICE}),
+    "one map with an axis last": Mistake("labels", MASK, SOFT[..., None], {"dice": DICE}),
+    "stack of half the size": Mistake("labels", LABELS, STACK[:, ::2, ::2], {"miou": MIOU}, {"classes": "0-2"}),
+    "stack of half the size, classes last": Mistake(
+        "labels", LABELS, np.moveaxis(STACK, 0, -1)[::2, ::2], {"miou": MIOU}, {"classes": "0-2"}
+    ),
+    "stack of half the size, other labels": Mistake(
+        "labels", LABELS * 5, STACK[:, ::2, ::2], {"miou": MIOU}, {"classes": "0,5,10"}
+    ),
+}
+TYPES = {
+    "8-bit probabilities as labels": Mistake("labels", MASK, LEVELS, {"dice": dice(MASK, LEVELS >= 128)}),
+    "probabilities as labels": Mistake("labels", MASK, SOFT, {"dice": DICE}),
+    "16-bit probabilities as labels": Mistake("labels", MASK * 255, LEVELS * np.uint16(257), {"dice": DICE}),
+    "probabilities of two classes": Mistake("labels", MASK, SOFT, {"auc_roc": AUC}, {"classes": "0-1"}),
+    "negative integers": Mistake("pixels", MASK, LEVELS.astype(np.int16) - 128, {"auc_roc": auc(MASK, LEVELS)}),
+    "colours": Mistake("labels", LABELS, COLOURS, {"miou": miou(LABELS, COLOURS.argmax(-1))}, {"classes": "0-2"}),
+}
+RANGES = {
+    "ground truth as JPEG": Mistake("pixels", GREY, SOFT, {"auc_roc": AUC}),
+    "label masks as JPEG": Mistake("labels", GREY, MASK * 255, {"dice": 1.0}),
+    "ground truth of probabilities": Mistake(
+        "pixels", np.where(MASK == 1, 0.6 + SOFT / 3, SOFT / 3), SOFT, {"auc_roc": AUC}
+    ),
+    "two encodings": Mistake(
+        "pixels",
+        {"a.npy": MASK, "b.npy": MASK * 255},
+        {"a.npy": SOFT, "b.npy": SOFT},
+        {"auc_roc": AUC},
+    ),
+    "void not declared": Mistake("pixels", np.where(LABELS == 2, 255, MASK), SOFT, {"auc_roc": WITHOUT_VOID}),
+    "void between black and white": Mistake(
+        "pixels",
+        np.where(LABELS == 2, 128, MASK * 255).astype(np.uint8),
+        SOFT,
+        {"auc_roc": WITHOUT_VOID},
+    ),
+    "several labels": Mistake("pixels", LABELS, STACK[2], {"auc_roc": auc(BINARY, STACK[2])}),
+    "nothing positive": Mistake("labels", MASK, MASK, {"dice": 1.0}, {"positive": ">=128"}),
+    "nothing negative": Mistake("labels", MASK, MASK, {"dice": 1.0}, {"positive": ">=0"}),
+    "another value": Mistake("labels", MASK, MASK, {"dice": 1.0}, {"positive": "255"}),
+    "bound of levels for shares": Mistake("labels", MASK * 255, SOFT, {"dice": DICE}, {"positive": ">=128"}),
+    "bound of shares for levels": Mistake("labels", MASK, LEVELS, {"dice": DICE}, {"positive": ">=0.5"}),
+    "probabilities up to 255": Mistake(
+        "pixels", MASK, FULL * 255, {"brier": float(((MASK - FULL) ** 2).mean())}, {"calibration": True}
+    ),
+    "low is positive": Mistake("pixels", MASK, 1 - SOFT, {"auc_roc": AUC}),
+}
+CLASSES = {
+    "no classes": Mistake("labels", LABELS, PREDICTED, {"miou": MIOU}),
+    "no classes of a stack": Mistake("labels", LABELS, STACK, {"miou": MIOU}),
+    "no classes of a stack, last axis": Mistake("labels", LABELS, np.moveaxis(STACK, 0, -1), {"miou": MIOU}),
+    "no classes of a stack for pixels": Mistake("pixels", LABELS, STACK, {"miou": MIOU, "macro_auc_roc": MEAN_AUC}),
+    "number of classes": Mistake("labels", LABELS, PREDICTED, {"miou": MIOU}, {"classes": "3"}),
+    "number of classes of a stack": Mistake("labels", LABELS, STACK, {"miou": MIOU}, {"classes": "3"}),
+    "number of classes for pixels": Mistake("pixels", LABELS, STACK, {"macro_auc_roc": MEAN_AUC}, {"classes": "3"}),
+    "too few classes": Mistake("labels", LABELS, STACK, {"miou": MIOU}, {"classes": "0-1"}),
+    "labels from 1": Mistake("labels", LABELS + 1, PREDICTED + 1, {"miou": MIOU}, {"classes": "0-2"}),
+    "predicted labels from 1": Mistake("labels", LABELS, PREDICTED + 1, {"miou": MIOU}, {"classes": "0-2"}),
+    "a label of no class": Mistake(
+        "labels",
+        np.where(MASK == 1, 9, LABELS),
+        PREDICTED,
+        {"miou": miou(LABELS[MASK == 0], PREDICTED[MASK == 0])},
+        {"classes": "0-2"},
+    ),
+    "label maps for pixels": Mistake("pixels", LABELS, PREDICTED, {"miou": MIOU}),
+    "a class that is void": Mistake(
+        "pixels",
+        MASK * np.uint8(255),
+        TWO,
+        {"macro_auc_roc": AUC},
+        {"classes": "0,255"},
+    ),
+    "two maps of a mask": Mistake("pixels", MASK * 255, TWO, {"dice": dice(MASK, TWO.argmax(0)), "macro_auc_roc": AUC}),
+}
+
+
+def renamed(array: NDArray[Any], *names: str) -> dict[str, NDArray[Any]]:
+    return {f"{name}.npy": array for name in names}
+
+
+TWICE = renamed(SOFT, "a", "b")
+NAMES = {
+    "swapped": Mistake("pixels", MASK * 255, LEVELS, {"auc_roc": auc(MASK, LEVELS)}, swapped=True),
+    "swapped masks": Mistake(
+        "labels", MASK, LEVELS, {"precision": precision_score(MASK.ravel(), LEVELS.ravel() >= 128)}, swapped=True
+    ),
+    "suffix of predictions": Mistake("pixels", renamed(MASK, "a", "b"), renamed(SOFT, "a_p", "b_p"), {"auc_roc": AUC}),
+    "suffix of ground truth": Mistake("pixels", renamed(MASK, "a_mask", "b_mask"), TWICE, {"auc_roc": AUC}),
+    "both suffixes": Mistake("pixels", renamed(MASK, "a_gt", "b_gt"), renamed(SOFT, "a_p", "b_p"), {"auc_roc": AUC}),
+    "a prediction is missing": Mistake("pixels", renamed(MASK, "a", "b"), renamed(SOFT, "a"), {"auc_roc": AUC}),
+    "several annotators": Mistake("pixels", renamed(MASK, "a.1", "a.2", "b.1", "b.2"), TWICE, {"auc_roc": AUC}),
+}
+MISTAKES = {**SHAPES, **TYPES, **RANGES, **CLASSES, **NAMES}
+
+BY_HAND = {  # what no option does: the words of the advice, and what its reader does then
+    "swap rows and columns": lambda one: one.swapaxes(-1, -2),
+    "save scores as floats": lambda one: one.astype(float),
+    "make scores floats": lambda one: one.astype(float),
+}
+FLAGS = {"crop", "invert", "allow_missing"}
+PROTOCOLS = {
+    "pixels": package.Pixels,
+    "labels": package.Labels,
+}
+OF_DATA = {"gt_pattern", "pred_pattern", "allow_missing", "images", "field"}
+
+
+def alternatives(message: str) -> list[str]:
+    """Split the advice of a message into alternatives, of which any will do."""
+    advice = message.split("-> ", 1)[-1]
+    return re.split(r"; or |, or | or |; if |; for masks ", advice)
+
+
+def typed(text: str) -> tuple[str | None, dict[str, str | bool]]:
+    """Read a command and its options as they are to be typed."""
+    verb = re.search(r"segbench (pixels|labels)", text)
+    found: dict[str, str | bool] = {}
+    for option, value in re.findall(r"--([a-z][a-z-]*)(?:[ ]('[^']*'|[^\s;:()]+))?", text):
+        name = option.replace("-", "_")
+        plain = shlex.split(value)[0].rstrip(",") if value else ""
+        if name in FLAGS:
+            found[name] = True
+        elif plain not in ("", "and", "has") and not re.search(r"[A-Z]", plain):
+            found[name] = plain
+    return verb and verb[1], found
+
+
+def written(text: str) -> tuple[str | None, dict[str, Any]]:
+    """Read a protocol and arguments as they are to be written in Python."""
+    protocol = re.search(r"\b(Pixels|Labels|Classes)\(", text)
+    found: dict[str, Any] = {}
+    for name, value in re.findall(r"(\w+)=('[^']*'|\[[^\]]*\]|\([^)]*\)|range\(\d+\)|True|-?[\d.]+\d|\d)", text):
+        if not re.search(r"[A-Z]", value.replace("True", "")):
+            found[name] = range(int(value[6:-1])) if value.startswith("range") else ast.literal_eval(value)
+    return protocol and protocol[1], found
+
+
+class Folders:
+    """Ground truth and predictions in files, as they are and as advice changes them."""
+
+    def __init__(self, root: Any, mistake: Mistake) -> None:
+        self.root, self.truth, self.predicted = root, images(mistake.truth), images(mistake.predicted)
+        if mistake.swapped:
+            self.truth, self.predicted = self.predicted, self.truth
+
+    def write(self) -> tuple[Any, Any]:
+        for name in ("gt", "pred"):
+            shutil.rmtree(self.root / name, ignore_errors=True)
+        return write_folder(self.root / "gt", self.truth), write_folder(self.root / "pred", self.predicted)
+
+    def change_by_hand(self, message: str) -> bool:
+        """Do what the advice asks the writer of the files to do; False where it asks nothing of the kind."""
+        if "ground truth comes first" in message:
+            self.truth, self.predicted = self.predicted, self.truth
+            return True
+        reduced = re.search(r"(numpy\.array\([^)]*\)\[)?scores\.argmax\(axis=-?\d\)\]?", message)
+        change = next((change for words, change in BY_HAND.items() if words in message), None)
+        if reduced:
+            change = lambda one: eval(reduced[0], {"scores": one, "numpy": np})  # noqa: E731, S307
+        if change is not None:
+            self.predicted = {name: np.ascontiguousarray(change(one)) for name, one in self.predicted.items()}
+        return change is not None
+
+
+def reached(summary: Mapping[str, float | None], mistake: Mistake) -> bool:
+    return any(summary.get(key) == pytest.approx(value) for key, value in mistake.right.items() if key in summary)
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_the_advice_of_the_command_line(segbench, tmp_path, name):
+    mistake = MISTAKES[name]
+    folders, verb, options, messages = Folders(tmp_path, mistake), mistake.verb, dict(mistake.options), []
+    for _ in range(4):
+        words = [
+            part for key, value in options.items() for part in (f"--{key.replace('_', '-')}", value) if part is not True
+        ]
+        answer = segbench(verb, *folders.write(), *words, "--format", "json")
+        summary = json.loads(answer.out)["runs"][0]["summary"] if answer.code == 0 else {}
+        if reached(summary, mistake):
+            break
+        message = answer.err + ("" if answer.code == 0 else answer.out)
+        messages.append(message)
+        advice = next((found for text in alternatives(message) if any((found := typed(text)))), (None, {}))
+        if not folders.change_by_hand(message):
+            if advice[0]:
+                verb, options = advice[0], {}
+            options |= advice[1]
+    else:
+        pytest.fail("\n".join(messages) + f"\n{verb} {options} {summary}")
+    assert messages, "that was no mistake"
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_the_advice_in_python(tmp_path, name):
+    mistake = MISTAKES[name]
+    folders, kind, arguments, messages = Folders(tmp_path, mistake), PROTOCOLS[mistake.verb], dict(mistake.options), []
+    if kind is package.Pixels and "classes" in arguments:
+        kind, arguments = package.Classes, {"labels": [int(one) for one in arguments["classes"].split(",")]}
+    for _ in range(4):
+        summary: Mapping[str, float | None] = {}
+        data = {key: value for key, value in arguments.items() if key in OF_DATA}
+        repairs = {key: value for key, value in arguments.items() if key in ("resize", "crop", "scale")}
+        settings = {key: value for key, value in arguments.items() if key not in data | repairs}
+        try:
+            where = {**data, "repairs": Repairs(**repairs)}
+            places, protocol = folders.write(), kind(**settings)
+            summary = package.evaluate(*places, protocol, **where).summary
+        except (SegbenchError, UserWarning) as error:
+            message = str(error)
+        else:
+            if reached(summary, mistake):
+                break
+            message = str(package.check(*places, protocol, **where))
+        messages.append(message)
+        advice = next((found for text in alternatives(message) if any((found := written(text)))), (None, {}))
+        if not folders.change_by_hand(message):
+            if advice[0] and advice[0] != kind.__name__:
+                kind, arguments = getattr(package, advice[0]), {}
+            arguments |= advice[1]
+    else:
+        pytest.fail("\n".join(messages) + f"\n{kind} {arguments} {summary}")
+    assert messages, "that was no mistake"
