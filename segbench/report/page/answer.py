@@ -13,13 +13,13 @@ from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
-from segbench.core.numbers import DIGITS, number
+from segbench.core.numbers import DIGITS, many, number
 from segbench.report.page.charts import Method
 from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_titles
 from segbench.report.ranking import best_first, image_sets
 from segbench.statistics.answer import IN_MATRIX, Answer, Standing, disagreements
 from segbench.statistics.comparison import Comparison, compared
-from segbench.statistics.intervals import notes_on
+from segbench.statistics.intervals import few_images
 
 _MOST_NAMED = 4
 _ROW = 40.0
@@ -32,7 +32,7 @@ class Said:
     Parameters
     ----------
     headline : str
-        Which method is best, or which cannot be told apart.
+        Which method is best, or that several may be.
     details : tuple of str
         How certain it is, sentence by sentence.
     forest : Markup
@@ -82,8 +82,8 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
     details = list(_left_out(methods, list(counted), metric))
     if comparison is None:
         notes = differing_repairs(_named(counted)) if counted else []
-        if leading[0].intervals is not None:
-            notes += notes_on(leading[0].intervals.images) if leading[0].intervals.images else []
+        if leading[0].intervals is not None and leading[0].intervals.images:
+            notes += few_images(leading[0].intervals.images)
         of_one = _of_one(leading[0], metric) if len(leading) == 1 else ()
         reason = [f"Not compared: {why}."] if why else []
         return Said(_best(leading, metric), (*of_one, *reason, *map(_sentence, notes), *details), forest)

@@ -105,7 +105,7 @@ def _draw(
     fit: bool = False,
     **resampling: Unpack[Resampling],
 ) -> Axes:
-    """Draw bars, in a figure as high as the classes need where it may be."""
+    """Draw bars, with `fit` as high as the classes need."""
     plot_classes(results, level=level, ax=ax, **resampling)
     if fit:
         fit_height(ax)

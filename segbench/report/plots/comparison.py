@@ -73,7 +73,7 @@ def plot_comparison(
 def _draw_pairs(
     comparison: Comparison, ax: Axes, *, metric: str | None = None, reference: str | None = None, fit: bool
 ) -> Axes:
-    """Draw a row per pair, in a figure as high as they need where it may be."""
+    """Draw a row per pair, with `fit` as high as they need."""
     chosen = compared_metric(comparison, metric)
     best = best_methods_first(comparison, chosen)
     if reference is not None and reference not in best:

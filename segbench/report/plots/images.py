@@ -92,7 +92,7 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
 
 
 def _draw(results: Sequence[Result], *, ax: Axes, fit: bool = False) -> Axes:
-    """Draw images, in a figure as high as the rows need where it may be."""
+    """Draw images, with `fit` as high as the rows need."""
     plot_images(results, ax=ax)
     if fit:
         fit_height(ax)

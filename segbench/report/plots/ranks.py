@@ -76,7 +76,7 @@ def plot_ranks(
 def _draw_ranks(
     comparison: Comparison, ax: Axes, *, metric: str | None = None, colours: Sequence[str] | None = None, fit: bool
 ) -> Axes:
-    """Draw a row per method, in a figure as high as they need where it may be."""
+    """Draw a row per method, with `fit` as high as they need."""
     chosen = compared_metric(comparison, metric)
     shares = comparison.rank_shares[chosen.key]
     if any(np.isnan(row).any() for row in shares.values()):

@@ -46,7 +46,7 @@ def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: 
     Returns
     -------
     matplotlib Axes
-        Columns have the numbers that stand before the names of the rows. A cell is blue where the method of its row is
+        Columns are numbered as the rows are, before their names. A cell is blue where the method of its row is
         better than that of its column and the p-value is at most 1 - level, orange where it is worse, grey where
         neither is shown. Cells have their p-values where there is room, else stars. Of more than 20 methods the best 20
         are drawn; p-values are corrected for all pairs.
