@@ -28,6 +28,7 @@ from segbench import (
     Regions,
     Result,
     Saliency,
+    ScoreCounts,
     compare_results,
     evaluate,
     export_report,
@@ -190,6 +191,18 @@ class TestAnswer:
         best = compared.answer().standings[0].method
         share = compared.rank_shares["ods_f"][best][0]
         assert f"{best} is first in {100 * share:.3g} % of 300 resamples of the images." in sentences(page)
+
+    def test_metrics_that_disagree_are_named(self, tmp_path):
+        def counted(name, images):
+            return Result(name, "pixels", {}, "protocol:pixels|data:0", {f"im{k:02}": one for k, one in images})
+
+        each = counted("each", ((k, ScoreCounts([2 * k + 2, 2 * k + 1], [100, 0], [0, 300])) for k in range(12)))
+        pooled = counted("pooled", ((k, ScoreCounts([2, 1], [90 - k % 3, 10 + k % 3], [9, 291])) for k in range(12)))
+        said = sentences(write_page(tmp_path, [each, pooled], replicates=20).read_text())
+        (found,) = [sentence for sentence in said if sentence.startswith("Metrics disagree, each significantly: ")]
+        better, worse = re.search(r"pooled is better than each by (.*) but worse by (.*)\.", found).groups()
+        assert "ODS F" in better.split(", ")
+        assert "mean F" in worse.split(", ")
 
     @pytest.mark.parametrize("intervals", [None, 0.95])
     def test_nothing_leads_without_a_significant_difference(self, tmp_path, intervals):
@@ -499,6 +512,19 @@ class TestRepeating:
             app(["pixels", f"{gt}", f"{one}", "-o", f"{results}", *["--no-check"][checked:]], standalone_mode=False)
             page = write_page(tmp_path, load_results(results)).read_text()
             assert ("<code>segbench pixels GT PRED/one --no-check -o results.segbench<" in page) is not checked
+
+    def test_the_comparison_has_its_command(self, tmp_path):
+        results = noisy_results(3)
+        start = "segbench compare results.segbench"
+        assert f"<code>{start}</code>" in write_page(tmp_path, results, replicates=2000).read_text()
+        page = write_page(tmp_path, results, intervals=0.9, replicates=20, seed=3).read_text()
+        assert f"<code>{start} --intervals 90 --replicates 20 --seed 3</code>" in page
+        other = replace(results[2], counts=dict(list(results[2].counts.items())[1:]))
+        boundaries = Result("b", "boundaries", {}, "data:0", {"a": BoundaryCounts([0.5], [1], [2], [1], [2])})
+        page = write_page(tmp_path, [*results[:2], other, boundaries], replicates=2000).read_text()
+        assert f"<code>{start} --only protocol:pixels --methods method_00,method_01</code>" in page
+        assert "Not compared: method_02 (counted on other images)." in sentences(page)
+        assert start not in write_page(tmp_path, results, intervals=None).read_text()
 
     def test_arrays_are_not_kept(self, tmp_path):
         accumulator = Accumulator(method="loop")
