@@ -109,9 +109,9 @@ def _write(ax: Axes, cells: Mapping[tuple[int, int], str]) -> list[Text]:
 def _set_title(ax: Axes, answer: Answer, *, in_stars: bool) -> None:
     comparison, metric = answer.comparison, answer.metric
     least = 1 - comparison.level
-    what = f"\n{star_key(least)}" if in_stars else f"; coloured: at most {number(least, digits=2)}"
     said = [
-        f"{'Significance' if in_stars else 'p'} by {metric.name}, corrected by Holm{what}",
+        f"{'Significance' if in_stars else 'p'} by {metric.name}, corrected by Holm",
+        star_key(least) if in_stars else f"coloured: at most {number(least, digits=2)}",
         "above the diagonal the row is better",
         comparison.pairs(metric.key).reason,
         shown_of(comparison),
