@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from scipy.io import savemat
 
 import segbench
-from segbench import Annotators, Boundaries, Classes, Pixels, Regions, Repairs, Result, evaluate
+from segbench import Annotators, Boundaries, Classes, Labels, Pixels, Regions, Repairs, Result, Saliency, evaluate
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
@@ -113,6 +113,10 @@ def demo(_folder: Path) -> Cases:
     }.items():
         yield f"boundaries, {setting}", [match(path, protocol) for path in thin[2:]]
     yield "human", [match(None, Annotators(settings=Boundaries()), method="human")]
+    yield "saliency", [count(path, Saliency()) for path in soft]
+    labels = DATASETS / "demo" / "labels"
+    maps = sorted((labels / "predictions").iterdir())
+    yield "labels", [evaluate(labels / "ground_truth", path, Labels(classes=6)) for path in maps]
 
 
 def papers(folder: Path) -> Cases:
@@ -146,6 +150,8 @@ def synthetic(folder: Path) -> Cases:
     yield from _synthetic_classes(folder / "classes")
     yield from _synthetic_boundaries(folder / "boundaries")
     yield from _synthetic_regions(folder / "regions")
+    yield from _synthetic_labels(folder / "labels")
+    yield from _synthetic_saliency(folder / "saliency")
 
 
 def _synthetic_pixels(folder: Path) -> Cases:
@@ -179,6 +185,8 @@ def _synthetic_pixels(folder: Path) -> Cases:
         yield f"pixels, float32, {setting}", [evaluate(at["gt"], path, protocol) for path in floats]
     yield "pixels, exact and bins", [evaluate(at["gt"], path, Pixels(bins=k > 0)) for k, path in enumerate(floats)]
     yield "pixels, field", [evaluate(at["gt"], path, field=at["field"]) for path in floats]
+    calibrated = Pixels(at=(0.3, 0.5), calibration=True)
+    yield "pixels, at thresholds and calibration", [evaluate(at["gt"], path, calibrated) for path in floats]
     for setting, protocol in {"void": Pixels(void=(128,)), "two positive values": Pixels(positive=">=128")}.items():
         yield f"pixels, {setting}", [evaluate(at["void"], path, protocol) for path in floats]
     for setting, repairs in {"minmax": Repairs(scale="minmax"), "divided": Repairs(scale=2.0)}.items():
@@ -261,6 +269,43 @@ def _synthetic_regions(folder: Path) -> Cases:
     yield "regions, field", [count(at[method], Regions(), field=at["field"]) for method in plots]
 
 
+def _synthetic_labels(folder: Path) -> Cases:
+    random = np.random.default_rng(5)
+    truth = {f"im{k}": random.integers(0, 4 - k % 2, (20, 30)).astype(np.uint8) for k in range(7)}
+    truth["im0"][:2] = 255
+    maps = {
+        method: _each(truth, lambda labels, right=right: _confused(random, labels, right))
+        for method, right in {"weak": 0.5, "strong": 0.8}.items()
+    }
+    masks = {f"mask {name}": _each(labels, lambda one: one == 1) for name, labels in {"gt": truth, **maps}.items()}
+    everything = {"gt": truth, **maps, **masks}
+    at = dict(zip(everything, _written(folder, everything), strict=True))
+    for setting, protocol in {
+        "four": Labels(classes=4, void=(255,)),
+        "three of four": Labels(classes=3, void=(3, 255)),
+        "remapped": Labels(classes="a=0,b=1,c=2,d=3", void=(255,), pred_map="0=1,1=0"),
+    }.items():
+        yield f"labels, {setting}", [evaluate(at["gt"], at[method], protocol) for method in maps]
+    yield "labels, masks", [evaluate(at["mask gt"], at[f"mask {method}"], Labels()) for method in maps]
+
+
+def _synthetic_saliency(folder: Path) -> Cases:
+    random = np.random.default_rng(6)
+    truth = {f"im{k}": _plots(random, (24, 32), 3) == 5 for k in range(7)}
+    truth["im0"] = np.zeros((24, 32), np.bool_)
+    soft = {
+        method: _each(truth, lambda mask, skill=skill: (random.random(mask.shape) + skill * mask) / (1 + skill))
+        for method, skill in {"weak": 0.3, "strong": 1.0}.items()
+    }
+    gt, *paths = _written(folder, {"gt": truth, **soft})
+    for setting, protocol in {
+        "all measures": Saliency(),
+        "without weighted F": Saliency(weighted=False),
+        "beta^2 1": Saliency(beta2=1.0),
+    }.items():
+        yield f"saliency, {setting}", [evaluate(gt, path, protocol) for path in paths]
+
+
 def bsds500(_folder: Path) -> Cases:
     """Yield images of BSDS500: contour maps of gPb-owt-ucm, edges of HED, segmentations, and their annotators."""
     data = Path(os.environ["SEGBENCH_BSDS500"])
@@ -300,6 +345,12 @@ def _stack(random: np.random.Generator, labels: NDArray[Any], skill: float) -> N
     """Draw one soft map per class."""
     maps = [(random.random(labels.shape) + skill * (labels == k)) / (1 + skill) for k in range(3)]
     return np.stack(maps).astype(np.float32)
+
+
+def _confused(random: np.random.Generator, labels: NDArray[np.uint8], right: float) -> NDArray[np.uint8]:
+    """Draw a prediction that has the label of the ground truth at a share of the pixels."""
+    guessed = random.integers(0, 4, labels.shape)
+    return np.where((random.random(labels.shape) < right) & (labels < 4), labels, guessed).astype(np.uint8)
 
 
 def _plots(random: np.random.Generator, shape: tuple[int, int], side: int) -> NDArray[np.uint8]:
@@ -394,6 +445,8 @@ def digest(counts: object) -> str:
 NUMBERS: dict[type, tuple[str, ...]] = {
     segbench.ScoreCounts: ("scores", "positives", "negatives", "ignored", "highest"),
     segbench.BoundaryCounts: ("thresholds", "matched_gt", "total_gt", "matched_pred", "total_pred"),
+    segbench.LabelCounts: ("matrix", "ignored"),
+    segbench.SaliencyCounts: ("pixels", "positives", "row"),
     segbench.RegionCounts: (
         *("thresholds", "images", "area", "pixels", "covered_best", "covered", "covered_pred", "rand_index"),
         *("voi_split", "voi_merge", "adapted_rand", "rand_precision", "rand_recall"),

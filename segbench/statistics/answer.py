@@ -77,9 +77,10 @@ class Answer:
 
     @property
     def leader(self) -> str:
-        """The method that is significantly better than all others; empty where there is none."""
+        """The method that is significantly better than all others for which the metric is defined; empty for none."""
         first, *others = self.standings
-        return first.method if len(first.better_than) == len(others) else ""
+        defined = [one for one in others if not math.isnan(one.estimate)]
+        return first.method if 0 < len(defined) == len(first.better_than) else ""
 
     @property
     def not_worse(self) -> tuple[str, ...]:
@@ -102,9 +103,9 @@ class Answer:
             return f"{first.method} has the best {title}, {number(first.estimate)}, without a test: {reason}"
         if self.leader:
             ahead = number(abs(first.estimate - second.estimate))
-            others = "" if len(self.standings) == 2 else ", and every other method,"
-            p = max(self.p_values[first.method, one.method] for one in self.standings[1:])
-            return f"{first.method} leads {second.method}{others} by {ahead} {title} ({p_text(p)})"
+            others = "" if len(first.better_than) == 1 else "; it is significantly better than every other method"
+            p = p_text(self.p_values[first.method, second.method])
+            return f"{first.method} leads {second.method} by {ahead} {title} ({p}){others}"
         return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}"
 
     @property

@@ -230,8 +230,8 @@ class TestAnswer:
     def test_a_leader_is_better_than_every_other_method(self):
         found = compare(self.methods(2, 30, 3)).answer()
         assert found.leader == "skill 30"
-        assert found.verdict.startswith("skill 30 leads skill 3, and every other method, by ")
-        assert found.verdict.endswith(" ODS F (p < .0001)")
+        assert found.verdict.startswith("skill 30 leads skill 3 by ")
+        assert found.verdict.endswith(" ODS F (p < .0001); it is significantly better than every other method")
 
     def test_without_significance_nobody_leads(self):
         methods = self.methods(5, images=10) | {"twin": method(10, 7, 5.01)}
