@@ -98,7 +98,7 @@ def fit_letters(texts: Sequence[Text], width: float, height: float) -> float:
     factor = 1.0
     for _ in range(_TRIES):  # letters have whole dots, so that smaller ones may need more than their share
         boxes = [in_points(text) for text in texts]
-        smaller = min([1.0, *(min(width / across, height / up) for across, up in boxes)])
+        smaller = min([1.0, *(min(width / across, height / up) for across, up in boxes if across and up)])
         factor *= smaller
         for text in texts:
             text.set_fontsize(smaller * float(text.get_fontsize()))
