@@ -175,7 +175,10 @@ class Result:
             undefined = dict.fromkeys(self.summary, reason)
             note = f"{reason}, so no intervals"
             return Intervals(ends, self.summary, nothing, nothing, level, replicates, seed, 0, (note,), undefined)
-        found = intervals_of(Measured(self.measured, level, replicates, seed))
+        return self.noted(intervals_of(Measured(self.measured, level, replicates, seed)))
+
+    def noted(self, found: Intervals) -> Intervals:
+        """Add the reasons and notes of the summary to intervals of its metrics."""
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in found.undefined.items()}
         notes = (*found.notes, "intervals are those of binned values") if self.summary.bounds else found.notes
         return replace(found, undefined=reasons, notes=notes)

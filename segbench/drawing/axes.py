@@ -19,6 +19,7 @@ from segbench.drawing.palette import GUIDE, ISO_F, ISO_F_TEXT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
+    from matplotlib.text import Text
 
 CURVE_LAYER = 3
 DOT_MARGIN = 0.03
@@ -30,6 +31,10 @@ _LINES_AROUND = 5
 _LETTER_WIDTH = 0.55
 _AXES_WIDTH = 0.65
 _MARGIN = 0.04
+_NAMES_WIDTH = 0.33
+_ROW_PART = 0.95
+_BETWEEN = 1.2
+_TRIES = 3
 
 
 def new_axes() -> Axes:
@@ -46,6 +51,67 @@ def fit_height(ax: Axes) -> None:
     most = max((label.get_text().count("\n") + 1 for label in ax.get_yticklabels()), default=1)
     lines = _LINES_AROUND + max(_LINES_IN_A_ROW, 1.4 * most) * len(ax.get_yticks())
     ax.get_figure(root=True).set_figheight(lines * mpl.rcParams["font.size"] / 72)  # type: ignore[union-attr]
+
+
+def name_rows(ax: Axes, *choices: Sequence[str], size: str = "medium") -> float:
+    """Name rows by the choice of names that can have the largest letters, and give their size in points.
+
+    Rows are 1 apart. What is around the axes has to be drawn before, as it takes from their height.
+    """
+    from matplotlib.font_manager import FontProperties
+
+    letters = FontProperties(size=size).get_size_in_points()
+    widest = _NAMES_WIDTH * 72 * ax.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
+    found = []
+    for names in choices:
+        ax.set_yticks(range(len(names)), names, fontsize=letters)
+        height = _ROW_PART * cell_size(ax)[1]
+        found.append((fit_letters(ax.get_yticklabels(), widest, height), names))
+    factor, names = max(found, key=lambda choice: choice[0])
+    ax.set_yticks(range(len(names)), names, fontsize=factor * letters)
+    # Smaller letters leave more to the axes, but not always a higher row.
+    return factor * letters * fit_letters(ax.get_yticklabels(), widest, _ROW_PART * cell_size(ax)[1])
+
+
+def space_ticks(ax: Axes) -> None:
+    """Number the horizontal axis at as many places as leave room between the numbers."""
+    for most in range(5, 0, -1):
+        ax.locator_params(axis="x", nbins=most)
+        width, _ = cell_size(ax)
+        low, high = ax.get_xlim()
+        at = [value for value in ax.get_xticks() if low <= value <= high]
+        apart = width * (at[1] - at[0]) if len(at) > 1 else math.inf
+        if max(in_points(label)[0] for label in ax.get_xticklabels()) * _BETWEEN <= apart:
+            return
+
+
+def cell_size(ax: Axes) -> tuple[float, float]:
+    """Give the width and the height in points that 1 by 1 takes in the axes, once all is laid out."""
+    figure = ax.get_figure(root=True)
+    figure.draw_without_rendering()  # type: ignore[union-attr]
+    width, height = np.abs(ax.transData.transform((1, 1)) - ax.transData.transform((0, 0))) * 72 / figure.dpi  # type: ignore[union-attr]
+    return float(width), float(height)
+
+
+def fit_letters(texts: Sequence[Text], width: float, height: float) -> float:
+    """Make the letters of texts smaller until each fits into a box, in points; give the factor, 1 for as before."""
+    factor = 1.0
+    for _ in range(_TRIES):  # letters have whole dots, so that smaller ones may need more than their share
+        boxes = [in_points(text) for text in texts]
+        smaller = min([1.0, *(min(width / across, height / up) for across, up in boxes if across and up)])
+        factor *= smaller
+        for text in texts:
+            text.set_fontsize(smaller * float(text.get_fontsize()))
+        if smaller == 1:
+            break
+    return factor
+
+
+def in_points(text: Text) -> tuple[float, float]:
+    """Give the width and the height of a text in points."""
+    box, figure = text.get_window_extent(), text.get_figure(root=True)
+    dots = figure.dpi / 72  # type: ignore[union-attr]
+    return box.width / dots, box.height / dots
 
 
 def as_text(name: str) -> str:

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
+from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number, point_first
@@ -20,6 +23,7 @@ SHOWN = 20
 IN_MATRIX = 12
 """Methods in a printed matrix of differences."""
 _NAMED = 2
+_NAMED_PAIRS = 4
 _LEAST_P = 1e-4
 _MOST_NEEDED = 1_000_000
 _STARS = ((0.001, "***"), (0.01, "**"))
@@ -156,11 +160,7 @@ class Answer:
             ]
             rows.append([row.letter, row.method, *cells])
         of = f"of the best {IN_MATRIX} methods, " if len(self.standings) > IN_MATRIX else ""
-        note = (
-            f"{of}row minus column; * p at most {least:.2g}, ** .01, *** .001, after Holm's correction"
-            if least > _STARS[-1][0]
-            else f"{of}row minus column; * p at most {least:.2g}, after Holm's correction"
-        )
+        note = f"{of}row minus column; {star_key(least)}, after Holm's correction"
         return TextTable([self.metric.name, "", *(one.letter for one in shown)], rows, names=2, notes=(note,))
 
     def _difference(self, row: Standing, column: Standing, *, least: float, digits: int) -> str:
@@ -188,17 +188,14 @@ def answer(comparison: Comparison, metric: Metric) -> Answer:
     place, pairs = comparison.place(metric.key), comparison.pairs(metric.key)
     names = list(comparison.methods)
     estimates = dict(zip(names, pairs.estimates.tolist(), strict=True))
-    order = sorted(names, key=lambda name: _rank(metric, estimates[name]))
+    order = sorted(names, key=lambda name: (_rank(metric, estimates[name]), name))
     letters = {name: letter_of(k) for k, name in enumerate(order)}
     better: dict[str, list[str]] = {name: [] for name in names}
-    least = 1 - comparison.level
-    one, other = pairs.pairs
-    significant = (pairs.corrected <= least) & (pairs.differences != 0)
-    for a, b, difference in zip(
-        one[significant].tolist(), other[significant].tolist(), pairs.differences[significant].tolist(), strict=True
-    ):
-        winner, loser = (a, b) if metric.direction * difference > 0 else (b, a)
-        better[names[winner]].append(names[loser])
+    won = _won(comparison, metric)
+    for winners, losers, sign in zip(pairs.pairs, pairs.pairs[::-1], (1, -1), strict=True):
+        some = won == sign
+        for winner, loser in zip(winners[some].tolist(), losers[some].tolist(), strict=True):
+            better[names[winner]].append(names[loser])
     ranks = {name: k for k, name in enumerate(order)}
     standings = []
     for name in order:
@@ -206,6 +203,32 @@ def answer(comparison: Comparison, metric: Metric) -> Answer:
         beaten = tuple(letters[loser] for loser in sorted(better[name], key=ranks.__getitem__))
         standings.append(Standing(name, letters[name], estimates[name], found.ends, beaten))
     return Answer(comparison, metric, tuple(standings))
+
+
+def disagreements(comparison: Comparison, keys: Sequence[str], *, titles: bool = False) -> list[str]:
+    """Give one line on pairs in which each method is significantly better by some metric; nothing without such pairs.
+
+    Metrics are those of the keys and the one that ranks methods, called by their keys or by their titles.
+    """
+    metrics = [metric for metric in comparison.metrics if metric.headline or metric.key in keys]
+    called = [metric.name if titles else metric.key for metric in metrics]
+    won = np.array([_won(comparison, metric) for metric in metrics])
+    found = []
+    for place in np.flatnonzero((won > 0).any(axis=0) & (won < 0).any(axis=0)).tolist():
+        a, b = (comparison.methods[methods[place]] for methods in comparison.pairs(metrics[0].key).pairs)
+        better, worse = (
+            ", ".join(name for name, one in zip(called, won[:, place], strict=True) if one == sign) for sign in (1, -1)
+        )
+        found.append(f"{a} is better than {b} by {better} but worse by {worse}")
+    return [f"metrics disagree, each significantly: {first_names(found, _NAMED_PAIRS, '; ')}"] if found else []
+
+
+def _won(comparison: Comparison, metric: Metric) -> FloatArray:
+    """Give 1 where the first method of a pair is significantly better, -1 where the second is, else 0."""
+    pairs = comparison.pairs(metric.key)
+    significant = pairs.corrected <= 1 - comparison.level
+    won: FloatArray = np.where(significant, metric.direction * np.sign(pairs.differences), 0)
+    return won
 
 
 def _rank(metric: Metric, estimate: float) -> float:
@@ -229,9 +252,19 @@ def stars(p: float, least: float) -> str:
     return next((text for limit, text in _STARS if p <= limit < least), "*")
 
 
+def star_key(least: float) -> str:
+    """Say what `stars` mean."""
+    return f"* p at most {number(least, digits=2)}" + (", ** .01, *** .001" if least > _STARS[-1][0] else "")
+
+
+def p_number(p: float, *, digits: int = DIGITS) -> str:
+    """Write a p-value for a table: ``.0123``, ``< .0001``, ``-`` for none; none is printed smaller."""
+    return f"< {number(_LEAST_P)}" if p < _LEAST_P else number(p, digits=digits)
+
+
 def p_text(p: float) -> str:
-    """Write a p-value: ``p = .0123``, ``p < .0001``; none is printed smaller."""
-    return "no p-value" if math.isnan(p) else "p < .0001" if p < _LEAST_P else f"p = {number(p)}"
+    """Write a p-value for a sentence: ``p = .0123``, ``p < .0001``."""
+    return "no p-value" if math.isnan(p) else f"p {p_number(p)}" if p < _LEAST_P else f"p = {p_number(p)}"
 
 
 def _better_than(standing: Standing, letters: set[str], methods: int) -> str:

@@ -57,6 +57,22 @@ def pixel_results(methods: int = 3, images: int = 8, *, name: str = "method {}")
     ]
 
 
+def noisy_results(methods: int, *, images: int = 12, name: str = "method_{:02}") -> list[Result]:
+    """Make results of methods that differ a little and at random."""
+    rng = np.random.default_rng(1)
+    hits = np.clip(rng.normal(700 - 15 * np.arange(methods), 30, (images, methods)).astype(int), 0, 1000)
+    return [
+        Result(
+            name.format(place),
+            "pixels",
+            {},
+            "protocol:pixels|data:0",
+            {f"im{k:02}": ScoreCounts([2, 1], [hit, 1000 - hit], [150, 850]) for k, hit in enumerate(of_method)},
+        )
+        for place, of_method in enumerate(hits.T)
+    ]
+
+
 def boundary_results() -> list[Result]:
     """Make a detector, and the human point."""
     thresholds = np.linspace(0.1, 0.9, 9)

@@ -20,7 +20,7 @@ import segbench
 
 
 def _compared(methods):
-    return segbench.compare_results(pixel_results(methods), replicates=200, permutations=50)
+    return segbench.compare_results(pixel_results(methods), replicates=200)
 
 
 def _comparison(metric="ods_f", methods=3):

@@ -5,12 +5,14 @@ import io
 import math
 import re
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from cases import save_cell, write_folder, write_papers
 from methods import write_methods
 from pages import HOSTILE, embedded, hostile_results, scripts_of, write_page
+from pictures import noisy_results
 from PIL import Image
 
 from segbench import (
@@ -26,6 +28,7 @@ from segbench import (
     Regions,
     Result,
     Saliency,
+    ScoreCounts,
     compare_results,
     evaluate,
     export_report,
@@ -33,6 +36,7 @@ from segbench import (
 )
 from segbench.cli.commands import app
 from segbench.core.numbers import number
+from segbench.statistics.answer import p_number
 
 CURVE = BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0])
 
@@ -142,22 +146,88 @@ def sentences(page):
     return [html.unescape(re.sub("<[^>]*>", "", one)) for one in re.findall(r"<p[^>]*>(.*?)</p>", found)]
 
 
+def matrix(page):
+    """Give the names of the matrix, and of each cell what it marks and its text; None on the diagonal."""
+    table = re.search(r'<table class="matrix">(.*?)</table>', page, re.DOTALL)[1]
+    names = [re.sub("<[^>]*>", "", name) for name in re.findall(r'<span class="name">(.*?)</span>', table)]
+    rows = []
+    for row in re.findall(r"<tr><th scope=\"row\">.*?</tr>", table):
+        cells = re.findall(r"<td(?: class=\"(better|worse|)\"[^>]*)?>(.*?)</td>", row)
+        plain = [(mark, html.unescape(re.sub("<b[^>]*>.</b> ", "", text))) for mark, text in cells]
+        rows.append([cell if cell[1] else None for cell in plain])
+    return names, rows
+
+
 class TestAnswer:
-    def test_who_leads_by_how_much_and_how_certain(self, tmp_path):
-        gt, *folders = write_methods(tmp_path, {"one": 0.5, "two": 2, "three": 1.9}, images=12)
-        results = [evaluate(gt, folder) for folder in folders]
+    def test_the_verdict_and_every_p_value_are_those_of_compare(self, tmp_path):
+        results = noisy_results(14)
+        page = write_page(tmp_path, results[::-1], replicates=50).read_text()
+        answer = compare_results(results, replicates=50).answer()
+        assert sentences(page)[0] == f"{answer.verdict}."
+        shown = [one.method for one in answer.standings[:12]]
+        names, rows = matrix(page)
+        assert names == shown
+        for name, cells in zip(shown, rows, strict=True):
+            expected = [None if name == other else p_number(answer.p_values[name, other]) for other in shown]
+            assert [cell and cell[1] for cell in cells] == expected
+        assert "the best 12 of 14 methods" in page
+        assert "corrected for all 91 pairs of methods" in page
+
+    def test_what_is_significant_is_marked(self, tmp_path):
+        results = noisy_results(4)
+        page = write_page(tmp_path, results, replicates=50).read_text()
+        standings = compare_results(results, replicates=50).answer().standings
+        _, rows = matrix(page)
+        for one, cells in zip(standings, rows, strict=True):
+            for other, cell in zip(standings, cells, strict=True):
+                assert not cell or (cell[0] == "better") == (other.letter in one.better_than)
+                assert not cell or (cell[0] == "worse") == (one.letter in other.better_than)
+        assert {cell[0] for cells in rows for cell in cells if cell} == {"better", "worse", ""}
+
+    def test_how_often_the_best_is_first(self, tmp_path):
+        results = noisy_results(3)
         page = write_page(tmp_path, results, replicates=300).read_text()
         compared = compare_results(results, replicates=300)
-        f = {result.method: result.summary["ods_f"] for result in results}
-        (best, high), (second, low), (third, _) = sorted(f.items(), key=lambda item: -item[1])
-        p = {row.a + row.b: row.p_holm for row in compared.differences if row.metric == "ods_f"}
-        said = sentences(page)
-        assert said[0] == f"{best} leads: ODS F {number(high)}, {number(high - low)} ahead of {second}."
+        best = compared.answer().standings[0].method
         share = compared.rank_shares["ods_f"][best][0]
-        assert said[1] == f"{best} is first in {100 * share:.3g} % of 300 resamples of the images."
-        assert said[2] == f"It is significantly better than {third} (p = {number(p['onetwo'])} after Holm)."
-        assert said[3].startswith(f"It is not significantly better than {second} (p = ")
-        assert re.findall(r'<td class="(better|worse|)" title="(\w+)', page)[:2] == [("", best), ("better", best)]
+        assert f"{best} is first in {100 * share:.3g} % of 300 resamples of the images." in sentences(page)
+
+    def test_metrics_that_disagree_are_named(self, tmp_path):
+        def counted(name, images):
+            return Result(name, "pixels", {}, "protocol:pixels|data:0", {f"im{k:02}": one for k, one in images})
+
+        each = counted("each", ((k, ScoreCounts([2 * k + 2, 2 * k + 1], [100, 0], [0, 300])) for k in range(12)))
+        pooled = counted("pooled", ((k, ScoreCounts([2, 1], [90 - k % 3, 10 + k % 3], [9, 291])) for k in range(12)))
+        said = sentences(write_page(tmp_path, [each, pooled], replicates=20).read_text())
+        (found,) = [sentence for sentence in said if sentence.startswith("Metrics disagree, each significantly: ")]
+        better, worse = re.search(r"pooled is better than each by (.*) but worse by (.*)\.", found).groups()
+        assert "ODS F" in better.split(", ")
+        assert "mean F" in worse.split(", ")
+
+    @pytest.mark.parametrize("intervals", [None, 0.95])
+    def test_nothing_leads_without_a_significant_difference(self, tmp_path, intervals):
+        gt, *folders = write_methods(tmp_path, {"two": 2, "three": 1.9}, images=12)
+        results = [evaluate(gt, folder) for folder in folders]
+        said = sentences(write_page(tmp_path, results, intervals=intervals, replicates=20).read_text())
+        assert not any("leads" in sentence for sentence in said)
+        if intervals is None:
+            values = [result.summary["ods_f"] for result in results]
+            ahead = number(values[0] - values[1])
+            assert said[0] == f"two has the best ODS F, {number(values[0])}, {ahead} ahead of three, without a test."
+
+    def test_fewer_than_six_images_have_no_matrix(self, tmp_path):
+        page = write_page(tmp_path, noisy_results(3, images=5), replicates=20).read_text()
+        assert "differences have intervals and p-values from 6 images on." in sentences(page)[0]
+        assert 'class="matrix"' not in page
+
+    def test_a_published_curve_is_not_tested(self, tmp_path):
+        print_only = Result("print", "boundaries", {}, "data:0", {}, published=PublishedCurve(CURVE))
+        counts = {str(k): BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12 + k % 3, 5]) for k in range(7)}
+        worse = {name: replace(one, matched_gt=one.matched_gt // 2) for name, one in counts.items()}
+        counted = [Result(name, "boundaries", {}, "data:0", c) for name, c in (("a", counts), ("b", worse))]
+        said = sentences(write_page(tmp_path, [print_only, *counted], replicates=20).read_text())
+        assert "Not compared: print (published without images)." in said
+        assert f"{compare_results(counted).answer().verdict}." in said
 
     def test_one_method_has_its_interval(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=4)
@@ -166,7 +236,7 @@ class TestAnswer:
         low, high = map(number, result.intervals()["ods_f"])
         assert said[0] == f"one: ODS F {number(result.summary['ods_f'])}."
         assert said[1] == f"95 % interval {low} to {high} over 4 images."
-        assert said[2] == "Only 4 images: with fewer than 10, intervals and p-values are unreliable."
+        assert said[2] == "4 images: intervals over fewer than 10 are unreliable."
 
     def test_long_names_lose_their_middle_where_a_value_stands_beside_them(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=2)
@@ -442,6 +512,19 @@ class TestRepeating:
             app(["pixels", f"{gt}", f"{one}", "-o", f"{results}", *["--no-check"][checked:]], standalone_mode=False)
             page = write_page(tmp_path, load_results(results)).read_text()
             assert ("<code>segbench pixels GT PRED/one --no-check -o results.segbench<" in page) is not checked
+
+    def test_the_comparison_has_its_command(self, tmp_path):
+        results = noisy_results(3)
+        start = "segbench compare results.segbench"
+        assert f"<code>{start}</code>" in write_page(tmp_path, results, replicates=2000).read_text()
+        page = write_page(tmp_path, results, intervals=0.9, replicates=20, seed=3).read_text()
+        assert f"<code>{start} --intervals 90 --replicates 20 --seed 3</code>" in page
+        other = replace(results[2], counts=dict(list(results[2].counts.items())[1:]))
+        boundaries = Result("b", "boundaries", {}, "data:0", {"a": BoundaryCounts([0.5], [1], [2], [1], [2])})
+        page = write_page(tmp_path, [*results[:2], other, boundaries], replicates=2000).read_text()
+        assert f"<code>{start} --only protocol:pixels --methods method_00,method_01</code>" in page
+        assert "Not compared: method_02 (counted on other images)." in sentences(page)
+        assert start not in write_page(tmp_path, results, intervals=None).read_text()
 
     def test_arrays_are_not_kept(self, tmp_path):
         accumulator = Accumulator(method="loop")

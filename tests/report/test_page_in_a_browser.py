@@ -490,7 +490,7 @@ class TestLabelMaps:
         assert kinds == ["forest", "against", "images", "classes", "confusion", "confusion"]
         chart = "document.querySelector('.chart[data-kind=classes]')"
         bars, ends = labels.run(f"return ['rect.fill', 'line.ends'].map((s) => {chart}.querySelectorAll(s).length)")
-        assert bars == ends > 0
+        assert bars > ends > 0, "a class that a single image holds has no interval"
         cells = "return [...document.querySelectorAll('.confusion rect title')].map((cell) => cell.textContent)"
         assert "background, predicted as background" in " ".join(labels.run(cells))
 

@@ -1,4 +1,5 @@
 import gc
+import itertools
 import re
 import weakref
 from dataclasses import replace
@@ -8,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from cases import write_folder, write_papers
-from pictures import boundary_results, label_results, pixel_results
+from pictures import boundary_results, label_results, noisy_results, pixel_results
 
 import segbench
 from segbench import (
@@ -45,6 +46,7 @@ from segbench.report.plots.kinds import KINDS
 from segbench.report.plots.methods import Kind, styles_of
 from segbench.report.plots.saving import save_plot
 from segbench.report.tables import threshold_table
+from segbench.statistics.answer import p_number, stars
 
 
 @pytest.fixture(autouse=True)
@@ -252,33 +254,104 @@ class TestSpace:
 
 class TestRanks:
     def test_discs_are_shares_and_the_best_is_on_top(self):
-        comparison = compare_results(pixel_results(3)[::-1], replicates=50, permutations=20)
+        comparison = compare_results(pixel_results(3)[::-1], replicates=50)
         ax = plot_ranks(comparison)
         assert [text.get_text() for text in ax.get_yticklabels()] == ["method 0", "method 1", "method 2"]
         written = sum(int(text.get_text()) for text in ax.texts if text.xy[1] == 0)
         assert written == pytest.approx(100, abs=1)
         assert ax.get_xlabel() == "Rank by ODS F in 50 resamples of 8 images, in %"
 
-    def test_the_matrix_says_who_is_better(self):
-        comparison = compare_results(pixel_results(3), replicates=5)
-        texts = {tuple(text.get_position()): text.get_text() for text in plot_significance(comparison).texts}
-        assert len(texts) == 6
-        for (column, row), text in texts.items():
-            turned = {"> ": "< ", "< ": "> "}.get(text[:2], "")
-            assert texts[row, column] == turned + text.removeprefix("> ").removeprefix("< ")
-        (worst,) = [
-            row for row in comparison.differences if (row.metric, row.a, row.b) == ("ods_f", "method 0", "method 2")
-        ]
-        assert texts[2, 0].startswith(">") == (worst.p_holm <= 0.05)
+    def test_the_matrix_has_the_p_values_of_the_answer(self):
+        comparison = compare_results(noisy_results(4), replicates=5)
+        answer = comparison.answer()
+        names = [one.method for one in answer.standings]
+        ax = plot_significance(comparison)
+        assert [label.get_text() for label in ax.get_yticklabels()] == [f"{k}  {n}" for k, n in enumerate(names, 1)]
+        assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "2", "3", "4"]
+        texts = {tuple(text.get_position()): text.get_text() for text in ax.texts}
+        assert texts == {
+            (column, row): p_number(answer.p_values[one, other], digits=3)
+            for row, one in enumerate(names)
+            for column, other in enumerate(names)
+            if row != column
+        }
+        cells = ax.images[0].get_array()
+        for row, column in itertools.combinations(range(4), 2):
+            better = answer.standings[column].letter in answer.standings[row].better_than
+            assert (cells[row, column], cells[column, row]) == ((0, 1) if better else (2, 2))
+        assert {0, 1, 2} <= set(cells.ravel().tolist())
 
     def test_what_was_not_compared_or_has_no_ranks_is_refused(self):
-        comparison = compare_results(pixel_results(2), replicates=5, permutations=5)
+        comparison = compare_results(pixel_results(2), replicates=5)
         for plot in (plot_ranks, plot_significance):
             with pytest.raises(ArgumentError, match="'dice' is not compared"):
                 plot(comparison, metric="dice")
-        open_order = replace(comparison, rank_shares={"ods_f": dict.fromkeys(("method 0", "method 1"), (np.nan,) * 2)})
+        binned = [Result(name, "pixels", {}, "data:0", {"a": float_counts().in_bins()}) for name in "ab"]
         with pytest.raises(ArgumentError, match="ods_f has no ranks: bins leave the order open"):
-            plot_ranks(open_order)
+            plot_ranks(compare_results(binned, replicates=5))
+
+
+def text_boxes(ax):
+    """Give the boxes of all texts of a plot, laid out, and that of the figure."""
+    figure = ax.get_figure(root=True)
+    figure.draw_without_rendering()
+    x0, x1 = ax.get_xlim()
+    ticks = [tick.label1 if tick.label1.get_visible() else tick.label2 for tick in ax.xaxis.get_major_ticks()]
+    seen = [label for label in ticks if x0 <= label.get_position()[0] <= x1]
+    texts = [*seen, *ax.get_yticklabels(), *ax.texts, ax.xaxis.label, ax.title]
+    return {text: text.get_window_extent() for text in texts if text.get_text()}, figure.bbox
+
+
+class TestManyMethods:
+    """Comparisons of many methods with long names stay readable."""
+
+    NAME = "a_detector_with_a_rather_long_name/fine-tuned-{:02}/on_the_training_set"
+    PLOTS = (plot_comparison, plot_significance, plot_ranks)
+
+    @pytest.mark.parametrize("plot", PLOTS)
+    @pytest.mark.parametrize(("methods", "column"), [(12, True), (12, False), (22, True)])
+    def test_no_texts_overlap_or_leave_the_figure(self, plot, methods, column):
+        comparison = compare_results(noisy_results(methods, name=self.NAME), replicates=100)
+        with mpl.rc_context({"font.size": 8} if column else {}):
+            ax = plot(comparison, ax=plt.subplots(figsize=(3.5, 3), layout="constrained")[1] if column else None)
+            boxes, figure = text_boxes(ax)
+        assert len(boxes) > 24
+        for (one, box), (other, against) in itertools.combinations(boxes.items(), 2):
+            across = min(box.x1, against.x1) - max(box.x0, against.x0)
+            up = min(box.y1, against.y1) - max(box.y0, against.y0)
+            assert min(across, up) < 0.5, (one, other)
+        for text, box in boxes.items():
+            assert figure.x0 - 0.5 <= box.x0, text
+            assert box.x1 <= figure.x1 + 0.5, text
+
+    def test_cells_without_room_for_p_values_have_stars(self):
+        comparison = compare_results(noisy_results(12, name=self.NAME), replicates=100)
+        answer = comparison.answer()
+        ax = plot_significance(comparison)
+        texts = {tuple(text.get_position()): text.get_text() for text in ax.texts}
+        names = [one.method for one in answer.standings]
+        for row, column in itertools.permutations(range(12), 2):
+            assert texts.get((column, row), "") == stars(answer.p_values[names[row], names[column]], 0.05)
+        assert "* p at most .05, ** .01, *** .001" in ax.get_title()
+
+    def test_of_more_than_twenty_the_best_are_drawn(self):
+        comparison = compare_results(noisy_results(22), replicates=50)
+        best = [one.method for one in comparison.answer().standings]
+        shown = []
+        for plot in self.PLOTS:
+            ax = plot(comparison)
+            assert "the best 20 of 22 methods" in f"{ax.get_xlabel()} {ax.get_title()}".replace("\n", " ")
+            shown.append([label.get_text() for label in ax.get_yticklabels()])
+        assert shown == [best[1:20], [f"{k}  {name}" for k, name in enumerate(best[:20], 1)], best[:20]]
+
+    def test_no_p_value_is_written_smaller_than_a_ten_thousandth(self):
+        texts = [text.get_text() for text in plot_comparison(compare_results(noisy_results(9), replicates=5)).texts]
+        assert texts[-1] == "< .0001"
+
+    def test_without_a_test_the_reason_is_there(self):
+        comparison = compare_results(noisy_results(3, images=5), replicates=5)
+        assert "from 6 images on" in plot_comparison(comparison).get_xlabel().replace("\n", " ")
+        assert "from 6 images on" in plot_significance(comparison).get_title().replace("\n", " ")
 
 
 class TestAgainstTheThreshold:
@@ -376,7 +449,7 @@ def test_annotators_without_a_partner_are_named_and_not_drawn():
 
 class TestComparison:
     def test_each_pair_stands_the_higher_first_and_against_a_reference_turned_around(self):
-        comparison = compare_results(pixel_results(3), replicates=50, permutations=20)
+        comparison = compare_results(pixel_results(3), replicates=50)
         labels = [text.get_text() for text in plot_comparison(comparison).get_yticklabels()]
         assert labels == ["method 0\n- method 2", "method 0\n- method 1", "method 1\n- method 2"]
         ax = plot_comparison(comparison, reference="method 0")
@@ -388,7 +461,7 @@ class TestComparison:
         assert dot[0] == -row.difference
 
     def test_refuses_what_was_not_compared(self):
-        comparison = compare_results(pixel_results(2), replicates=50, permutations=20)
+        comparison = compare_results(pixel_results(2), replicates=50)
         with pytest.raises(ArgumentError, match="'dice' is not compared"):
             plot_comparison(comparison, metric="dice")
         with pytest.raises(ArgumentError, match="'theirs' is not among"):

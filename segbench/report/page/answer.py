@@ -1,125 +1,149 @@
-"""The answer first: which method leads, by how much, and how certain that is."""
+"""The answer first: which method is best, by how much, and how certain that is, as ``segbench compare`` says it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from segbench.aggregator.comparing import compare_results, differing_repairs
+from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
+from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number
 from segbench.report.page.charts import Method
 from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_titles
 from segbench.report.ranking import best_first, image_sets
-from segbench.statistics.bootstrap import FEW_IMAGES
-from segbench.statistics.comparison import Comparison, Verdict, compared, disagreements, verdicts
+from segbench.statistics.answer import IN_MATRIX, Answer, Standing, disagreements
+from segbench.statistics.comparison import Comparison, compared
+from segbench.statistics.intervals import few_images
 
-_MOST_COMPARED = 10
-"""Each pair of methods takes about a third of a second at 200 images."""
 _MOST_NAMED = 4
 _ROW = 40.0
 
 
 @dataclass(frozen=True)
-class Answer:
+class Said:
     """What the page says first.
 
     Parameters
     ----------
-    said : str
-        Which method leads, and by how much.
+    headline : str
+        Which method is best, or that several may be.
     details : tuple of str
         How certain it is, sentence by sentence.
     forest : Markup
-        Every method's headline with its interval; empty where none is defined.
-    names : tuple of str
-        Methods compared, the best first.
-    matrix : tuple of tuple of Verdict or None
-        Each of them, in rows, against each other; empty for fewer than three.
-    level : float
-        Confidence level of intervals and tests.
-    signature : str
-        How methods were compared; empty where they were not.
+        Every method's headline metric with its interval; empty where none is defined.
+    answer : Answer, optional
+        Of the methods that could be compared; None where fewer than two could.
     """
 
-    said: str
+    headline: str
     details: tuple[str, ...]
     forest: Markup
-    names: tuple[str, ...] = ()
-    matrix: tuple[tuple[Verdict | None, ...], ...] = ()
-    level: float = 0.95
-    signature: str = ""
+    answer: Answer | None = None
+
+    @property
+    def matrix(self) -> tuple[Standing, ...]:
+        """The methods to show against each other, the best first; none where a sentence or a reason says it all."""
+        if self.answer is None or len(self.answer.standings) < 3:
+            return ()
+        tested = not self.answer.comparison.pairs(self.answer.metric.key).reason
+        return self.answer.standings[:IN_MATRIX] if tested else ()
 
 
-def answer(methods: Sequence[Method]) -> Answer:
-    """Answer from results of one protocol and their intervals; without intervals nothing is compared."""
+def compared_results(
+    results: Sequence[Result], *, level: float, replicates: int, seed: int
+) -> tuple[Comparison | None, str]:
+    """Compare results of one protocol by the names that the page shows; None where that cannot be done, and why."""
+    counted = dict(_counted(names_of(results), results))
+    if len(counted) < 2:
+        return None, ""
+    try:
+        return compare_results(_named(counted), level=level, replicates=replicates, seed=seed), ""
+    except ArgumentError as error:
+        return None, str(error)
+
+
+def said_first(methods: Sequence[Method], comparison: Comparison | None, why: str = "") -> Said:
+    """Answer from results of one protocol, their intervals, and their comparison or why there is none."""
     results = [method.result for method in methods]
     metric = results[0].rules.headline
-    defined = [
-        k
-        for k in image_sets(results)[0]
-        if results[k].competes and not math.isnan(results[k].summary.get(metric.key, math.nan))
-    ]
+    of_a_set = [methods[k] for k in image_sets(results)[0] if results[k].competes]
+    order = best_first([method.result for method in of_a_set], metric.key) if of_a_set else []
+    leading = [of_a_set[k] for k in order if not math.isnan(_value(of_a_set[k], metric))]
     forest = _forest(methods, metric)
-    if not defined:
-        return Answer(f"{metric.name} is not defined for any method", (), forest)
-    leading = [methods[defined[k]] for k in best_first([results[k] for k in defined], metric.key)]
-    said = _who_leads(leading, metric)
-    counted = [method for method in leading if not method.result.published and not method.result.unnamed]
-    drawn = counted[0].intervals if counted else None
-    images = len(counted[0].result.counts) if counted else 0
-    few = f"Only {many(images, 'image')}: with fewer than {FEW_IMAGES}, intervals and p-values are unreliable"
-    warnings = [f"{few}."] if drawn is not None and 0 < images < FEW_IMAGES else []
-    warnings += [
-        f"{method.name}, not ranked: {metric.name} {_written(method, metric)}."
-        for method in methods
-        if not method.result.competes and not math.isnan(method.result.summary.get(metric.key, math.nan))
-    ]
-    named = [replace(method.result, method=method.name) for method in counted]
-    warnings += [] if len(named) < 2 else map(_sentence, differing_repairs(named))
-    if len(counted) > _MOST_COMPARED:
-        warnings.append(
-            f"Only the best {_MOST_COMPARED} of {len(counted)} methods are compared here; segbench compare takes all."
-        )
-        counted = counted[:_MOST_COMPARED]
-    if drawn is None or len(counted) < 2:
-        return Answer(said, (*_of_one(leading[0], metric), *warnings), forest)
-    try:
-        comparison = compare_results(
-            named[: len(counted)],
-            level=drawn.level,
-            replicates=drawn.replicates,
-            seed=drawn.seed,
-            drawn={method.name: method.intervals for method in counted if method.intervals and method.intervals.draws},
-        )
-    except ArgumentError as error:
-        return Answer(said, (f"Not compared: {error}.", *warnings), forest)
-    names = tuple(method.name for method in counted)
-    details = (*_certainty(comparison, metric, names), *warnings)
-    matrix = _matrix(comparison, metric, names) if len(names) > 2 else ()
-    return Answer(said, details, forest, names, matrix, comparison.level, comparison.signature)
+    if not leading:
+        return Said(f"{metric.name} is not defined for any method", (), forest)
+    counted = dict(_counted([method.name for method in methods], results))
+    details = list(_left_out(methods, list(counted), metric))
+    if comparison is None:
+        notes = differing_repairs(_named(counted)) if counted else []
+        if leading[0].intervals is not None and leading[0].intervals.images:
+            notes += few_images(leading[0].intervals.images)
+        of_one = _of_one(leading[0], metric) if len(leading) == 1 else ()
+        reason = [f"Not compared: {why}."] if why else []
+        return Said(_best(leading, metric), (*of_one, *reason, *map(_sentence, notes), *details), forest)
+    answer = comparison.answer()
+    details = [*_certainty(answer), *map(_sentence, comparison.notes), *details]
+    if answer.standings[0].method == leading[0].name:
+        return Said(answer.verdict, tuple(details), forest, answer)
+    return Said(_best(leading, metric), (f"{answer.verdict}.", *details), forest, answer)
+
+
+def _counted(names: Sequence[str], results: Sequence[Result]) -> Iterator[tuple[str, Result]]:
+    """Give the results that can be compared image by image, with their names: the largest set of the same images."""
+    for place in image_sets(results)[0]:
+        result = results[place]
+        if result.competes and result.counts and not result.unnamed:
+            yield names[place], result
+
+
+def _named(results: Mapping[str, Result]) -> list[Result]:
+    """Give results by the names that the page shows; those that have them keep what they have computed."""
+    return [one if one.method == name else replace(one, method=name) for name, one in results.items()]
+
+
+def _value(method: Method, metric: Metric) -> float:
+    return float(method.result.summary.get(metric.key, math.nan))
 
 
 def _written(method: Method, metric: Metric) -> str:
-    summary = method.result.summary
-    return number(summary[metric.key], summary.bounds.get(metric.key))
+    return number(_value(method, metric), method.result.summary.bounds.get(metric.key))
 
 
-def _who_leads(methods: Sequence[Method], metric: Metric) -> str:
-    """Say who leads, and by how much; what is printed equal is equal."""
-    values = [round(method.result.summary[metric.key], DIGITS) for method in methods]
+def _best(methods: Sequence[Method], metric: Metric) -> str:
+    """Say which method is best where nothing was tested; what is printed equal is equal."""
+    values = [round(_value(method, metric), DIGITS) for method in methods]
     level = [method.name for method, value in zip(methods, values, strict=True) if value == values[0]]
-    first = f"{metric.name} {_written(methods[0], metric)}"
+    first = _written(methods[0], metric)
     if len(methods) == 1:
-        return f"{methods[0].name}: {first}"
+        return f"{methods[0].name}: {metric.name} {first}"
     if len(level) > 1:
-        return f"{', '.join(level[:-1])} and {level[-1]} are tied: {first}"
-    ahead = abs(methods[0].result.summary[metric.key] - methods[1].result.summary[metric.key])
-    return f"{methods[0].name} leads: {first}, {number(ahead)} ahead of {methods[1].name}"
+        return f"{', '.join(level[:-1])} and {level[-1]} are tied: {metric.name} {first}"
+    ahead = number(abs(_value(methods[0], metric) - _value(methods[1], metric)))
+    return f"{methods[0].name} has the best {metric.name}, {first}, {ahead} ahead of {methods[1].name}, without a test"
+
+
+def _left_out(methods: Sequence[Method], counted: Collection[str], metric: Metric) -> Iterator[str]:
+    """Name the methods that have the metric and were not compared, with the reason."""
+    known = [method for method in methods if method.name not in counted and not math.isnan(_value(method, metric))]
+    reasons = {
+        "published without images": [one.name for one in known if one.result.published],
+        "images without names": [one.name for one in known if one.result.unnamed],
+        "counted on other images": [
+            one.name for one in known if one.result.competes and one.result.counts and not one.result.unnamed
+        ],
+    }
+    for reason, names in reasons.items():
+        if names and len(methods) > 1:
+            yield f"Not compared: {first_names(names, _MOST_NAMED)} ({reason})."
+    for method in known:
+        if not method.result.competes:
+            yield f"{method.name}, not ranked: {metric.name} {_written(method, metric)}."
 
 
 def _of_one(method: Method, metric: Metric) -> tuple[str, ...]:
@@ -133,28 +157,14 @@ def _of_one(method: Method, metric: Metric) -> tuple[str, ...]:
     return (f"{100 * method.intervals.level:g} % interval {number(low)} to {number(high)} over {images}.",)
 
 
-def _certainty(comparison: Comparison, metric: Metric, names: Sequence[str]) -> list[str]:
-    """Say how often the first method is first, and which methods it is significantly better than."""
-    first, others = names[0], names[1:]
-    share = comparison.rank_shares[metric.key][first][0]
-    drawn = next(iter(comparison.intervals.values())).replicates
-    said = [] if math.isnan(share) else [f"{first} is first in {_percent(share)} of {drawn} resamples of the images."]
-    found = verdicts(comparison, metric.key)
-    known = {other: found[first, other] for other in others if not math.isnan(found[first, other].p)}
-    left_open = [other for other in others if other not in known]
-    holm = " after Holm" if len(names) > 2 else ""
-    better = [(other, one.p) for other, one in known.items() if one.found]
-    not_better = [(other, one.p) for other, one in known.items() if not one.found]
-    if better and not not_better and len(better) == len(others) > 1:
-        worst = max(p for _, p in better)
-        said.append(f"It is significantly better than every other method (p at most {number(worst)}{holm}).")
-    elif better:
-        said.append(f"It is significantly better than {_listed(better, holm, 'and')}.")
-    if not_better:
-        said.append(f"It is not significantly better than {_listed(not_better, holm, 'or')}.")
-    if left_open:
-        said.append(f"Not compared with {', '.join(left_open)}: bins of scores leave the order open.")
-    return [*said, *map(_sentence, disagreements(comparison, compared(comparison), titles=True))]
+def _certainty(answer: Answer) -> Iterator[str]:
+    """Say what more images would take, how often the best method is first, and by which metrics others are better."""
+    yield from (f"{sentence}." for sentence in answer.sentences()[1:])
+    comparison, first = answer.comparison, answer.standings[0].method
+    share = comparison.rank_shares[answer.metric.key][first][0]
+    if not math.isnan(share):
+        yield f"{first} is first in {_percent(share)} of {comparison.replicates} resamples of the images."
+    yield from map(_sentence, disagreements(comparison, compared(comparison), titles=True))
 
 
 def _sentence(note: str) -> str:
@@ -165,24 +175,11 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}".removesuffix(".0") + " %"
 
 
-def _listed(found: Sequence[tuple[str, float]], holm: str, last: str) -> str:
-    """Name methods with their p-values; of many the first few."""
-    parts = [f"{name} (p = {number(p)}{holm})" for name, p in found[:_MOST_NAMED]]
-    parts += [f"{len(found) - _MOST_NAMED} more"] if len(found) > _MOST_NAMED else []
-    return f" {last} ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-
-
-def _matrix(comparison: Comparison, metric: Metric, names: Sequence[str]) -> tuple[tuple[Verdict | None, ...], ...]:
-    """Give each method against each other: which of the two is significantly better."""
-    found = verdicts(comparison, metric.key)
-    return tuple(tuple(found.get((a, b)) for b in names) for a in names)
-
-
 def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
     """Draw the headline of each method with its interval, in the order of the table."""
     rows = []
     for k, method in enumerate(methods):
-        value = float(method.result.summary.get(metric.key, math.nan))
+        value = _value(method, metric)
         low, high = math.nan, math.nan
         if method.intervals is not None:
             low, high = method.intervals.get(metric.key, (low, high))

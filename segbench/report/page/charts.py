@@ -172,7 +172,7 @@ def _said_of(method: Method, *, bins: bool) -> list[str]:
     if method.intervals is not None and method.intervals.images > 1:
         level, drawn = 100 * method.intervals.level, method.intervals.replicates
         said.append(
-            f"{level:g} % of {drawn} resamples of the images, point by point, of the best method or those chosen"
+            f"pointwise {level:g} % bootstrap band of the best method or those chosen, {drawn} resamples of images"
         )
     return said
 
@@ -410,7 +410,7 @@ def _bars(methods: Sequence[Method], alike: Sequence[int], names: Sequence[str])
         bars.setdefault(alike[one.run], []).extend([bar, *whisker])
     parts += [_layer(methods, k, layer) for k, layer in bars.items()]
     caption = f"{metric.name} of each class"
-    note = f"Lines: {100 * drawn[0].level:g} % bootstrap intervals over images" if drawn else ""
+    note = f"Lines: {100 * drawn[0].level:g} % intervals over images" if drawn else ""
     return Chart("classes", caption, drawing(parts, bottom + 42.0, f"{caption}: {', '.join(names)}"), note)
 
 

@@ -1,4 +1,4 @@
-"""How to repeat a run: the command line that made it, as far as it is known."""
+"""How to repeat a run and a comparison: the command lines that made them, as far as they are known."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from segbench._version import __version__
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.signature import SELECTION, version_of, without_selection
 from segbench.core.grouping import grouped
 from segbench.core.interface import option_of
 from segbench.core.options import typed_options
 from segbench.loaders.archives import method_name
 from segbench.report.page.places import Places
+from segbench.statistics.comparison import Comparison
 
 _LONGEST_LIST = 200
+_LEVEL, _REPLICATES = 0.95, 2000  # of segbench compare, where nothing else is said
 _REPAIRS: Mapping[str, Callable[[str], list[str]]] = {
     "resize": lambda text: ["--resize-predictions", text],
     "crop": lambda _: ["--crop"],
@@ -49,6 +51,21 @@ def repetitions(results: Sequence[Result], places: Places) -> list[Repetition]:
     remark = "the annotators against each other: add --human to the command of a method"
     human = [Repetition((result.method,), "", (remark,)) for result in results if not result.rules.competes]
     return [*map(_repetition, alike.values()), *human]
+
+
+def comparing(comparison: Comparison, results: Sequence[Result], *, alone: bool) -> str:
+    """Give the command that prints a comparison of results of one protocol, `alone` in their file or not."""
+    first, seed = results[0], next(iter(comparison.measured.values())).seed
+    words = ["segbench", "compare", "results.segbench"]
+    words += [] if alone else ["--only", f"protocol:{first.protocol}"]
+    names = zip(names_of(results), results, strict=True)
+    others = [name for name, one in names if one.competes and not one.published and name not in comparison.methods]
+    words += ["--methods", ",".join(comparison.methods)] if others else []
+    words += ["--class", first.settings["class"]] if "class" in first.settings else []
+    words += [] if comparison.level == _LEVEL else ["--intervals", f"{100 * comparison.level:g}"]
+    words += [] if comparison.replicates == _REPLICATES else ["--replicates", str(comparison.replicates)]
+    words += ["--seed", str(seed)] if seed else []
+    return shlex.join(words)
 
 
 def _counted_how(result: Result) -> tuple[object, ...]:

@@ -31,9 +31,9 @@ from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.documents import latex_table
-from segbench.report.page.answer import Answer, answer
+from segbench.report.page.answer import Said, compared_results, said_first
 from segbench.report.page.charts import Method, charts, css_of, curve_of, points, rounded, values_of_images
-from segbench.report.page.commands import repetitions
+from segbench.report.page.commands import comparing, repetitions
 from segbench.report.page.embedding import inline_script, security_policy
 from segbench.report.page.gallery import Row as GalleryRow
 from segbench.report.page.gallery import chosen_rows, gallery
@@ -44,6 +44,7 @@ from segbench.report.plots.methods import classes_add_up, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
 from segbench.report.tables import Row, Table, by_protocol, image_table, method_table
+from segbench.statistics.answer import Answer, p_number
 from segbench.statistics.intervals import Intervals
 from segbench.statistics.replicates import as_draws, as_level
 
@@ -85,9 +86,9 @@ def export_report(
     title : str, optional
         Heading of the page; by default it says how many methods and images there are.
     intervals : float, optional
-        Level of bootstrap intervals over images, for instance 0.95; None for none.
+        Level of intervals over images, for instance 0.95; None for none, and for no comparison.
     replicates, seed : int
-        Of the intervals; see `Result.intervals`.
+        Of the resamples; see `Result.intervals`.
     images : path, optional
         Folder, archive or URL of the photographs, named as the images are, shown beside the pictures.
     most_panels : int, optional
@@ -147,12 +148,20 @@ def export_report(
         styles, order = styles_of(given), sorted(headline_order(given), key=lambda k: not given[k].rules.competes)
         group = [given[place] for place in order]
         by_image = image_table(group)
-        drawn = [
-            None if intervals is None else result.intervals(level=intervals, replicates=replicates, seed=seed)
-            for result in group
-        ]
+        names = names_of(group)
+        comparison, why = None, ""
+        drawn: list[Intervals | None] = [None] * len(group)
+        if intervals is not None:
+            comparison, why = compared_results(group, level=intervals, replicates=replicates, seed=seed)
+            known = comparison.intervals if comparison else {}
+            drawn = [
+                one.noted(known[name])
+                if name in known
+                else one.intervals(level=intervals, replicates=replicates, seed=seed)
+                for name, one in zip(names, group, strict=True)
+            ]
         css = [css_of(styles[place]) for place in order]
-        parts = zip(names_of(group), group, css, drawn, values_of_images(by_image, group), strict=True)
+        parts = zip(names, group, css, drawn, values_of_images(by_image, group), strict=True)
         methods = [Method(*of_method) for of_method in parts]
         rows = chosen_rows(methods)
         pictures = panels(
@@ -164,7 +173,10 @@ def export_report(
             executor=executor,
             progress=progress,
         )
-        sections.append(_section(methods, by_image, rows, pictures.written(places), places))
+        said = said_first(methods, comparison, why)
+        again = comparing(comparison, group, alone=len(groups) == 1) if comparison else ""
+        drawn_pictures = pictures.written(places)
+        sections.append(_section(methods, by_image, rows, drawn_pictures, places, said=said, again=again))
         missing += [pictures.missing] if pictures.missing else []
     page = _html(sections, title or _title(results))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
@@ -172,7 +184,14 @@ def export_report(
 
 
 def _section(
-    methods: Sequence[Method], images: Table, rows: Sequence[GalleryRow], pictures: Panels, places: Places
+    methods: Sequence[Method],
+    images: Table,
+    rows: Sequence[GalleryRow],
+    pictures: Panels,
+    places: Places,
+    *,
+    said: Said,
+    again: str,
 ) -> dict[str, Any]:
     """Give what the template shows of one protocol."""
     results = [method.result for method in methods]
@@ -182,7 +201,6 @@ def _section(
     table = method_table(results, intervals=drawn)
     text = table.text()
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
-    answered = answer(methods)
     embedded, cuts = pictures.for_scripts()
     classes = [] if classes_add_up(results[0]) else list(results[0].classes)
     return {
@@ -192,9 +210,9 @@ def _section(
         "methods": methods,
         "names": names,
         "results": results,
-        "answer": answered,
+        "said": said,
         "paper": {"Table in LaTeX": latex_table(replace(text, notes=())), "Caption": _caption(methods)},
-        "trust": _trust(methods, answered),
+        "trust": _trust(methods, said.answer),
         "headline": rules.headline.name,
         "table": table,
         "heading": text.heading(range(1, len(text.header))),
@@ -228,6 +246,7 @@ def _section(
             "readings": [points(method) for method in methods],
         },
         "repetitions": repetitions(results, places),
+        "comparing": again,
     }
 
 
@@ -242,8 +261,8 @@ def _caption(methods: Sequence[Method]) -> str:
     return f"{'. '.join(one[0].upper() + one[1:] for one in said)}. Computed with segbench ({first.result.signature})."
 
 
-def _trust(methods: Sequence[Method], answered: Answer) -> dict[str, str]:
-    """Say what the numbers rest on: images, the digest of their ground truth, failures, and how it was resampled."""
+def _trust(methods: Sequence[Method], answer: Answer | None) -> dict[str, str]:
+    """Say what the numbers rest on: images, the digest of their ground truth, failures, intervals and tests."""
     results = [method.result for method in methods]
     failed = {method.name: len(method.result.failed) for method in methods if method.result.failed}
     drawn = next((method.intervals for method in methods if method.intervals and method.intervals.images), None)
@@ -251,15 +270,15 @@ def _trust(methods: Sequence[Method], answered: Answer) -> dict[str, str]:
         "images": " or ".join(dict.fromkeys(str(len(one.counts)) for one in results if one.counts)),
         "digest of names and ground truth": " or ".join(dict.fromkeys(one.data for one in results if one.counts)),
         "left out": ", ".join(f"{count} of {name}" for name, count in failed.items()) or "nothing",
-        "resampling": drawn.signature if drawn else "",
-        "comparison": answered.signature,
+        "intervals": drawn.signature if drawn else "",
+        "comparison": answer.comparison.signature if answer else "",
         "segbench": __version__,
     }
     return {name: value for name, value in said.items() if value}
 
 
 def _level(drawn: Intervals) -> str:
-    return f"{100 * drawn.level:g} % bootstrap intervals over images, {drawn.replicates} resamples"
+    return f"{100 * drawn.level:g} % intervals over images"
 
 
 def _chosen_how(methods: Sequence[Method], *, at_their_best: bool) -> str:
@@ -355,6 +374,7 @@ def _template() -> Template:
         "number": number,
         "exact": exact,
         "nan": math.nan,
+        "p_number": p_number,
         "breaking": _breaking,
     }
     return environment.from_string(_part("template.html"))

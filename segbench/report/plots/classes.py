@@ -13,7 +13,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.names import first_names
 from segbench.core.numbers import number
-from segbench.drawing.axes import names_in_lines, new_axes, open_frame, short_names
+from segbench.drawing.axes import fit_height, names_in_lines, new_axes, open_frame, short_names
 from segbench.drawing.legends import place_legend
 from segbench.report.plots.methods import Kind, Resampling, of_one_protocol, styles_of
 
@@ -41,7 +41,7 @@ def plot_classes(
     metric : str
         A metric of the results of single classes, ``"iou"`` or ``"dice"``.
     level : float, optional
-        Level of bootstrap intervals over images, drawn as lines; none if left out.
+        Level of intervals over images, drawn as lines; none if left out.
     ax, **resampling
         As for `plot_pr`.
 
@@ -97,4 +97,19 @@ def plot_classes(
     return ax
 
 
-KIND = Kind(plot_classes, level="level", rows=True)
+def _draw(
+    results: Sequence[Result],
+    *,
+    ax: Axes,
+    level: float | None = None,
+    fit: bool = False,
+    **resampling: Unpack[Resampling],
+) -> Axes:
+    """Draw bars, with `fit` as high as the classes need."""
+    plot_classes(results, level=level, ax=ax, **resampling)
+    if fit:
+        fit_height(ax)
+    return ax
+
+
+KIND = Kind(_draw, level="level", rows=True)

@@ -11,19 +11,25 @@ from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
-from segbench.core.numbers import many, number
+from segbench.core.numbers import many
 from segbench.drawing.axes import (
+    as_text,
+    cell_size,
     dot_size,
     fit_height,
+    fit_letters,
     guide_width,
+    name_rows,
     names_in_lines,
     new_axes,
     open_frame,
     short_names,
+    space_ticks,
     wrapped,
 )
 from segbench.drawing.palette import COLOURS, GUIDE
 from segbench.report.plots.methods import Kind, named_by_class
+from segbench.statistics.answer import SHOWN, p_number
 from segbench.statistics.comparison import Comparison, Difference
 
 if TYPE_CHECKING:
@@ -45,7 +51,7 @@ def plot_comparison(
         Key of the metric; by default the one that ranks methods.
     reference : str, optional
         A method: draw all others minus it. By default all pairs, the higher minus the lower, and above six methods all
-        others minus the best.
+        others minus the best; of more than 20 the best 20.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out, as high as its rows need.
 
@@ -61,48 +67,59 @@ def plot_comparison(
     ArgumentError
         For a metric or a method that was not compared, or for no comparison.
     """
-    metric = compared_metric(comparison, metric).key
-    methods = list(comparison.intervals)
-    if reference is not None and reference not in methods:
-        raise ArgumentError(f"{reference!r} is not among the methods compared: {', '.join(methods)}")
-    if reference is None and len(methods) > _ALL_PAIRS_UP_TO:
-        reference = best_methods_first(comparison, metric)[0]
-    rows = [row for row in comparison.differences if row.metric == metric]
+    return _draw_pairs(comparison, ax or new_axes(), metric=metric, reference=reference, fit=ax is None)
+
+
+def _draw_pairs(
+    comparison: Comparison, ax: Axes, *, metric: str | None = None, reference: str | None = None, fit: bool
+) -> Axes:
+    """Draw a row per pair, with `fit` as high as they need."""
+    chosen = compared_metric(comparison, metric)
+    best = best_methods_first(comparison, chosen)
+    if reference is not None and reference not in best:
+        raise ArgumentError(f"{reference!r} is not among the methods compared: {', '.join(comparison.methods)}")
+    if reference is None and len(best) > _ALL_PAIRS_UP_TO:
+        reference = best[0]
+    shown = {*best[:SHOWN], reference}
+    rows = [row for row in comparison.rows(chosen.key) if row.a in shown and row.b in shown]
     if reference is not None:
         rows = [_minus(row, reference) for row in rows if reference in (row.a, row.b)]
     else:
         rows = [_minus(row, row.a) if row.difference < 0 else row for row in rows]
     rows.sort(key=lambda row: (math.isnan(row.difference), -row.difference, row.a, row.b))
-    own = ax is None
-    ax = ax or new_axes()
+    short = dict(zip(best, short_names(best), strict=True))
     ax.axvline(0, color=GUIDE, linewidth=guide_width(), zorder=1)
     for place, row in enumerate(rows):
         _draw_row(ax, place, row)
-    short = dict(zip(methods, short_names(methods), strict=True))
-    if reference:
-        labels = names_in_lines([row.a for row in rows])
-    else:
-        labels = [f"{short[row.a]}\n- {short[row.b]}" for row in rows]
-    ax.set_yticks(range(len(rows)), labels, fontsize="small")
-    xlabel = _title(comparison, metric, short.get(reference or "", ""))
-    above = min(0.8, 0.25 * len(rows))  # the heading stays near the rows, however high few of them are
+    above = min(1.0, 0.25 * len(rows))  # the heading stays near the rows, however high few of them are
     ax.set(ylim=(len(rows) - 0.5, -0.5 - above))
+    xlabel = _title(comparison, chosen, short.get(reference or "", ""), rows)
     ax.set_xlabel(wrapped(ax, xlabel, size="small"), fontsize="small")
-    ax.locator_params(axis="x", nbins=5)
-    heading = 1, -0.5 - above / 2
-    p = "p, Holm" if len(methods) > 2 else "p"
-    ax.annotate(p, heading, xycoords=ax.get_yaxis_transform(), va="center", fontsize="small", color=GUIDE)
+    heading = "p, Holm" if len(best) > 2 else "p"
+    p_values = {-0.5 - above / 2: heading} | {float(place): _p_text(row) for place, row in enumerate(rows)}
+    right = ax.get_yaxis_transform()
+    texts = [ax.annotate(text, (1, at), xycoords=right, va="center", fontsize="small") for at, text in p_values.items()]
+    texts[0].set_color(GUIDE)
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
-    if own:
+    in_lines = dict(zip(best, names_in_lines(best), strict=True))
+    written = short, in_lines  # for rows of any height
+    names = [[of[row.a] + ("" if reference else f"\n- {of[row.b]}") for row in rows] for of in written]
+    if fit:
+        ax.set_yticks(range(len(rows)), names[-1 if reference else 0])
         fit_height(ax)
+    name_rows(ax, *names, size="small")
+    fit_letters(texts, math.inf, cell_size(ax)[1])
+    space_ticks(ax)
     return ax
 
 
-def _draw(results: Sequence[Result], *, level: float = 0.95, replicates: int = 2000, seed: int = 0, ax: Axes) -> Axes:
+def _draw(
+    results: Sequence[Result], *, ax: Axes, fit: bool, level: float = 0.95, replicates: int = 2000, seed: int = 0
+) -> Axes:
     """Compare results, and draw the comparison."""
     comparison = compare_results(named_by_class(results), level=level, replicates=replicates, seed=seed)
-    return plot_comparison(comparison, ax=ax)
+    return _draw_pairs(comparison, ax, fit=fit)
 
 
 KIND = Kind(_draw, level="level", rows=True, compares=True)
@@ -112,17 +129,20 @@ def compared_metric(comparison: Comparison, key: str | None) -> Metric:
     """Give the metric of a key that was compared; by default the one that ranks methods."""
     if not isinstance(comparison, Comparison):
         raise ArgumentError(f"expected a comparison, as compare_results gives it, got {type(comparison).__name__}")
-    for metric in comparison.metrics:
-        if metric.key == key or (key is None and metric.headline):
-            return metric
-    raise ArgumentError(f"{key!r} is not compared; expected one of {', '.join(comparison.rank_shares)}")
+    return comparison.metric(key)
 
 
-def best_methods_first(comparison: Comparison, metric: str) -> list[str]:
-    """Give the methods of a comparison, the best by a metric first, undefined ones last."""
-    sign = compared_metric(comparison, metric).direction
-    known = {name: -sign * one.estimates[metric] for name, one in comparison.intervals.items()}
-    return sorted(known, key=lambda name: math.inf if math.isnan(known[name]) else known[name])
+def best_methods_first(comparison: Comparison, metric: Metric) -> list[str]:
+    """Give the methods of a comparison, the best by a metric first, equals by name, undefined ones last."""
+    estimates = comparison.pairs(metric.key).estimates.tolist()
+    ranks = [math.inf if math.isnan(value) else -metric.direction * value for value in estimates]
+    return [name for _, name in sorted(zip(ranks, comparison.methods, strict=True))]
+
+
+def shown_of(comparison: Comparison) -> str:
+    """Say that the best are shown where not all are."""
+    methods = len(comparison.methods)
+    return f"the best {SHOWN} of {methods} methods" if methods > SHOWN else ""
 
 
 def _minus(row: Difference, reference: str) -> Difference:
@@ -146,8 +166,6 @@ def _minus(row: Difference, reference: str) -> Difference:
 
 
 def _draw_row(ax: Axes, place: int, row: Difference) -> None:
-    text = "undefined" if math.isnan(row.difference) else number(row.p_holm, digits=3)
-    ax.annotate(text, (1, place), xycoords=ax.get_yaxis_transform(), va="center", fontsize="small")
     if math.isnan(row.difference):
         return
     if row.bounds:
@@ -157,13 +175,18 @@ def _draw_row(ax: Axes, place: int, row: Difference) -> None:
     ax.plot(row.difference, place, "o", color=COLOURS[0], markersize=1.2 * dot_size(), zorder=3)
 
 
-def _title(comparison: Comparison, metric: str, reference: str) -> str:
-    level = next(iter(comparison.intervals.values())).level
-    chosen = compared_metric(comparison, metric)
-    what = f"{chosen.name} minus that of {reference}" if reference else f"Difference in {chosen.name}"
-    better = ", lower is better" if chosen.better == "lower" else ""
-    images = many(comparison.images, "image")
-    bins = "; light: what bins leave open" if any(row.bounds for row in comparison.differences) else ""
-    # So an interval may exclude 0 beside a corrected p-value above its level.
-    single = ", not corrected for the number of pairs as p is" if len(comparison.intervals) > 2 else ""
-    return f"{what}{better}\n{100 * level:g} % intervals over {images}{single}{bins}"
+def _p_text(row: Difference) -> str:
+    return "undefined" if math.isnan(row.difference) else as_text(p_number(row.p_holm, digits=3))
+
+
+def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequence[Difference]) -> str:
+    what = f"{metric.name} minus that of {reference}" if reference else f"Difference in {metric.name}"
+    better = ", lower is better" if metric.better == "lower" else ""
+    reason = comparison.pairs(metric.key).reason
+    said = ""
+    if not all(math.isnan(row.low) for row in rows):
+        # So an interval may exclude 0 beside a corrected p-value above its level.
+        single = ", not corrected for the number of pairs as p is" if len(comparison.methods) > 2 and not reason else ""
+        said = f"{100 * comparison.level:g} % intervals over {many(comparison.images, 'image')}{single}"
+    light = "light: what bins leave open" if any(row.bounds for row in rows) else ""
+    return "\n".join([f"{what}{better}", "; ".join(filter(None, (said, reason, light, shown_of(comparison))))])

@@ -91,7 +91,15 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     return ax
 
 
-KIND = Kind(plot_images, rows=True)
+def _draw(results: Sequence[Result], *, ax: Axes, fit: bool = False) -> Axes:
+    """Draw images, with `fit` as high as the rows need."""
+    plot_images(results, ax=ax)
+    if fit:
+        fit_height(ax)
+    return ax
+
+
+KIND = Kind(_draw, rows=True)
 
 
 def _median(values: dict[str, float]) -> float:

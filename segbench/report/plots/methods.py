@@ -45,7 +45,7 @@ class Kind:
     level : str
         Its keyword for a confidence level, if it has one; then it takes ``replicates`` and ``seed``, too.
     rows : bool
-        Whether it has one row per method or pair, so that its height follows from their number.
+        Whether it has one row per method or pair; it then takes ``fit``: whether to draw as high as they need.
     compares : bool
         Whether it draws a comparison: of those methods alone that can be compared image by image.
     """

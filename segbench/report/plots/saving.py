@@ -13,7 +13,7 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import named, setting
-from segbench.drawing.axes import centre, fit_height
+from segbench.drawing.axes import centre
 from segbench.report.plots.kinds import KINDS
 from segbench.report.plots.methods import Kind
 
@@ -48,18 +48,17 @@ def save_plot(
         raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out {setting('--intervals', 'level')}")
     options: dict[str, Any] = {"replicates": replicates, "seed": seed} if plot.level or plot.compares else {}
     options |= {} if level is None else {plot.level: level}
+    options |= {"fit": size is None} if plot.rows else {}
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     settings: dict[Any, Any] = {**_FONTS, **(_settings_for(size[0]) if size else {})}
     with mpl.rc_context(settings):
         # Not pyplot: what is only written must neither stay in memory nor ask for a window.
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=size, dpi=_DPI, layout="constrained")  # letters are as wide as when they are measured
         ax = plot.draw(results, ax=figure.subplots(), **options)
         if size:
             centre(ax)
-        elif plot.rows:
-            fit_height(ax)
         undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower())
         drawn = io.BytesIO()
         kind_of_file = path.suffix.lower().removeprefix(".")

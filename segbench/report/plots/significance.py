@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,17 +11,29 @@ import numpy as np
 from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
 from segbench.core.numbers import number
-from segbench.drawing.axes import names_in_lines, new_axes, wrapped
+from segbench.drawing.axes import (
+    as_text,
+    cell_size,
+    fit_letters,
+    name_rows,
+    names_in_lines,
+    new_axes,
+    short_names,
+    wrapped,
+)
 from segbench.drawing.palette import COLOURS
-from segbench.report.plots.comparison import best_methods_first, compared_metric
+from segbench.report.plots.comparison import compared_metric, shown_of
 from segbench.report.plots.methods import Kind, named_by_class
-from segbench.statistics.comparison import Comparison, verdicts
+from segbench.statistics.answer import SHOWN, Answer, p_number, star_key, stars
+from segbench.statistics.comparison import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
-_MOST_NUMBERS = 12
 _BETTER, _WORSE, _OPEN, _NONE = COLOURS[0], COLOURS[4], "#ececec", "#ffffff"
+_ROOM = 0.8
+_WIDEST_LINE = 2.0
 
 
 def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: Axes | None = None) -> Axes:
@@ -34,9 +47,10 @@ def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: 
     Returns
     -------
     matplotlib Axes
-        A cell is blue with ``>`` where the method of its row is better than that of its column and the p-value is at
-        most 1 - level, orange with ``<`` where it is worse, grey where neither is shown. Up to 12 methods have their
-        p-values written.
+        Columns are numbered as the rows are, before their names. A cell is blue where the method of its row is
+        better than that of its column and the p-value is at most 1 - level, orange where it is worse, grey where
+        neither is shown. Cells have their p-values where there is room, else stars. Of more than 20 methods the best 20
+        are drawn; p-values are corrected for all pairs.
 
     Raises
     ------
@@ -44,36 +58,72 @@ def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: 
         For a metric that was not compared.
     """
     chosen = compared_metric(comparison, metric)
-    methods = best_methods_first(comparison, chosen.key)
-    places = {name: place for place, name in enumerate(methods)}
+    answer = comparison.answer(chosen.key)
+    shown = answer.standings[:SHOWN]
+    least = 1 - comparison.level
     ax = ax or new_axes()
     from matplotlib.colors import ListedColormap
 
-    cells = np.full((len(methods), len(methods)), 3)
-    for (a, b), one in verdicts(comparison, chosen.key).items():
-        cells[places[a], places[b]] = {"better": 0, "worse": 1, "": 2}[one.found]
-        text = {"better": "> ", "worse": "< ", "": ""}[one.found] + number(one.p, digits=3)
-        if len(methods) <= _MOST_NUMBERS:
-            ax.text(places[b], places[a], text, ha="center", va="center", fontsize="x-small", color="black")
+    cells = np.full((len(shown), len(shown)), 3)
+    p_values = {}
+    for (row, one), (column, other) in itertools.permutations(enumerate(shown), 2):
+        cells[row, column] = 0 if other.letter in one.better_than else 1 if one.letter in other.better_than else 2
+        p_values[row, column] = answer.p_values[one.method, other.method]
     ax.set_facecolor("white")  # seen through the colours, on any style's background
     ax.imshow(cells, cmap=ListedColormap([_BETTER, _WORSE, _OPEN, _NONE]), vmin=0, vmax=3, alpha=0.55)
-    names = names_in_lines(methods)
-    ax.set_xticks(range(len(methods)), names, rotation=90, fontsize="small")
-    ax.set_yticks(range(len(methods)), names, fontsize="small")
+    ax.xaxis.tick_top()
+    ax.set_xticks(range(len(shown)), [str(k) for k in range(1, len(shown) + 1)], fontsize="small")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    ax.set_xticks(np.arange(1, len(methods)) - 0.5, minor=True)
-    ax.set_yticks(np.arange(1, len(methods)) - 0.5, minor=True)
+    ax.set_xticks(np.arange(1, len(shown)) - 0.5, minor=True)
+    ax.set_yticks(np.arange(1, len(shown)) - 0.5, minor=True)
     ax.tick_params(which="minor", length=0)
-    ax.grid(which="minor", color="white", linewidth=2)
-    key = f"> row better than column, < worse: p at most {1 - comparison.level:.2g}"
-    ax.set_title(wrapped(ax, f"p by {chosen.name}, corrected by Holm\n{key}", size="small"), fontsize="small")
+    names = [one.method for one in shown]
+    # The longest title first: what it takes from the axes decides whether p-values have room.
+    _set_title(ax, answer, in_stars=True)
+    numbered = [
+        [f"{k}  {name}" for k, name in enumerate(some, 1)] for some in (names_in_lines(names), short_names(names))
+    ]
+    letters = name_rows(ax, *numbered, size="small")
+    ax.tick_params(axis="x", labelsize=letters)
+    side, _ = cell_size(ax)
+    ax.grid(which="minor", color="white", linewidth=min(_WIDEST_LINE, (1 - _ROOM) / 2 * side))
+    room = _ROOM * side
+    texts = _write(ax, {place: as_text(p_number(p, digits=3)) for place, p in p_values.items()})
+    if fit_letters(texts, room, room) < 1:
+        for text in texts:
+            text.remove()
+        fit_letters(_write(ax, {place: stars(p, least) for place, p in p_values.items()}), room, room)
+    else:
+        _set_title(ax, answer, in_stars=False)
     return ax
 
 
-def _draw(results: Sequence[Result], *, level: float = 0.95, seed: int = 0, ax: Axes, **_idle: int) -> Axes:
-    """Compare results, and draw the matrix; ranks, which it does not show, take the replicates."""
-    comparison = compare_results(named_by_class(results), level=level, replicates=1, seed=seed)
+def _write(ax: Axes, cells: Mapping[tuple[int, int], str]) -> list[Text]:
+    """Write texts into cells, by row and column."""
+    return [
+        ax.text(column, row, text, ha="center", va="center", fontsize="x-small", color="black")
+        for (row, column), text in cells.items()
+        if text
+    ]
+
+
+def _set_title(ax: Axes, answer: Answer, *, in_stars: bool) -> None:
+    comparison, metric = answer.comparison, answer.metric
+    least = 1 - comparison.level
+    said = [
+        f"{'Significance' if in_stars else 'p'} by {metric.name}, corrected by Holm",
+        star_key(least) if in_stars else f"coloured: at most {number(least, digits=2)}",
+        "above the diagonal the row is better",
+        comparison.pairs(metric.key).reason,
+        shown_of(comparison),
+    ]
+    ax.set_title(wrapped(ax, "\n".join(filter(None, said)), size="small"), fontsize="small")
+
+
+def _draw(results: Sequence[Result], *, level: float = 0.95, seed: int = 0, ax: Axes, replicates: int = 2000) -> Axes:
+    """Compare results, and draw the matrix."""
+    comparison = compare_results(named_by_class(results), level=level, replicates=replicates, seed=seed)
     return plot_significance(comparison, ax=ax)
 
 
