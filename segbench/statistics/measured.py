@@ -6,7 +6,7 @@ Which of the two a metric's interval comes from depends on how it moves with the
 - Biased metrics (ECE, ACE, MCE) are too high in small sets. They have the jackknife from 30 images on, unless they are
   below 3 s, too small to tell from 0; never on the scale of log odds.
 - Metrics that jump have quantiles of resamples from 30 images on, which hold the metric of the population in at least
-  88 % of repeats in simulations (``scripts/checks/check_intervals.py``).
+  88 % of repeats in simulations (``scripts/checks/check_statistics.py``).
 - Erratic metrics jump, too, and their quantiles hold it less often: they have none.
 """
 
