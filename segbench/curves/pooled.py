@@ -71,8 +71,8 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
 def reduced(counts: ScoreCounts) -> ScoreCounts:
     """Keep some of the points of a curve, for plots; counts of few scores are given as they are.
 
-    Kept are 2 x 8192 points between which equal shares of the positives and of the negatives lie, the vertices of the
-    ROC hull, and the first point of 95 % recall. Each is a point of the whole curve, at its own threshold, so the best
+    Kept are 2 x 8192 points between which equal shares of the positives and of the negatives lie, that before each
+    score with more than such a share, the vertices of the ROC hull, and the first point of 95 % recall. Each is a point of the whole curve, at its own threshold, so the best
     F, the hull and the false positive rate at 95 % recall stay exact. `threshold_source` says that points were chosen.
     """
     if counts.scores.size <= REDUCED_ABOVE or counts.binned or not counts.scores_known:
@@ -85,8 +85,8 @@ def reduced(counts: ScoreCounts) -> ScoreCounts:
 def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     """Keep the points of a curve at which resamples are measured; counts of few scores are given as they are.
 
-    Kept are 2 x `cuts` points between which equal shares of the positives and of the negatives lie, half as many as one
-    of these where F is close to its best, around 95 % recall, and where few pixels are predicted (equal steps of their
+    Kept are 2 x `cuts` points between which equal shares of the positives and of the negatives lie, that before each
+    score with more than such a share, half as many as one of these where F is close to its best, around 95 % recall, and where few pixels are predicted (equal steps of their
     logarithm: precision jumps there) each, and the best F itself. They are chosen among those of
     `reduced`, so that the choice does not depend on whether counts come from a results file that keeps just these.
     """
@@ -104,6 +104,7 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     )
     near_0 = np.log1p(tp + fp) / np.log1p(positives + negatives)
     kept = np.diff(np.floor(cuts * both + cuts / 2 * (near_best + near_95 + near_0)), prepend=0) > 0
+    kept[:-1] |= np.diff(cuts * both) >= 1
     kept[[int(f.argmax()), first_reaching((tp, fp), Fraction(95, 100)), -1]] = True
     return replace(
         counts,
@@ -161,7 +162,9 @@ class _Kept:
         )
         shares = sum((part / total for part, total in zip((tp, fp), self._totals, strict=True) if total), np.zeros(1))
         first_needed = (tp[:-1] < self._needed) & (tp[1:] >= self._needed)
-        cuts = np.flatnonzero((np.diff(np.floor(shares * _CUTS)) > 0) | first_needed)
+        cut = (np.diff(np.floor(shares * _CUTS)) > 0) | first_needed
+        cut[:-1] |= np.diff(shares * _CUTS)[1:] >= 1
+        cuts = np.flatnonzero(cut)
         self._cuts.append((counts.scores[cuts], tp[cuts + 1], fp[cuts + 1]))
         parts = zip(self._hull, (counts.scores, tp[1:], fp[1:]), strict=True)
         scores, hull_tp, hull_fp = (np.concatenate(pair) for pair in parts)

@@ -44,7 +44,7 @@ def test_folders_are_counted_once_and_the_best_is_first(example, tmp_path):
     assert [line.split()[0] for line in out.splitlines()] == [
         "random_walker", "border_colours", "soft_otsu", "local_entropy",
     ]  # fmt: skip
-    assert "ods_f 0.7971 [" in out
+    assert "ods_f 0.8465 [" in out
     assert example("evaluate_folders.py", *arguments) == (code, out, err)
     assert len(segbench.load_results(tmp_path / "r.segbench")) == 4
 

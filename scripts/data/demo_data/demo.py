@@ -8,7 +8,6 @@ from PIL import Image
 
 from demo_data import edges, labels, objects
 from demo_data.files import write_levels, write_mask, write_picture, write_scores
-from demo_data.measured import depth_edges, horse_silhouette, motorcycle_disparity, without_background
 from demo_data.outlines import FOLDER, annotation, boundaries
 from demo_data.pictures import SIZES, small_picture
 
@@ -49,21 +48,18 @@ def write_ground_truth(folder: Path, name: str) -> None:
 
 
 def ground_truth(name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Object mask and boundary map of the first annotator, or of the measurement where there is one."""
+    """Object mask and boundary map of the first annotator; the horse, drawn in black on white, is its own outline."""
     if name == "horse":
-        silhouette = horse_silhouette()
+        silhouette = small_picture(name) < 128
         return silhouette, boundaries(silhouette)
     drawn = annotation(name, SIZES[name])
-    if name == "motorcycle":
-        disparity = motorcycle_disparity()
-        return without_background(drawn.objects, disparity), depth_edges(disparity)
     return drawn.objects, boundaries(drawn.regions)
 
 
 def label_map(name: str) -> NDArray[np.uint8]:
-    """Label map of the first annotator, or of the measurement where there is one, with void along borders."""
+    """Label map of the first annotator with void along borders."""
     mask, _ = ground_truth(name)
-    if name in ("horse", "motorcycle"):
+    if name == "horse":
         return labels.with_void(np.where(mask, labels.CLASSES_OF[name][""], 0).astype(np.uint8))
     drawn = annotation(name, SIZES[name])
     found = np.zeros(mask.shape, np.uint8)

@@ -23,8 +23,8 @@ CLASSES_OF = {
     "chelsea": {"": ANIMAL},
     "coffee": {"": OBJECT},
     "coins": {"": OBJECT},
+    "hopper": {"flag": OBJECT, "": PERSON},
     "horse": {"": ANIMAL},
-    "motorcycle": {"": VEHICLE},
     "rocket": {"big tower": BUILDING, "small tower": BUILDING, "launch pad": BUILDING, "": VEHICLE},
 }
 

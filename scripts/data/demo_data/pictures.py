@@ -1,5 +1,6 @@
-"""The photographs: taken from the scikit-image wheel, made smaller, never downloaded."""
+"""The photographs: taken from the wheels of scikit-image and Matplotlib, made smaller, never downloaded."""
 
+import matplotlib.cbook
 import numpy as np
 import skimage.data
 from numpy.typing import NDArray
@@ -14,8 +15,8 @@ SIZES = {
     "chelsea": (360, 240),
     "coffee": (360, 240),
     "coins": (384, 303),
+    "hopper": (320, 375),
     "horse": (320, 262),
-    "motorcycle": (370, 250),
     "rocket": (360, 240),
 }
 
@@ -32,10 +33,15 @@ def small_picture(name: str) -> NDArray[np.uint8]:
     -------
     ndarray of uint8, shape (height, width) or (height, width, 3)
     """
-    full = skimage.data.stereo_motorcycle()[0] if name == "motorcycle" else getattr(skimage.data, name)()
-    if full.dtype == bool:
-        full = np.where(full, 255, 0).astype(np.uint8)
-    return np.asarray(Image.fromarray(full).resize(SIZES[name], Image.Resampling.LANCZOS))
+    return np.asarray(_full_picture(name).resize(SIZES[name], Image.Resampling.LANCZOS))
+
+
+def _full_picture(name: str) -> Image.Image:
+    """One picture as the wheels have it."""
+    if name == "hopper":
+        return Image.open(matplotlib.cbook.get_sample_data("grace_hopper.jpg", asfileobj=False))
+    full = getattr(skimage.data, name)()
+    return Image.fromarray(np.where(full, 255, 0).astype(np.uint8) if full.dtype == bool else full)
 
 
 def lab(picture: NDArray[np.uint8]) -> NDArray[np.float64]:

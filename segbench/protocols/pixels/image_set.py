@@ -15,13 +15,13 @@ from segbench.core.integers import FloatArray
 from segbench.core.pooling import Ranged
 from segbench.core.scores import ScoreCounts
 from segbench.core.summary import Summary
-from segbench.curves.imagewise import BestFs
+from segbench.curves.imagewise import BestFs, best_fs
 from segbench.curves.points import inexact
 from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples
 
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 
-_CUTS, _CUTS_OF_FEW, _MOST_CUTS = 2**9, 2**24, 2**13
+_CUTS, _CUTS_OF_FEW_IMAGES, _CUTS_OF_FEW_PIXELS = (2**9, 2**13), 2**17, 2**24
 _SCORES_HELD, _DENSE_CELLS = 2**25, 2**24
 _FITS_INT32 = 2**31
 
@@ -98,21 +98,30 @@ class ImageSet(Mapping[str, ScoreCounts]):
     @property
     def best(self) -> BestFs:
         """The best F of each image, in sorted order of names."""
-        return self._alone[0] if self.pool.best is None else self.pool.best
+        return self._counted[0] if self.pool.best is None else self.pool.best
 
-    @property
+    @cached_property
     def alone(self) -> AtOds:
         """Each image by itself, at all of its own scores, in sorted order of names; not for counts in bins."""
-        return self._alone[1]
+        best, areas = np.empty((len(self), 5), np.int64), np.empty((len(self), len(AREAS) + 1))
+        for k, name in enumerate(sorted(self)):
+            counts = self[name]
+            best[k], areas[k] = (
+                part[0]
+                for part in measured_curves(inexact(counts), counts.positives[np.newaxis], counts.negatives[np.newaxis])
+            )
+        return at_ods(self.best.thresholds, best, areas)
 
     @cached_property
     def for_resamples(self) -> ScoreCounts:
-        """The pooled counts at the points that resamples are measured at.
+        """The pooled counts at the points where images are left out and resampled.
 
         Curves of few positives or negatives are less smooth: between two of c points, F moves by about 1 / sqrt(c P).
+        Of few images, each moves a curve by more.
         """
         rarer = max(min(self.points.total_positives, self.points.total_negatives), 1)
-        return reduced_for_resamples(self.points, min(max(_CUTS, _CUTS_OF_FEW // rarer), _MOST_CUTS))
+        cuts = max(_CUTS_OF_FEW_IMAGES // max(len(self), 1), _CUTS_OF_FEW_PIXELS // rarer)
+        return reduced_for_resamples(self.points, min(max(cuts, _CUTS[0]), _CUTS[1]))
 
     def several_at(self, scores: FloatArray) -> NDArray[np.bool_]:
         """Mark the thresholds that several of `points` are counted at, each at the highest that it reaches."""
@@ -123,36 +132,28 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def counted_at(self, scores: FloatArray) -> tuple[Any, Any]:
         """Give positives and negatives of each image at falling thresholds, see `for_resamples`, one row per image."""
         many = self.pool.scores > RESAMPLED_ABOVE and not self.pool.counts.binned
-        if many and self._alone[2] is not None:
-            positives, negatives = self._alone[2]
+        if many and self._counted[1] is not None:
+            positives, negatives = self._counted[1]
             return positives, negatives
         return count_images((self[name] for name in sorted(self)), len(self), scores)
 
     @cached_property
-    def _alone(self) -> tuple[BestFs, AtOds, NDArray[np.int32] | None]:
-        """Measure each image in one pass, and count it at the thresholds of resamples if that fits in memory."""
-        from segbench.protocols.pixels import metric_kernels
-
-        names, at = sorted(self), self.for_resamples.scores.astype(np.float64)
-        best, areas = np.empty((len(names), 5), np.int64), np.empty((len(names), len(AREAS) + 1))
-        thresholds = np.empty(len(names))
-        held = np.zeros((2, len(names), at.size), np.int32) if len(names) * at.size <= _SCORES_HELD else None
-        for k, name in enumerate(names):
+    def _counted(self) -> tuple[BestFs, NDArray[np.int32] | None]:
+        """Find the best F of each image, and count it at the thresholds of resamples if that fits in memory."""
+        at = self.for_resamples.scores.astype(np.float64)
+        held = np.empty((2, len(self), at.size), np.int32) if len(self) * at.size <= _SCORES_HELD else None
+        best = []
+        for k, name in enumerate(sorted(self)):
             counts = self[name]
-            row = slice(k, k + 1)
-            best[row], areas[row] = measured_curves(
-                inexact(counts), counts.positives[np.newaxis], counts.negatives[np.newaxis]
-            )
-            if held is not None and best[k, 3:].sum() < _FITS_INT32:
-                each = counts.positives, counts.negatives
-                metric_kernels.count_at(counts.scores, each, at, held[0, k], held[1, k])
+            best.append(best_fs([counts]))
+            if held is not None and max(counts.total_positives, counts.total_negatives) < _FITS_INT32:
+                reached = counts.scores.size - np.searchsorted(counts.scores[::-1], at)
+                reached[-1] = counts.scores.size
+                for part, row in zip((counts.positives, counts.negatives), held[:, k], strict=True):
+                    row[:] = np.diff(np.append(0, np.cumsum(part, dtype=np.int32))[reached], prepend=0)
             else:
                 held = None
-            if not best[k, 0] and counts.scores.size:  # without positives the highest score counts
-                best[k, :3] = 1, 0, counts.negatives[0]
-            thresholds[k] = counts.scores[best[k, 0] - 1] if best[k, 0] else np.nan
-        tp, fp, positives, negatives = best[:, 1:].T
-        return BestFs(tp, fp, positives, negatives, thresholds), at_ods(thresholds, best, areas), held
+        return BestFs.joined(best), held
 
 
 def measured_curves(
