@@ -89,6 +89,18 @@ def one_in_ten(random: Random, gap: float, *, levels: int = 32) -> list[segbench
     return found
 
 
+def flat(random: Random, gap: float) -> list[segbench.ScoreCounts]:
+    """Draw an image of three levels, at two of which the F of all images is the same: the best F has no peak."""
+    positives, pull = int(np.exp(random.normal(5, 0.8))) + 1, random.normal(0, 0.4)
+    found = []
+    for more in (0, 0, gap):
+        shares = np.array([0.5, 0.3, 0.2]) * np.exp([pull + more, 0, -pull])
+        false = random.dirichlet([1.3, 6.6, 32])
+        pixels = random.multinomial(positives, shares / shares.sum()), random.multinomial(4 * positives, false)
+        found.append(segbench.ScoreCounts(np.arange(3.0)[::-1], *pixels))
+    return found
+
+
 def rare_classes(random: Random, gap: float) -> list[segbench.LabelCounts]:
     """Draw a confusion matrix of 225 pixels; three of the eight classes lie in 5 to 10 % of the images."""
     present = np.flatnonzero(random.random(CLASSES) < [1, 0.9, 0.6, 0.4, 0.2, 0.1, 0.08, 0.05])
@@ -157,13 +169,15 @@ def regions(random: Random, gap: float, *, levels: int) -> list[segbench.RegionC
     return found
 
 
-def probabilities(random: Random, gap: float, *, slope: float, levels: int = 256) -> list[segbench.ScoreCounts]:
-    """Draw probabilities whose log odds are too large by a factor; each image has an offset of its own."""
+def probabilities(
+    random: Random, gap: float, *, slope: float, offset: float = 1.0, levels: int = 256
+) -> list[segbench.ScoreCounts]:
+    """Draw probabilities whose log odds are too large by a factor, with an offset of each image."""
     odds = random.normal(-0.5, 1.5, int(np.exp(random.normal(6, 0.7))) + 10)
-    truth = random.random(odds.size) < expit(odds + random.normal(0, 0.3))
+    truth = random.random(odds.size) < expit(odds + offset * random.normal(0, 0.3))
     found = []
     for more in (0, 0, gap):
-        scores = expit((slope + more) * (odds + random.normal(0, 0.2)))
+        scores = expit((slope + more) * (odds + offset * random.normal(0, 0.2)))
         levelled = np.minimum((scores * levels).astype(np.int64), levels - 1)
         positives, negatives = (np.bincount(levelled[part], minlength=levels)[::-1] for part in (truth, ~truth))
         found.append(segbench.ScoreCounts((np.arange(levels)[::-1] + 0.5) / levels, positives, negatives))
@@ -198,6 +212,7 @@ POPULATIONS = {
     "lognormal": WITH_LEVELS["lognormal"],
     "one_in_ten": WITH_LEVELS["one_in_ten"],
     "rare_classes": Population(rare_classes, 0.15, segbench.Labels(classes=f"0-{CLASSES - 1}")),
+    "flat": Population(flat, 0.3, PIXELS),
     "paired": Population(unequal_sizes, 0.15, PIXELS, options={"size": 0.8, "own": 0.25}),
     **{
         f"{name}_{levels}": replace(population, options={"levels": levels})
@@ -208,8 +223,9 @@ POPULATIONS = {
         f"probabilities_{slope:g}": Population(
             probabilities, 0.1, segbench.Pixels(calibration=True), options={"slope": slope}
         )
-        for slope in (1, 1.1, 1.2, 1.4, 2)
+        for slope in (1, 1.1, 1.4)
     },
+    "calibrated": Population(probabilities, 0.1, segbench.Pixels(calibration=True), options={"slope": 1, "offset": 0}),
 }
 
 
@@ -310,7 +326,7 @@ def report(counted: Counted, truth: Mapping[str, Floats], title: str) -> None:
     titles = "".join(f"{name:>9}" for name in (*COLUMNS, "gap", "contr."))
     print(f"{'metric':24}{'truth':>9}{'width':>9}{titles}")
     for key in counted:
-        first, better = truth[key][0], truth[key][-1]
+        first, *_, better = (*truth[key], np.nan) if truth[key].size == 1 else truth[key]
         widths = counted.values(key, "width")
         cells = [first, np.median(widths) if widths.size else np.nan]
         cells += [counted.share(key, name) for name in COLUMNS.values()]
