@@ -33,6 +33,15 @@ class TestTenImages:
         assert not simulated.values(metric, "contradictions").any()
 
 
+@pytest.mark.parametrize(("name", "has_one"), [("calibrated", False), ("probabilities_1.4", True)])
+def test_calibration_errors_have_an_interval_where_they_are_more_than_chance(name, has_one):
+    population = replace(POPULATIONS[name], size=40)
+    images = {str(k): counts for k, counts in enumerate(population.images()[0])}
+    found = segbench.intervals(population.protocol.table(images))
+    assert np.isfinite(found["ece"]).all() == has_one
+    assert ("6 standard errors" in found.undefined.get("ece", "")) != has_one
+
+
 def of_curves(sums):
     """Metrics of sums of rows: TP and FP from the highest level down, and those of each image at its own best F."""
     tp, fp = np.hsplit(sums[:, :-3], 2)
