@@ -115,7 +115,7 @@ class Measured:
         if metric.spread != "smooth" and self.images < ENOUGH_IMAGES:
             return f"{many(self.images, 'image')}: this metric has intervals from {ENOUGH_IMAGES} images on"
         if metric.spread == "erratic":
-            return "it jumps from threshold to threshold, so that no interval is reliable"
+            return "it jumps when images change, so that no interval is reliable"
         return "" if metric.spread == "jumps" else self.undefined_without(place)
 
     def undefined_without(self, place: int) -> str:

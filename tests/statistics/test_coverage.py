@@ -33,6 +33,23 @@ class TestTenImages:
         assert not simulated.values(metric, "contradictions").any()
 
 
+@pytest.mark.parametrize(
+    ("name", "jump"),
+    [
+        ("paired", {"ods_recall", "fpr_at_95_tpr"}),
+        ("rare_classes", {"miou_images_5", "miou_classes_5"}),
+        ("saliency_24", {"f_max_threshold"}),
+        ("boundaries_24", set()),
+        ("regions_24", set()),
+    ],
+)
+def test_metrics_whose_quantiles_seldom_hold_them_have_no_interval(name, jump):
+    population = replace(POPULATIONS[name], size=30)
+    images = {str(k): counts for k, counts in enumerate(population.images()[0])}
+    undefined = segbench.intervals(population.protocol.table(images), replicates=50).undefined
+    assert {key for key, reason in undefined.items() if "it jumps" in reason} == jump
+
+
 @pytest.mark.parametrize(("name", "has_one"), [("calibrated", False), ("probabilities_1.4", True)])
 def test_calibration_errors_have_an_interval_where_they_are_more_than_chance(name, has_one):
     population = replace(POPULATIONS[name], size=40)
