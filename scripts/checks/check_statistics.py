@@ -89,15 +89,17 @@ def one_in_ten(random: Random, gap: float, *, levels: int = 32) -> list[segbench
     return found
 
 
-def flat(random: Random, gap: float) -> list[segbench.ScoreCounts]:
-    """Draw an image of three levels, at two of which the F of all images is the same: the best F has no peak."""
-    positives, pull = int(np.exp(random.normal(5, 0.8))) + 1, random.normal(0, 0.4)
+def flat(random: Random, gap: float, *, levels: int = 17) -> list[segbench.ScoreCounts]:
+    """Draw an image whose expected F is the same at every level but the lowest, so that the best F has no peak."""
+    positives = int(np.exp(random.normal(5, 0.8))) + 1
+    recall = np.linspace(0.5, 0.8, levels - 1)
+    false = 2 * recall / 0.61 - 1 - recall  # per positive
     found = []
     for more in (0, 0, gap):
-        shares = np.array([0.5, 0.3, 0.2]) * np.exp([pull + more, 0, -pull])
-        false = random.dirichlet([1.3, 6.6, 32])
-        pixels = random.multinomial(positives, shares / shares.sum()), random.multinomial(4 * positives, false)
-        found.append(segbench.ScoreCounts(np.arange(3.0)[::-1], *pixels))
+        shares = np.diff(recall, prepend=0, append=1) * np.exp(-more * np.linspace(0, 1, levels))
+        of_positives = random.multinomial(positives, random.dirichlet(3 * shares))
+        of_negatives = random.multinomial(4 * positives, random.dirichlet(3 * np.diff(false, prepend=0, append=4)))
+        found.append(segbench.ScoreCounts(np.arange(float(levels))[::-1], of_positives, of_negatives))
     return found
 
 
@@ -212,7 +214,7 @@ POPULATIONS = {
     "lognormal": WITH_LEVELS["lognormal"],
     "one_in_ten": WITH_LEVELS["one_in_ten"],
     "rare_classes": Population(rare_classes, 0.15, segbench.Labels(classes=f"0-{CLASSES - 1}")),
-    "flat": Population(flat, 0.3, PIXELS),
+    "flat": Population(flat, 0.5, PIXELS),
     "paired": Population(unequal_sizes, 0.15, PIXELS, options={"size": 0.8, "own": 0.25}),
     **{
         f"{name}_{levels}": replace(population, options={"levels": levels})

@@ -40,7 +40,7 @@ class TestTenImages:
         ("rare_classes", {"miou_images_5", "miou_classes_5"}),
         ("saliency_24", {"f_max_threshold"}),
         ("boundaries_24", set()),
-        ("regions_24", set()),
+        ("regions_24", {"covering_of_prediction", "pri_ods_threshold"}),
     ],
 )
 def test_metrics_whose_quantiles_seldom_hold_them_have_no_interval(name, jump):
