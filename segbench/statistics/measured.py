@@ -4,7 +4,7 @@ Which of the two a metric's interval comes from depends on how it moves with the
 
 - Smooth metrics have the jackknife: estimate -+ t s; where the range is 0 to 1, on the scale of log odds.
 - Biased metrics (ECE, ACE, MCE) are too high in small sets. They have the jackknife from 30 images on, unless they are
-  below 6 s, too small to tell from 0; never on the scale of log odds.
+  below 6 s, which chance alone can give; never on the scale of log odds.
 - Metrics that jump have quantiles of resamples from 30 images on, which hold the metric of the population in at least
   88 % of repeats in simulations (``scripts/checks/check_statistics.py``).
 - Erratic metrics jump, too, and their quantiles hold it less often: they have none.
@@ -98,7 +98,7 @@ class Measured:
             return Found((low, high))
         error = float(self.jackknife.standard_errors[place])
         if metric.spread == "biased" and estimate < _ABOVE_ZERO * error:
-            return Found(NO_INTERVAL, f"less than {_ABOVE_ZERO:g} standard errors: too small to tell from 0")
+            return Found(NO_INTERVAL, f"less than {_ABOVE_ZERO:g} standard errors, which chance alone can give")
         reach = float(t_value(self.jackknife.freedom[place], self.level)) * error
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
             return Found(logit_ends(estimate, reach))
