@@ -26,6 +26,7 @@ AUC, the squared standard error approaches that variance. With images of one pix
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -59,24 +60,24 @@ class Jackknife:
         """Number of images."""
         return len(self.pseudo)
 
-    @property
+    @cached_property
     def standard_errors(self) -> FloatArray:
         """Standard error of each metric, shape (metrics,); nan where undefined, or with a single image."""
         return standard_error(self.pseudo)
 
-    @property
+    @cached_property
     def effective(self) -> FloatArray:
         """How many images of equal weight would be as many, shape (metrics,)."""
         weights = np.where(self.weights.any(axis=0), self.weights, 1.0)
         effective: FloatArray = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
         return effective
 
-    @property
+    @cached_property
     def freedom_of_differences(self) -> FloatArray:
         """Degrees of freedom of the difference to another method on the same images, shape (metrics,)."""
         return np.clip(self.effective - 1, min(_LEAST_FREEDOM, self.images - 1), self.images - 1)
 
-    @property
+    @cached_property
     def freedom(self) -> FloatArray:
         """Degrees of freedom of the interval of this method alone, shape (metrics,)."""
         off = self.pseudo - self.pseudo.mean(axis=0)
@@ -125,9 +126,10 @@ def p_value(t: FloatArray, freedom: FloatArray) -> FloatArray:
 
 def logit_ends(estimate: float, reach: float) -> tuple[float, float]:
     """Give estimate -+ reach, measured where the estimate is and laid off on the scale of log odds."""
-    at, width = np.log(estimate / (1 - estimate)), reach / (estimate * (1 - estimate))
-    low, high = (1 / (1 + np.exp(-(at + end))) for end in (-width, width))
-    return float(low), float(high)
+    from scipy.special import expit, logit
+
+    at, width = logit(estimate), reach / (estimate * (1 - estimate))
+    return float(expit(at - width)), float(expit(at + width))
 
 
 def holm(p_values: FloatArray) -> FloatArray:

@@ -4,9 +4,9 @@ Which of the two a metric's interval comes from depends on how it moves with the
 
 - Smooth metrics have the jackknife: estimate -+ t s; where the range is 0 to 1, on the scale of log odds.
 - Biased metrics (ECE, ACE, MCE) are too high in small sets. They have the jackknife from 30 images on, unless they are
-  below 3 s, too small to tell from 0; never on the scale of log odds.
+  below 6 s, which chance alone can give; never on the scale of log odds.
 - Metrics that jump have quantiles of resamples from 30 images on, which hold the metric of the population in at least
-  88 % of repeats in simulations (``scripts/checks/check_intervals.py``).
+  88 % of repeats in simulations (``scripts/checks/check_statistics.py``).
 - Erratic metrics jump, too, and their quantiles hold it less often: they have none.
 """
 
@@ -29,7 +29,7 @@ Interval = tuple[float, float]
 
 ENOUGH_IMAGES = 30
 """From this many images on, metrics that are not smooth have intervals."""
-_ABOVE_ZERO = 3.0  # standard errors
+_ABOVE_ZERO = 6.0  # standard errors; the errors of calibrated scores reach 3 to 5 by chance
 _LOGIT = (0.0, 1.0)
 
 NO_INTERVAL: Interval = (math.nan, math.nan)
@@ -98,7 +98,7 @@ class Measured:
             return Found((low, high))
         error = float(self.jackknife.standard_errors[place])
         if metric.spread == "biased" and estimate < _ABOVE_ZERO * error:
-            return Found(NO_INTERVAL, f"less than {_ABOVE_ZERO:g} standard errors: too small to tell from 0")
+            return Found(NO_INTERVAL, f"less than {_ABOVE_ZERO:g} standard errors, which chance alone can give")
         reach = float(t_value(self.jackknife.freedom[place], self.level)) * error
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
             return Found(logit_ends(estimate, reach))
@@ -115,7 +115,7 @@ class Measured:
         if metric.spread != "smooth" and self.images < ENOUGH_IMAGES:
             return f"{many(self.images, 'image')}: this metric has intervals from {ENOUGH_IMAGES} images on"
         if metric.spread == "erratic":
-            return "it jumps from threshold to threshold, so that no interval is reliable"
+            return "it jumps when images change, so that no interval is reliable"
         return "" if metric.spread == "jumps" else self.undefined_without(place)
 
     def undefined_without(self, place: int) -> str:

@@ -86,7 +86,7 @@ class Pairs:
         if images < FEWEST_IMAGES:
             return f"{many(images, 'image')}: differences have intervals and p-values from {FEWEST_IMAGES} images on"
         if self.metric.spread in ("jumps", "erratic"):
-            return "it jumps from threshold to threshold, so it has no p-value"
+            return "it jumps when images change, so it has no p-value"
         if all(lost := [one.undefined_without(self.place) for one in self.measured]):
             return lost[0]
         return ""

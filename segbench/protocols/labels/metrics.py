@@ -64,11 +64,11 @@ CLASSES = shares(
         note="mean over classes of the mean over images",
     ),
     Metric(
-        key="miou_images_5", title="I 5 %", better="higher", spread="jumps", priority=4,
-        note="mIoU I of the worst 5 % of images, at least one; with fewer than 40 images, intervals lie above it",
+        key="miou_images_5", title="I 5 %", better="higher", spread="erratic", priority=4,
+        note="mIoU I of the worst 5 % of images, at least one",
     ),
     Metric(
-        key="miou_classes_5", title="C 5 %", better="higher", spread="jumps", priority=3,
+        key="miou_classes_5", title="C 5 %", better="higher", spread="erratic", priority=3,
         note="mIoU C of the worst 5 % of the images of a class",
     ),
     Metric(

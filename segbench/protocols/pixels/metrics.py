@@ -45,7 +45,7 @@ METRICS = shares(
         group="ODS", note="best F with one threshold for all images",
     ),
     Metric(key="ods_precision", title="P", image_key="precision", spread="jumps", priority=7, group="ODS"),
-    Metric(key="ods_recall", title="R", image_key="recall", spread="jumps", priority=6, group="ODS"),
+    Metric(key="ods_recall", title="R", image_key="recall", spread="erratic", priority=6, group="ODS"),
     Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="ODS"),
     Metric(
         key="iou", title="IoU", better="higher", image_key="iou", image_title="IoU", priority=1, group="ODS"
@@ -66,14 +66,14 @@ METRICS = shares(
     ),
     Metric(key="average_precision", title="AP", better="higher", image_key="average_precision", priority=4),
     Metric(key="auc_roc", title="AUC-ROC", better="higher", image_key="auc_roc", compared=True, priority=5),
-    Metric(key="fpr_at_95_tpr", title="FPR95", better="lower", spread="jumps", priority=2),
+    Metric(key="fpr_at_95_tpr", title="FPR95", better="lower", spread="erratic", priority=2),
 )  # fmt: skip
 TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positives", "negatives", "ignored"))
 
 WITHOUT_NAMES = "some pixels were added without the name of their image, so images are not distinguished"
 _RESAMPLED_AT = (
-    "resampled at some {} thresholds: ends of intervals of P, R and threshold of the ODS and of FPR95, which jump from "
-    "one threshold to another, may be off by a few 1e-3"
+    "resampled at some {} thresholds: ends of intervals of P and threshold of the ODS, which jump from one threshold "
+    "to another, may be off by a few 1e-3"
 )
 _ALL_PREDICTED = "ODS: predicting every pixel positive gives the best F"
 

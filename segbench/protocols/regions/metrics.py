@@ -52,11 +52,11 @@ METRICS = shares(
         key="covering_best", title="best", better="higher", image_key="covering_best", image_title="covering best",
         compared=True, priority=6, group="cover", note="each region at its own threshold",
     ),
-    Metric(key="covering_of_prediction", image_key="covering_of_prediction", spread="jumps"),
+    Metric(key="covering_of_prediction", image_key="covering_of_prediction", spread="erratic"),
     Metric(
         key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, group="PRI"
     ),
-    Metric(key="pri_ods_threshold", kind="threshold", spread="jumps"),
+    Metric(key="pri_ods_threshold", kind="threshold", spread="erratic"),
     Metric(key="pri_ois", title="OIS", better="higher", priority=5, group="PRI"),
     Metric(
         key="voi_ods", title="ODS", better="lower", range=_BITS, image_key="voi", image_title="VOI", compared=True,

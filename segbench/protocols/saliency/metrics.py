@@ -56,7 +56,7 @@ METRICS = shares(
         compared=True, note="weighted F",
     ),
     Metric(key="mae", title="MAE", symbol=r"\mathcal{M}", better="lower", image_key="mae", compared=True),
-    Metric(key="f_max_threshold", kind="threshold", spread="jumps"),
+    Metric(key="f_max_threshold", kind="threshold", spread="erratic"),
     Metric(key="f_max_of_image", better="higher"),
     Metric(key="f_max_of_mean_pr", better="higher"),
     Metric(key="mean_iou", better="higher", image_key="mean_iou", image_title="mean IoU"),
