@@ -125,9 +125,10 @@ def p_value(t: FloatArray, freedom: FloatArray) -> FloatArray:
 
 def logit_ends(estimate: float, reach: float) -> tuple[float, float]:
     """Give estimate -+ reach, measured where the estimate is and laid off on the scale of log odds."""
-    at, width = np.log(estimate / (1 - estimate)), reach / (estimate * (1 - estimate))
-    low, high = (1 / (1 + np.exp(-(at + end))) for end in (-width, width))
-    return float(low), float(high)
+    from scipy.special import expit, logit
+
+    at, width = logit(estimate), reach / (estimate * (1 - estimate))
+    return float(expit(at - width)), float(expit(at + width))
 
 
 def holm(p_values: FloatArray) -> FloatArray:
