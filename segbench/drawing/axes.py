@@ -34,6 +34,7 @@ _MARGIN = 0.04
 _NAMES_WIDTH = 0.33
 _ROW_PART = 0.95
 _BETWEEN = 1.2
+_TRIES = 3
 
 
 def new_axes() -> Axes:
@@ -68,7 +69,7 @@ def name_rows(ax: Axes, *choices: Sequence[str], size: str = "medium") -> float:
         found.append((fit_letters(ax.get_yticklabels(), widest, height), names))
     factor, names = max(found, key=lambda choice: choice[0])
     ax.set_yticks(range(len(names)), names, fontsize=factor * letters)
-    # Letters are wide and high in whole dots, so that smaller ones may need a little more than their share.
+    # Smaller letters leave more to the axes, but not always a higher row.
     return factor * letters * fit_letters(ax.get_yticklabels(), widest, _ROW_PART * cell_size(ax)[1])
 
 
@@ -94,10 +95,15 @@ def cell_size(ax: Axes) -> tuple[float, float]:
 
 def fit_letters(texts: Sequence[Text], width: float, height: float) -> float:
     """Make the letters of texts smaller until each fits into a box, in points; give the factor, 1 for as before."""
-    boxes = [in_points(text) for text in texts]
-    factor = min([1.0, *(min(width / across, height / up) for across, up in boxes)])
-    for text in texts:
-        text.set_fontsize(factor * float(text.get_fontsize()))
+    factor = 1.0
+    for _ in range(_TRIES):  # letters have whole dots, so that smaller ones may need more than their share
+        boxes = [in_points(text) for text in texts]
+        smaller = min([1.0, *(min(width / across, height / up) for across, up in boxes if across and up)])
+        factor *= smaller
+        for text in texts:
+            text.set_fontsize(smaller * float(text.get_fontsize()))
+        if smaller == 1:
+            break
     return factor
 
 

@@ -308,13 +308,10 @@ class TestManyMethods:
     NAME = "a_detector_with_a_rather_long_name/fine-tuned-{:02}/on_the_training_set"
     PLOTS = (plot_comparison, plot_significance, plot_ranks)
 
-    @pytest.fixture
-    def comparison(self):
-        return compare_results(noisy_results(12, name=self.NAME), replicates=100)
-
     @pytest.mark.parametrize("plot", PLOTS)
-    @pytest.mark.parametrize("column", [True, False])
-    def test_no_texts_overlap_or_leave_the_figure(self, comparison, plot, column):
+    @pytest.mark.parametrize(("methods", "column"), [(12, True), (12, False), (22, True)])
+    def test_no_texts_overlap_or_leave_the_figure(self, plot, methods, column):
+        comparison = compare_results(noisy_results(methods, name=self.NAME), replicates=100)
         with mpl.rc_context({"font.size": 8} if column else {}):
             ax = plot(comparison, ax=plt.subplots(figsize=(3.5, 3), layout="constrained")[1] if column else None)
             boxes, figure = text_boxes(ax)
@@ -327,7 +324,8 @@ class TestManyMethods:
             assert figure.x0 - 0.5 <= box.x0, text
             assert box.x1 <= figure.x1 + 0.5, text
 
-    def test_cells_without_room_for_p_values_have_stars(self, comparison):
+    def test_cells_without_room_for_p_values_have_stars(self):
+        comparison = compare_results(noisy_results(12, name=self.NAME), replicates=100)
         answer = comparison.answer()
         ax = plot_significance(comparison)
         texts = {tuple(text.get_position()): text.get_text() for text in ax.texts}

@@ -91,7 +91,7 @@ def _draw_ranks(
         for rank, share in enumerate(shares[name], 1)
         if round(100 * share)
     }
-    ranks = max(len(shown), *(rank for rank, _ in drawn))
+    ranks = max([len(shown), *(rank for rank, _ in drawn)])
     ax.set(xlim=(0.4, ranks + 0.6), ylim=(len(shown) - 0.4, -0.6))
     ax.set_xticks([1, ranks])
     of = many(comparison.images, "image")
@@ -114,7 +114,7 @@ def _draw_ranks(
         ax.annotate(f"{100 * share:.0f}", at, ha="center", va="center", fontsize="small") for at, share in drawn.items()
     ]
     fit_letters(texts, _ROOM * width, _ROOM * height)
-    if float(texts[0].get_fontsize()) < _LEAST_LETTERS:
+    if texts and float(texts[0].get_fontsize()) < _LEAST_LETTERS:
         for text in texts:
             text.remove()
     return ax

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 _BETTER, _WORSE, _OPEN, _NONE = COLOURS[0], COLOURS[4], "#ececec", "#ffffff"
-_ROOM = 0.9
+_ROOM = 0.8
+_WIDEST_LINE = 2.0
 
 
 def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: Axes | None = None) -> Axes:
@@ -77,7 +78,6 @@ def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: 
     ax.set_xticks(np.arange(1, len(shown)) - 0.5, minor=True)
     ax.set_yticks(np.arange(1, len(shown)) - 0.5, minor=True)
     ax.tick_params(which="minor", length=0)
-    ax.grid(which="minor", color="white", linewidth=2)
     names = [one.method for one in shown]
     # The longest title first: what it takes from the axes decides whether p-values have room.
     _set_title(ax, answer, in_stars=True)
@@ -86,12 +86,14 @@ def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: 
     ]
     letters = name_rows(ax, *numbered, size="small")
     ax.tick_params(axis="x", labelsize=letters)
-    width, height = (_ROOM * side for side in cell_size(ax))
+    side, _ = cell_size(ax)
+    ax.grid(which="minor", color="white", linewidth=min(_WIDEST_LINE, (1 - _ROOM) / 2 * side))
+    room = _ROOM * side
     texts = _write(ax, {place: as_text(p_number(p, digits=3)) for place, p in p_values.items()})
-    if fit_letters(texts, width, height) < 1:
+    if fit_letters(texts, room, room) < 1:
         for text in texts:
             text.remove()
-        fit_letters(_write(ax, {place: stars(p, least) for place, p in p_values.items()}), width, height)
+        fit_letters(_write(ax, {place: stars(p, least) for place, p in p_values.items()}), room, room)
     else:
         _set_title(ax, answer, in_stars=False)
     return ax
